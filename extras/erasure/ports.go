@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/usecase/chat"
 )
 
 // Store stores the wrapped keys of owners by tenant and owner. All methods may be called concurrently, from any number
@@ -34,8 +35,8 @@ type Master interface {
 	Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error)
 }
 
-// Erased replaces an erased text.
-const Erased = "[erased]"
+// Erased replaces an erased text, as it replaces the name in the row of an erased account.
+const Erased = chat.ErasedName
 
 var (
 	// ErrErased: the owner is erased, so no text can be sealed.

@@ -12,8 +12,8 @@ import (
 // accountRowsVersion rises with every change that makes other rows of the same events; see threadRowsVersion.
 const accountRowsVersion = 2
 
-// erasedName is shown in place of the name of an erased account.
-const erasedName = "[erased]"
+// ErasedName is shown in place of the name of an erased account.
+const ErasedName = "[erased]"
 
 // AccountRows is the [projection.Handler] of accounts.
 func AccountRows(store projection.RowStore[query.Account], events *es.Codec[account.Event]) projection.Handler {
@@ -51,7 +51,7 @@ func nextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 	case account.Closed:
 		row.Closed = true
 	case account.Erased:
-		row.Closed, row.Name = true, erasedName
+		row.Closed, row.Name = true, ErasedName
 	}
 	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, ChangedBy(by, row.Audit)
 	return row, nil
