@@ -3,6 +3,7 @@ package migration
 import (
 	"fmt"
 	"io/fs"
+	"path"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
@@ -10,9 +11,10 @@ import (
 
 // Set is one schema: its goose migrations for every driver, and the table that records which were applied.
 type Set struct {
-	Name  string // in words, such as "event store"
-	Table string // records the applied migrations
-	Files fs.FS  // a folder for each driver: mysql, sqlite
+	Name   string // in words, such as "event store"
+	Table  string // records the applied migrations
+	Files  fs.FS
+	Folder string // of Files; it has a folder for each driver: mysql, sqlite. Empty: Files itself has them
 }
 
 // String returns the set's name.
@@ -29,7 +31,7 @@ func (s Set) provider(db *sqlx.DB) (*goose.Provider, error) {
 	default:
 		return nil, fmt.Errorf("the %s has no migrations for the driver %q", s.Name, driver)
 	}
-	files, err := fs.Sub(s.Files, db.DriverName())
+	files, err := fs.Sub(s.Files, path.Join(s.Folder, db.DriverName()))
 	if err != nil {
 		return nil, fmt.Errorf("the migrations of the %s: %w", s.Name, err)
 	}

@@ -2,7 +2,6 @@ package rowstore
 
 import (
 	"embed"
-	"io/fs"
 
 	"example.com/threads/es/migration"
 )
@@ -13,9 +12,5 @@ var migrations embed.FS
 // Schema returns the migrations of the tables of positions, checkpoints, dead letters and the commands of process
 // managers.
 func Schema() migration.Set {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		panic(err) // the name is a constant
-	}
-	return migration.Set{Name: "projections", Table: "projections_migrations", Files: files}
+	return migration.Set{Name: "projections", Table: "projections_migrations", Files: migrations, Folder: "migrations"}
 }

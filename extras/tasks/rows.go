@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -76,11 +75,7 @@ var migrations embed.FS
 
 // Schema returns the schema of [Rows], for the database of the read model.
 func Schema() migration.Set {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		panic(err) // the name is a constant
-	}
-	return migration.Set{Name: "tasks", Table: "tasks_migrations", Files: files}
+	return migration.Set{Name: "tasks", Table: "tasks_migrations", Files: migrations, Folder: "migrations"}
 }
 
 // rowsVersion rises with every change that makes other rows of the same events.

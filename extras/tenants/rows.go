@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"embed"
 	"errors"
-	"io/fs"
 	"time"
 
 	"example.com/threads/domain/ident"
@@ -59,11 +58,7 @@ var migrations embed.FS
 
 // Schema returns the schema of [Rows], for the database of the read model.
 func Schema() migration.Set {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		panic(err) // the name is a constant
-	}
-	return migration.Set{Name: "registry of tenants", Table: "tenants_migrations", Files: files}
+	return migration.Set{Name: "registry of tenants", Table: "tenants_migrations", Files: migrations, Folder: "migrations"}
 }
 
 // rowsVersion rises with every change that makes other rows of the same events.
