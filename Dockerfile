@@ -20,7 +20,7 @@ RUN go build \
       github.com/danielgtaylor/huma/v2 \
       github.com/jmoiron/sqlx \
       github.com/pressly/goose/v3 \
-      modernc.org/sqlite
+      github.com/ncruces/go-sqlite3/driver
 
 COPY . .
 RUN go build -ldflags="-s -w" -o /out/ \

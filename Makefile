@@ -27,6 +27,9 @@ run: ## builds and runs everything in one process on SQLite in ./data; needs onl
 test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg $(RERUN_FLAGS) --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
 
+test-short: ## the tests that need no service, without the race detector
+	@for module in $(MODULES); do go test -C $$module -short ./... || failed=1; done; exit $${failed:-0}
+
 dev-up: $(DEVSERVICES) ## starts those services and the programs that are not running, in the background; logs in ./data/dev
 	@$(DEVSERVICES) up
 
@@ -56,10 +59,23 @@ new-aggregate: ## writes a small working aggregate to start from: make new-aggre
 
 core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits"
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(EXTRAS)
+
+EACH := none $(notdir $(wildcard extras/*))
+
+release-check: ## copies the project without extras and with each extra alone, and runs make check and make test-short there
+	@for extra in $(EACH); do \
+	  echo "release-check: extras: $$extra"; folder="$$(mktemp -d)"; \
+	  $(MAKE) --no-print-directory core DIR="$$folder" EXTRAS="$${extra#none}" && \
+	  $(MAKE) --no-print-directory -C "$$folder" check test-short || failed="$$failed $$extra"; \
+	  rm -rf "$$folder"; \
+	done; [ -z "$$failed" ] || { echo "release-check: it failed with:$$failed" >&2; exit 1; }
 # extra:whole }
 
-check: check-format check-lint check-modules check-generated check-layers ## formatting, vet, lint, generated code up to date, layer rules
-check: check-observe # extra:whole
+CHECKS := check-format check-lint check-modules check-generated check-layers
+CHECKS += check-observe # extra:whole
+
+check: ## formatting, vet, lint, generated code up to date, layer rules; shows the faults of all
+	@$(MAKE) --no-print-directory --keep-going $(CHECKS)
 
 GO_FILES := git ls-files --cached --others --exclude-standard '*.go'
 
@@ -70,11 +86,11 @@ check-format:
 
 check-lint:
 	@echo "check: vet and lint (the linter is built once, which takes a minute or two)"
-	@for module in $(MODULES); do (cd $$module && go vet ./... && go run $(GOLANGCI_LINT) run ./...) || exit 1; done
+	@for module in $(MODULES); do (cd $$module && go vet ./... && go run $(GOLANGCI_LINT) run ./...) || failed=1; done; exit $${failed:-0}
 
 check-modules:
 	@echo "check: go.mod and go.sum"
-	@for module in $(MODULES); do (cd $$module && go mod tidy -diff && go mod verify) || exit 1; done
+	@for module in $(MODULES); do (cd $$module && go mod tidy -diff && go mod verify) || failed=1; done; exit $${failed:-0}
 
 GENERATED := git ls-files --cached --others --exclude-standard "*.go" extras/page/app.js extras/page/src/schema.ts extras/lab/lab.js
 
@@ -116,5 +132,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test dev-up dev-down up down compose-check migrate generate new-aggregate core fuzz bench help \
+.PHONY: FORCE run test test-short release-check dev-up dev-down up down compose-check migrate generate new-aggregate core fuzz bench help \
 	check check-format check-lint check-modules check-generated check-layers check-observe

@@ -1,7 +1,15 @@
+// Package es is the vocabulary of the library: who asks ([Caller]), what is recorded about an event ([Envelope],
+// [Recorded]), which aggregate it belongs to ([AggregateID]), and the one classification of errors ([KindOf]).
+//
+// A [Service] handles the commands of an aggregate type: it loads an aggregate through its [Repository], from a
+// snapshot and the events after it, has the [Aggregate] decide, and appends the events to an event store, the
+// [EventPersistenceGateway]: package dynamodb or sqlstore. From there the events come back through a source of changes
+// (dynamodbstreams, sqlstore) to the package projection, whose positions are in rowstore. estest tests event stores.
 package es
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 )
 
@@ -16,7 +24,7 @@ type Aggregate[S, C, E any] struct {
 	Apply func(S, E) S
 	// Events encodes the events, and has the name of the type.
 	Events *Codec[E]
-	// Snapshots encodes the states. Default: [PlainSnapshots].
+	// Snapshots encodes the states. Default: their own JSON.
 	Snapshots SnapshotCodec[S]
 	// Answer returns the data for the caller from a command's events, such as new ids. The aggregate's key and version
 	// are returned in any case. Default: no data.
@@ -31,7 +39,7 @@ func (a Aggregate[S, C, E]) Type() string { return a.Events.Type() }
 
 func (a Aggregate[S, C, E]) withDefaults() Aggregate[S, C, E] {
 	if a.Snapshots == nil {
-		a.Snapshots = PlainSnapshots[S]{}
+		a.Snapshots = plainSnapshots[S]{}
 	}
 	if a.Answer == nil {
 		a.Answer = func([]E) map[string]string { return nil }
@@ -47,6 +55,41 @@ func (a Aggregate[S, C, E]) withDefaults() Aggregate[S, C, E] {
 type State[S any] struct {
 	Version uint64
 	Value   S
+}
+
+// SnapshotCodec encodes states for snapshots. It may be used concurrently.
+type SnapshotCodec[S any] interface {
+	// Encode encodes the state of the aggregate with the id.
+	Encode(id string, version uint64, state S) ([]byte, error)
+	// Decode is the inverse of Encode. It fails if it cannot read the payload, for example a newer format, with
+	// [ErrOutdated] for an older one; the events are used instead.
+	Decode(payload []byte) (id string, version uint64, state S, err error)
+	// Size estimates the bytes that a state takes in memory.
+	Size(state S) int
+}
+
+// plainSnapshots encodes states as their own JSON, which also estimates their size: it is for small states.
+type plainSnapshots[S any] struct{}
+
+type plainSnapshot[S any] struct {
+	ID      string `json:"id"`
+	Version uint64 `json:"version"`
+	State   S      `json:"state"`
+}
+
+func (plainSnapshots[S]) Encode(id string, version uint64, state S) ([]byte, error) {
+	return json.Marshal(plainSnapshot[S]{id, version, state})
+}
+
+func (plainSnapshots[S]) Decode(payload []byte) (id string, version uint64, state S, err error) {
+	var found plainSnapshot[S]
+	err = json.Unmarshal(payload, &found)
+	return found.ID, found.Version, found.State, err
+}
+
+func (plainSnapshots[S]) Size(state S) int {
+	text, _ := json.Marshal(state) // a state without JSON fails in Encode
+	return len(text)
 }
 
 // AnyAggregate is an [Aggregate] with any state, commands and events. A program lists those that it knows.
@@ -88,8 +131,8 @@ func (a Aggregate[S, C, E]) DecodeSnapshot(payload []byte) (id string, version u
 func (a Aggregate[S, C, E]) TakeSnapshot(ctx context.Context, store EventPersistenceGateway, id AggregateID, settings Settings) error {
 	repository := NewRepository(a, store, settings)
 	state, err := repository.Reload(ctx, id)
-	if err != nil {
-		return err
+	if err == nil {
+		err = repository.SaveSnapshot(ctx, id, state)
 	}
-	return repository.SaveSnapshot(ctx, id, state)
+	return err
 }

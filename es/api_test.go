@@ -15,10 +15,10 @@ import (
 
 // mostNames is how many exported names the library has at most, without methods and fields. Lower it when names go; a
 // new name needs another one to go.
-const mostNames = 286
+const mostNames = 227
 
 // kits are packages for tests and examples.
-var kits = regexp.MustCompile(`internal|estest|testenv|projectiontest|dynamodbtest|faults|examples`)
+var kits = regexp.MustCompile(`internal|estest|testenv|projectiontest|dynamodbtest|examples`)
 
 func TestAPIIsSmall(t *testing.T) {
 	names := 0

@@ -7,9 +7,59 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"time"
+	"unicode/utf8"
 
 	"github.com/segmentio/encoding/json"
 )
+
+// EventType defines how events of one type are encoded and decoded.
+type EventType[E any] struct {
+	name   string
+	event  reflect.Type // nil for rows that only decode
+	encode func(E) any
+	decode func([]byte) (E, error)
+	// executor returns the executor of an event that was written without one; nil if there are no such events.
+	executor func(E) string
+}
+
+// Event returns the row of events of type T. They are written under the name, as the JSON of a W, whose field names
+// must differ from the envelope's.
+func Event[E, T, W any](name string, to func(T) W, from func(W) (T, error)) EventType[E] {
+	row := Former[E](name, from)
+	row.event = reflect.TypeFor[T]()
+	row.encode = func(event E) any { return to(any(event).(T)) }
+	return row
+}
+
+// Former returns the row of a name that is no longer written: its JSON is decoded as the current event.
+func Former[E, T, W any](name string, from func(W) (T, error)) EventType[E] {
+	return EventType[E]{name: name, decode: func(payload []byte) (E, error) {
+		var none E
+		var wire W
+		if err := unmarshal(payload, &wire); err != nil {
+			return none, err
+		}
+		event, err := from(wire)
+		if err != nil {
+			return none, err
+		}
+		return any(event).(E), nil
+	}}
+}
+
+// CausedBy allows the row's events to have no executor: the function returns it from the event.
+func (r EventType[E]) CausedBy(executor func(E) string) EventType[E] {
+	r.executor = executor
+	return r
+}
+
+// Plain returns the row of events of type T that are written as their own JSON. See [Event] for a form that differs
+// from the type.
+func Plain[E, T any](name string) EventType[E] {
+	same := func(event T) (T, error) { return event, nil }
+	return Event[E](name, func(event T) T { return event }, same)
+}
 
 // Codec encodes and decodes the events of one aggregate type as JSON. It may be used concurrently.
 type Codec[E any] struct {
@@ -63,40 +113,36 @@ func (c *Codec[E]) Names() []string { return slices.Sorted(maps.Keys(c.byName)) 
 // Encode encodes an event and its envelope as JSON. It fails if Decode would reject the result or return a different
 // event: otherwise the event would be acknowledged but unreadable.
 func (c *Codec[E]) Encode(recorded Recorded[E]) ([]byte, error) {
-	row, known := c.byType[reflect.TypeOf(recorded.Event)]
-	if !known {
-		return nil, fmt.Errorf("the codec's table of %s has no row for event %T", c.aggregate, recorded.Event)
-	}
-	head, tail := headOf(row.name, recorded.Envelope), tailOf(recorded.Envelope)
-	fields, err := marshal(row.encode(recorded.Event))
-	if err == nil {
-		err = c.readBack(recorded, row, head, fields, tail)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("event %s was not written because it could not be read back: %w", recorded.EventID, err)
-	}
-	payload, err := marshal(head)
+	name, fields, err := c.Describe(recorded.Event)
 	if err != nil {
 		return nil, err
 	}
-	rest, err := marshal(tail)
+	written := wireOf(name, recorded.Envelope)
+	if err := c.readBack(recorded, fields, written); err != nil {
+		return nil, fmt.Errorf("event %s was not written because it could not be read back: %w", recorded.EventID, err)
+	}
+	payload, err := marshal(written.envelopeHead)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := marshal(written.envelopeTail)
 	return joined(joined(payload, fields), rest), err
 }
 
 // readBack checks that decoding returns the same event. It decodes the parts, which takes a third of the time of
 // decoding the whole.
-func (c *Codec[E]) readBack(recorded Recorded[E], row EventType[E], head envelopeHead, fields []byte, tail envelopeTail) error {
-	event, err := row.decode(fields)
+func (c *Codec[E]) readBack(recorded Recorded[E], fields []byte, written wire) error {
+	event, err := c.byName[written.Type].decode(fields)
 	if err != nil {
 		return err
 	}
-	envelope, err := envelope(c.aggregate, c.canonical, head, tail)
+	envelope, err := written.envelope(c.aggregate, c.canonical)
 	switch {
 	case err != nil:
 		return err
 	case envelope != recorded.Envelope || !reflect.DeepEqual(event, recorded.Event):
 		return fmt.Errorf("it would be read as %+v in %+v", event, envelope)
-	case !tail.isText():
+	case !written.isText():
 		return errors.New("its envelope is not in UTF-8")
 	}
 	return nil
@@ -123,49 +169,37 @@ func joined(a, b []byte) []byte {
 }
 
 // Decode decodes an event and its envelope from any version of its JSON. On failure (an unknown type, a missing or
-// broken field) it returns a [DecodeError], and an event with the EventID if that could be read.
+// broken field) it returns an event with the EventID if that could be read. The error does not unwrap to its cause: an
+// invalid stored value is not an error of the current caller.
 func (c *Codec[E]) Decode(payload []byte) (Recorded[E], error) {
 	recorded, err := c.decode(payload)
 	if err != nil {
-		broken := decodeError(payload, err)
-		return Recorded[E]{Envelope: Envelope{EventID: broken.EventID}}, broken
+		var fields map[string]any
+		_ = json.Unmarshal(payload, &fields) // best effort: fields that can be read are reported
+		id, _ := fields["id"].(string)
+		recorded = Recorded[E]{Envelope: Envelope{EventID: id}}
+		err = fmt.Errorf("event %q (type %v, seq_nr %v) can't be read: %v", id, fields["type"], fields["seq_nr"], err) //nolint:errorlint // see above
 	}
-	return recorded, nil
+	return recorded, err
 }
 
 func (c *Codec[E]) decode(payload []byte) (recorded Recorded[E], err error) {
-	var wire struct {
-		envelopeHead
-		envelopeTail
-	}
-	if err := unmarshal(payload, &wire); err != nil {
+	var written wire
+	if err := unmarshal(payload, &written); err != nil {
 		return recorded, err
 	}
-	row, known := c.byName[wire.Type]
+	row, known := c.byName[written.Type]
 	if !known {
 		return recorded, errors.New("its type is unknown; a newer version of the program may have written it")
 	}
 	if recorded.Event, err = row.decode(payload); err != nil {
 		return recorded, err
 	}
-	if wire.Executor.Value == "" && row.executor != nil {
-		wire.Executor.Value = id(row.executor(recorded.Event))
+	if written.Executor.Value == "" && row.executor != nil {
+		written.Executor.Value = id(row.executor(recorded.Event))
 	}
-	recorded.Envelope, err = envelope(c.aggregate, c.canonical, wire.envelopeHead, wire.envelopeTail)
+	recorded.Envelope, err = written.envelope(c.aggregate, c.canonical)
 	return recorded, err
-}
-
-// DecodeError identifies an event that cannot be decoded, as far as its fields could be read. It does not unwrap to its
-// cause: an invalid stored value is not an error of the current caller.
-type DecodeError struct {
-	EventID string
-	Type    string
-	SeqNr   uint64
-	Cause   error
-}
-
-func (e *DecodeError) Error() string {
-	return fmt.Sprintf("event %q (type %q, seq_nr %d) can't be read: %v", e.EventID, e.Type, e.SeqNr, e.Cause)
 }
 
 // EventName returns an event's name in the journal without decoding the event. It is empty if the payload does not
@@ -179,14 +213,125 @@ func EventName(payload []byte) string {
 	return string(name)
 }
 
-func decodeError(payload []byte, cause error) *DecodeError {
-	e := &DecodeError{Cause: cause}
-	var fields map[string]any
-	_ = json.Unmarshal(payload, &fields) // best effort: fields that can be read are reported
-	e.EventID, _ = fields["id"].(string)
-	e.Type, _ = fields["type"].(string)
-	if number, ok := fields["seq_nr"].(float64); ok && number >= 0 {
-		e.SeqNr = uint64(number)
+// occurredAtFormat is RFC 3339 in UTC with microseconds.
+const occurredAtFormat = "2006-01-02T15:04:05.000000Z07:00"
+
+// wire is the envelope's JSON: what comes before the event's own fields, and what comes after them.
+type (
+	wire struct {
+		envelopeHead
+		envelopeTail
 	}
-	return e
+	envelopeHead struct {
+		Type      string   `json:"type"`
+		ID        id       `json:"id"`
+		Aggregate objectID `json:"aggregate_id"`
+		SeqNr     uint64   `json:"seq_nr"`
+	}
+	envelopeTail struct {
+		Executor      objectID `json:"executor_id"`
+		OccurredAt    string   `json:"occurred_at"`
+		Tenant        string   `json:"tenant_code"`
+		CommandID     string   `json:"command_id,omitempty"`
+		CorrelationID string   `json:"correlation_id,omitempty"`
+		CausationID   string   `json:"causation_id,omitempty"`
+		Source        string   `json:"source,omitempty"`
+		ClientIP      string   `json:"client_ip,omitempty"`
+		RequestID     string   `json:"request_id,omitempty"`
+		Traceparent   string   `json:"traceparent,omitempty"`
+	}
+)
+
+// id is an identifier written as text; {"value": text} can be read too.
+type id string
+
+// objectID is an identifier written as {"value": text}; plain text can be read too.
+type objectID struct {
+	Value id `json:"value"`
+}
+
+// UnmarshalJSON reads both forms.
+func (i *id) UnmarshalJSON(data []byte) error {
+	text, err := IDText(data)
+	*i = id(text)
+	return err
+}
+
+// UnmarshalJSON reads both forms.
+func (o *objectID) UnmarshalJSON(data []byte) error { return o.Value.UnmarshalJSON(data) }
+
+// IDText returns the text of an identifier in JSON: a string, or {"value": string}. The current forms are parsed
+// without the JSON decoder, which would double the time to decode an event.
+func IDText(data []byte) (string, error) {
+	plain, isObject := bytes.CutPrefix(data, []byte(`{"value":`))
+	if isObject {
+		plain = bytes.TrimSuffix(plain, []byte("}"))
+	}
+	if last := len(plain) - 1; last > 0 && plain[0] == '"' && bytes.IndexByte(plain[1:], '"') == last-1 && bytes.IndexByte(plain, '\\') < 0 {
+		return string(plain[1:last]), nil
+	}
+	var object struct {
+		Value string `json:"value"`
+	}
+	var into any = &object.Value
+	if data[0] == '{' {
+		into = &object
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return "", errors.New(`an id must be a string or {"value": string}`)
+	}
+	return object.Value, nil
+}
+
+func wireOf(name string, e Envelope) wire {
+	return wire{
+		envelopeHead{Type: name, ID: id(e.EventID), Aggregate: objectID{id(e.AggregateID)}, SeqNr: e.SeqNr},
+		envelopeTail{
+			Executor: objectID{id(e.Executor)}, OccurredAt: e.OccurredAt.UTC().Format(occurredAtFormat), Tenant: e.Tenant.String(),
+			CommandID: e.CommandID, CorrelationID: e.CorrelationID, CausationID: e.CausationID,
+			Source: e.Source, ClientIP: e.ClientIP, RequestID: e.RequestID, Traceparent: e.Traceparent,
+		},
+	}
+}
+
+// isText reports whether all texts are valid UTF-8, so that JSON can hold them unchanged.
+func (t envelopeTail) isText() bool {
+	for _, text := range []string{t.CommandID, t.CorrelationID, t.CausationID, t.Source, t.ClientIP, t.RequestID, t.Traceparent} {
+		if !utf8.ValidString(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// envelope decodes an envelope, also from earlier versions of the program; canonical converts its ids.
+func (w wire) envelope(aggregateType string, canonical func(string) (string, error)) (Envelope, error) {
+	occurredAt, err := time.Parse(time.RFC3339Nano, w.OccurredAt)
+	if err != nil {
+		return Envelope{}, fmt.Errorf("occurred_at: %w", err)
+	}
+	tenant, err := ParseTenant(w.Tenant)
+	if err != nil {
+		return Envelope{}, fmt.Errorf("tenant_code: %w", err)
+	}
+	if w.SeqNr == 0 {
+		return Envelope{}, errors.New("seq_nr is missing")
+	}
+	e := Envelope{
+		AggregateType: aggregateType, SeqNr: w.SeqNr, OccurredAt: occurredAt.UTC(), CommandID: w.CommandID, Traceparent: w.Traceparent,
+		Caller: Caller{
+			Tenant: tenant, RequestID: w.RequestID, CorrelationID: w.CorrelationID, CausationID: w.CausationID,
+			Source: w.Source, ClientIP: w.ClientIP,
+		},
+	}
+	for _, read := range []struct {
+		field   string
+		written id
+		into    *string
+	}{{"id", w.ID, &e.EventID}, {"aggregate_id", w.Aggregate.Value, &e.AggregateID}, {"executor_id", w.Executor.Value, &e.Executor}} {
+		if *read.into, err = canonical(string(read.written)); err != nil {
+			return e, fmt.Errorf("%s: %w", read.field, err)
+		}
+	}
+	return e, nil
 }

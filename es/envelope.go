@@ -1,6 +1,70 @@
 package es
 
-import "time"
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+var (
+	tenantCode = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+	typeName   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+)
+
+// Tenant is the code of the owner of aggregates. A tenant sees and changes only its own. The default tenant has the
+// empty code; it is that of callers that name no tenant.
+type Tenant string
+
+// ParseTenant checks a tenant's code that comes from outside: empty, or 1 to 32 characters of a-z, 0-9 and -. Anything
+// else is an [InvalidError].
+func ParseTenant(code string) (Tenant, error) {
+	if code != "" && !tenantCode.MatchString(code) {
+		return "", &InvalidError{Field: "tenant", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
+	}
+	return Tenant(code), nil
+}
+
+// String returns the code.
+func (t Tenant) String() string { return string(t) }
+
+// AggregateID identifies an aggregate by tenant, type (such as "order") and the text of its ULID. The tenant is part of
+// it: the same ULID under another tenant is another aggregate, and the aggregates of another tenant do not exist for a
+// caller.
+type AggregateID struct {
+	Tenant   Tenant
+	Type, ID string
+}
+
+// String returns the id without its tenant, as event stores write it.
+func (id AggregateID) String() string { return id.Type + "-" + id.ID }
+
+// ParseAggregateID parses the text of [AggregateID.String].
+func ParseAggregateID(tenant Tenant, text string) (AggregateID, error) {
+	dash := strings.LastIndexByte(text, '-')
+	if dash <= 0 || dash == len(text)-1 {
+		return AggregateID{}, fmt.Errorf("%q is no id of an aggregate; expected its type and ULID, such as <type>-01H42K4ABWQ5V2XQEP3A48VE0Z", text)
+	}
+	return AggregateID{Tenant: tenant, Type: text[:dash], ID: text[dash+1:]}, nil
+}
+
+// Check returns an [InvalidError] unless the id has the form that programs use: a tenant's code, a type of up to 64 of
+// a-z, 0-9, _ and - that begins with a letter, and a ULID in upper case. A [Service] refuses other ids, and projections
+// leave out what is stored under one.
+func (id AggregateID) Check() error {
+	if _, err := ParseTenant(id.Tenant.String()); err != nil {
+		return err
+	}
+	if !typeName.MatchString(id.Type) {
+		return &InvalidError{Field: "type", Reason: fmt.Sprintf("must be up to 64 of a-z, 0-9, _ and -, and begin with a letter; %q is not", id.Type)}
+	}
+	if value, err := ulid.ParseStrict(id.ID); err != nil || value.IsZero() || value.String() != id.ID {
+		return &InvalidError{Field: "id", Reason: fmt.Sprintf("must be a ULID, such as 01H42K4ABWQ5V2XQEP3A48VE0Z; %q is not", id.ID)}
+	}
+	return nil
+}
 
 // Caller identifies who sends a request and the trace it belongs to. Adapters create it; it is stored with every event
 // that results from the request.

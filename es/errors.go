@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Kind classifies an error by what the caller can do about it. Adapters map kinds to responses.
@@ -44,34 +45,23 @@ var (
 	ErrBehind = errors.New("the read model has not reached the version of the consistency token yet; ask again")
 )
 
-// Errors of a store that an operator must mend. Compare with [errors.Is].
+// Errors of a store that an operator must mend. Both are an [ErrUnavailable], too. Compare with [errors.Is].
 var (
-	// ErrFull: the store's disk is full. It is an [ErrUnavailable], too.
-	ErrFull error = full{}
-	// ErrDamaged: what is stored can't be read. Its kind is [Unavailable].
-	ErrDamaged error = damaged{}
+	// ErrFull: the store's disk is full.
+	ErrFull error = unusable("the disk of the event store is full; an operator must free space, then repeat with the same idempotency key")
+	// ErrDamaged: what is stored can't be read.
+	ErrDamaged error = unusable("the event store is damaged; an operator must restore it from a backup and start the programs again")
 )
 
-type full struct{}
+type unusable string
 
-func (f full) Error() string { return f.Reason() }
-
-// Reason may be told to anybody.
-func (full) Reason() string {
-	return "the disk of the event store is full; an operator must free space, then repeat with the same idempotency key"
-}
-
-// Is makes ErrFull match [ErrUnavailable].
-func (full) Is(target error) bool { return target == ErrUnavailable }
-
-type damaged struct{}
-
-func (d damaged) Error() string { return d.Reason() }
+func (u unusable) Error() string { return string(u) }
 
 // Reason may be told to anybody.
-func (damaged) Reason() string {
-	return "the event store is damaged; an operator must restore it from a backup and start the programs again"
-}
+func (u unusable) Reason() string { return string(u) }
+
+// Is makes it match [ErrUnavailable].
+func (unusable) Is(target error) bool { return target == ErrUnavailable }
 
 // VersionMismatchError: the aggregate is at version Current, but the caller expected version Expected.
 type VersionMismatchError struct{ Expected, Current uint64 }
@@ -89,21 +79,9 @@ var kinds = []struct {
 	{ErrConcurrentUpdate, Conflict},
 	{ErrKeyReused, KeyReused},
 	{ErrUnavailable, Unavailable},
-	{ErrDamaged, Unavailable},
 	{ErrBehind, Behind},
 	{context.Canceled, Canceled},
 	{context.DeadlineExceeded, Unavailable},
-}
-
-// classes maps the classes that errors report themselves (Class methods of domain rejections and event store errors) to
-// kinds. An unknown class is [Internal].
-var classes = map[string]Kind{
-	"not_found":   NotFound,
-	"forbidden":   Forbidden,
-	"conflict":    Conflict,
-	"unavailable": Unavailable,
-
-	"inconsistent": Inconsistent,
 }
 
 // InvalidError: a value in a request, such as the tenant, is malformed.
@@ -126,7 +104,8 @@ func PublicReason(err error) string {
 	return ""
 }
 
-// KindOf returns the kind of err, also when it is wrapped.
+// KindOf returns the kind of err, also when it is wrapped. Errors report it themselves by a method Class, which returns
+// the kind's name.
 func KindOf(err error) Kind {
 	var invalid interface{ Invalid() (field, reason string) }
 	var classified interface{ Class() string }
@@ -135,7 +114,7 @@ func KindOf(err error) Kind {
 	case errors.As(err, &invalid):
 		return Invalid
 	case errors.As(err, &classified):
-		return classes[classified.Class()]
+		return Kind(max(0, slices.Index(kindNames[:], classified.Class())))
 	case errors.As(err, &mismatch):
 		return VersionMismatch
 	}
@@ -146,3 +125,56 @@ func KindOf(err error) Kind {
 	}
 	return Internal
 }
+
+// ErrOutdated means that a snapshot is intact, but of a form that is no longer used. An earlier snapshot or the entries
+// are used instead.
+var ErrOutdated = errors.New("the snapshot is outdated")
+
+// ErrConflict: the aggregate is not at the expected version. Load it again and decide again.
+var ErrConflict = errors.New("the aggregate is not at the expected version")
+
+// InconsistentError: an aggregate's head and journal contradict each other, for example after the tables were restored
+// to different times. Nothing can be appended until an operator has repaired it.
+type InconsistentError struct {
+	ID    AggregateID
+	Head  uint64 // version of the head; 0: there is no head
+	Event uint64 // number of an event that the journal has beyond the head, or lacks below it
+	Cause error  // if set: why the head can't be read
+}
+
+func (e *InconsistentError) Error() string {
+	switch {
+	case e.Cause != nil:
+		return fmt.Sprintf("the head of %s can't be read: %v", e.ID, e.Cause)
+	case e.Event > e.Head:
+		return fmt.Sprintf("the head of %s says version %d, but the journal has event %d", e.ID, e.Head, e.Event)
+	}
+	return fmt.Sprintf("the head of %s says version %d, but the journal lacks event %d", e.ID, e.Head, e.Event)
+}
+
+// Class returns the error's class for KindOf.
+func (*InconsistentError) Class() string { return "inconsistent" }
+
+// HandledError: a command with this id was handled before; Receipt holds the answer, or only the command's id if the
+// store has lost the receipt.
+type HandledError struct{ Receipt Receipt }
+
+func (e *HandledError) Error() string {
+	return fmt.Sprintf("command %s was handled before", e.Receipt.CommandID)
+}
+
+// Reject returns an error with which a decider rejects a command. code tells programs what is wrong, reason people.
+func Reject(kind Kind, code, reason string) error { return &rejection{kind, code, reason} }
+
+type rejection struct {
+	kind         Kind
+	code, reason string
+}
+
+func (r *rejection) Error() string { return r.reason }
+
+// Class returns the error's class for KindOf.
+func (r *rejection) Class() string { return r.kind.String() }
+
+// Code returns what is wrong.
+func (r *rejection) Code() string { return r.code }

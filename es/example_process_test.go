@@ -3,10 +3,10 @@ package es_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"example.com/threads/es"
 	esprocess "example.com/threads/es/process"
-	"example.com/threads/es/process/outbox"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 )
@@ -19,19 +19,18 @@ func Example_processManager() {
 	defer w.close()
 	positions, err := rowstore.New(w.store.DB, "nuts for bolts")
 	check(err)
-	commands := outbox.New(w.store.DB, positions, "nuts for bolts")
-	projector := projection.New(positions, projection.NewJournalReader(w.store), projection.Options{}, nutsForBolts{commands})
+	commands := esprocess.New(w.store.DB, positions, "nuts for bolts", slog.Default())
+	projector := projection.New(positions, projection.JournalReader{Journal: w.store}, projection.Options{}, nutsForBolts{commands})
 	send := func(ctx context.Context, caller es.Caller, key string, c esprocess.Command) error {
 		_, err := w.Handle(ctx, es.Request[Move]{Caller: caller, ID: c.Target.ID, Name: c.Name, Command: Move{1}, IdempotencyKey: key})
 		return err
 	}
-	manager := esprocess.NewManager("nuts for bolts", commands, send, esprocess.Settings{})
 
 	w.move(ctx, bolts, 1)
 	for range 2 { // as after a crash: what was projected, or sent, is not so again
 		_, err = projector.Project(ctx, projection.Batch{Records: []projection.Record{{Key: bolts, SeqNr: 1}}})
 		check(err)
-		sent, err := manager.SendDue(ctx)
+		sent, err := commands.SendDue(ctx, send)
 		fmt.Println(sent, "sent", err)
 	}
 	state, err := w.Load(ctx, nuts)
@@ -43,7 +42,7 @@ func Example_processManager() {
 }
 
 // nutsForBolts is the handler that makes the commands.
-type nutsForBolts struct{ outbox esprocess.Outbox }
+type nutsForBolts struct{ outbox *esprocess.Outbox }
 
 func (nutsForBolts) Type() string { return "shelf" }
 

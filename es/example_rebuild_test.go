@@ -26,8 +26,10 @@ func Example_rebuild() {
 	}
 	rows, err := rowstore.New(w.store.DB, inDozens.Table)
 	check(err)
-	sets := rowstore.NewRowSets(rows, []string{inDozens.Table})
-	fmt.Println(projection.NewRebuild(sets, rows, projection.NewJournalReader(w.store), projection.RebuildOptions{}, inDozens.Handler()).Start(ctx))
+	rebuild := rowstore.Rebuild{
+		Store: rows, Tables: []string{inDozens.Table}, Journal: projection.JournalReader{Journal: w.store}, Handlers: []projection.Handler{inDozens.Handler()},
+	}
+	fmt.Println(rebuild.Start(ctx))
 
 	row, version, err := inDozens.Read(ctx, w.store.DB, bolts, 0)
 	fmt.Println(row.Pieces, "pieces at version", version, err)

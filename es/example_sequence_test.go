@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"example.com/threads/es/sequence"
+	"example.com/threads/es"
 )
 
 // A sequence draws numbers for codes that people read. No code is drawn twice.
@@ -13,7 +13,7 @@ func Example_sequence() {
 	w := openWarehouse(ctx)
 	defer w.close()
 
-	orders := sequence.New(w.store, "ORDER", sequence.Settings{})
+	orders := es.Sequence{Store: w.store, Kind: "ORDER"}
 	for range 2 {
 		fmt.Println(orders.NextCode(ctx, ""))
 	}

@@ -8,7 +8,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/sqlqueue"
+	"example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
 )
 
@@ -72,7 +72,7 @@ func (w *warehouse) move(ctx context.Context, shelf es.AggregateID, pieces int) 
 func (w *warehouse) project(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	go func() { done <- sqlqueue.Follow(ctx, w.store, stocks.Table, []string{stocks.Table}, stocks.Handler()) }()
+	go func() { done <- run.Follow(ctx, w.store, stocks.Table, []string{stocks.Table}, stocks.Handler()) }()
 	return func() {
 		cancel()
 		check(<-done)

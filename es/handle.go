@@ -3,6 +3,7 @@ package es
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -23,7 +24,7 @@ type attempt[S any] struct {
 // version that the decisions were made on. A successful write therefore proves its events, and the rejections in the
 // same batch. A batch of rejections only is answered after [Repository.Confirm] has shown that the state was the
 // latest, unless the state was read from the store.
-func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []*call[C]) {
+func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []*call[C, E]) {
 	conflicts, shortest := 0, s.settings.Timeout
 	try, err := s.begin(ctx, key, calls[0])
 	for err == nil && len(calls) > 0 {
@@ -33,7 +34,7 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []
 			break
 		}
 		decided, after := s.decide(key, try.state, now, calls)
-		err = s.save(ctx, key, try, after, decided)
+		err = s.write(ctx, key, try, after, decided)
 		var handled *HandledError
 		switch {
 		case err == nil:
@@ -41,8 +42,14 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []
 			calls, try = calls[len(decided):], attempt[S]{state: after, began: time.Now()}
 			continue
 		case errors.As(err, &handled):
-			// The receipt answers this call; the other calls of the batch are decided again.
-			calls = s.answerHandled(calls, handled.Receipt)
+			// The receipt answers its call; the other calls of the batch are decided again.
+			calls = slices.DeleteFunc(slices.Clone(calls), func(c *call[C, E]) bool {
+				about := c.commandID == handled.Receipt.CommandID
+				if about {
+					c.answer(c.request.repeated(handled.Receipt, s.Type()))
+				}
+				return about
+			})
 		case errors.Is(err, ErrConflict):
 			conflicts++
 			s.settings.Metrics.conflicts.Inc()
@@ -50,16 +57,16 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []
 			if conflicts%turnAfterConflicts == 0 {
 				// The faster writers may not know that this one is waiting. An error is ignored: the store will report
 				// it at the next read or write.
-				_ = s.AskForTurn(ctx, key)
+				_ = s.gateway.AskForTurn(ctx, key)
 			}
 			shortest = min(shortest, time.Since(try.began))
 			if !again(ctx, shortest) {
 				s.giveUp(ctx, key, calls, conflicts)
 				return
 			}
-		default:
-			s.fail(ctx, key, calls, err)
-			return
+		}
+		if handled == nil && !errors.Is(err, ErrConflict) {
+			break
 		}
 		if len(calls) == 0 {
 			return
@@ -69,22 +76,17 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []
 			return
 		}
 	}
-	if len(calls) > 0 {
-		s.fail(ctx, key, calls, err)
-	}
-}
-
-// fail answers all calls with the error.
-func (s *Service[S, C, E]) fail(ctx context.Context, key AggregateID, calls []*call[C], err error) {
-	s.report(ctx, key, err)
-	for _, c := range calls {
-		c.answer(Result{}, err)
+	if err != nil {
+		s.report(ctx, key, err)
+		for _, c := range calls {
+			c.answer(Result{}, err)
+		}
 	}
 }
 
 // begin loads the state for the first attempt. While other processes write to the aggregate, the state in memory is
 // seldom the latest, so it is read from the store.
-func (s *Service[S, C, E]) begin(ctx context.Context, key AggregateID, first *call[C]) (attempt[S], error) {
+func (s *Service[S, C, E]) begin(ctx context.Context, key AggregateID, first *call[C, E]) (attempt[S], error) {
 	began := time.Now()
 	switch {
 	case first.request.Begins:
@@ -105,6 +107,102 @@ func (s *Service[S, C, E]) reload(ctx context.Context, key AggregateID) (attempt
 	return attempt[S]{state, true, began}, err
 }
 
+// decide decides the calls in order, each on the state after the accepted ones before it. It stops when the next call's
+// events would exceed [MaxAppend]. It returns the decided calls and the state after them.
+func (s *Service[S, C, E]) decide(key AggregateID, state State[S], now time.Time, calls []*call[C, E]) ([]*call[C, E], State[S]) {
+	size := 0
+	for i, c := range calls {
+		events, err := s.decideOne(state.Version, state.Value, c.request)
+		if err == nil {
+			size += len(events) + min(len(c.request.IdempotencyKey), 1) // and its receipt
+		}
+		if size > MaxAppend && i > 0 {
+			return calls[:i], state
+		}
+		c.events, c.result, c.err = nil, Result{}, err
+		if err != nil {
+			continue
+		}
+		for _, event := range events {
+			state = State[S]{state.Version + 1, s.aggregate.Apply(state.Value, event)}
+			c.events = append(c.events, c.record(key, state.Version, now, event))
+		}
+		c.result = Result{Key: key, Version: state.Version, About: s.aggregate.Answer(events)}
+	}
+	return calls, state
+}
+
+// decideOne checks IfVersion and calls the decider.
+func (s *Service[S, C, E]) decideOne(version uint64, state S, request Request[C]) ([]E, error) {
+	if expected := request.IfVersion; expected != 0 && version != 0 && expected != version {
+		return nil, &VersionMismatchError{Expected: expected, Current: version}
+	}
+	events, err := s.aggregate.Decide(state, request.Command)
+	if err == nil && len(events) == 0 {
+		err = fmt.Errorf("command %s was accepted without events; the decider must reject a command that changes nothing", request.Name)
+	}
+	return events, err
+}
+
+func (c *call[C, E]) record(key AggregateID, seqNr uint64, now time.Time, event E) Recorded[E] {
+	caller := c.request.Caller
+	if caller.CausationID == "" {
+		caller.CausationID = c.commandID // without another cause, the command is the cause of its events
+	}
+	return Recorded[E]{Event: event, Envelope: Envelope{
+		EventID: newID(now), AggregateType: key.Type, AggregateID: key.ID, SeqNr: seqNr, OccurredAt: now,
+		CommandID: c.commandID, Traceparent: c.traceparent, Caller: caller,
+	}}
+}
+
+// write saves the events of the accepted commands. If all were rejected, it confirms that the rejections hold:
+// ErrConflict if not.
+func (s *Service[S, C, E]) write(ctx context.Context, key AggregateID, try attempt[S], after State[S], decided []*call[C, E]) error {
+	var events []Recorded[E]
+	var receipts []Receipt
+	for _, c := range decided {
+		if events = append(events, c.events...); c.err == nil && c.request.IdempotencyKey != "" {
+			receipt, err := c.request.receipt(c.commandID, c.result, s.settings.Clock())
+			if err != nil {
+				return err
+			}
+			receipts = append(receipts, receipt)
+		}
+	}
+	if len(events) == 0 {
+		if try.fresh && try.state.Version > 0 {
+			return nil
+		}
+		return s.Confirm(ctx, key, try.state.Version)
+	}
+	ctx, span := startAppend(ctx, decided, len(events))
+	err := s.save(ctx, key, try.state.Version, after, events, receipts, !s.turns.others(key))
+	span.End()
+	if err == nil {
+		s.settings.Metrics.perWrite.Observe(float64(len(decided)))
+		s.settings.Metrics.events.Observe(float64(len(events)))
+		s.turns.wrote(key, after.Version, time.Since(try.began))
+	}
+	return err
+}
+
+// answer sends the decisions to the callers. A repeat of a command that succeeded is often rejected, because its change
+// is already made or its version has passed. So for a rejected call with a key the receipt is looked up first.
+func (s *Service[S, C, E]) answer(ctx context.Context, decided []*call[C, E]) {
+	for _, c := range decided {
+		if c.err != nil && c.request.IdempotencyKey != "" {
+			receipt, found, err := s.gateway.Receipt(ctx, c.request.Caller.Tenant, c.commandID)
+			switch {
+			case err != nil:
+				c.err = err
+			case found:
+				c.result, c.err = c.request.repeated(receipt, s.Type())
+			}
+		}
+		c.answer(c.result, c.err)
+	}
+}
+
 // again waits a random time before the next attempt, so that processes in conflict do not collide again. It returns
 // false when the time left is shorter than the shortest attempt so far.
 func again(ctx context.Context, takes time.Duration) bool {
@@ -113,90 +211,11 @@ func again(ctx context.Context, takes time.Duration) bool {
 	return ctx.Err() == nil && (!limited || time.Until(deadline) > takes)
 }
 
-func (s *Service[S, C, E]) giveUp(ctx context.Context, key AggregateID, calls []*call[C], attempts int) {
+func (s *Service[S, C, E]) giveUp(ctx context.Context, key AggregateID, calls []*call[C, E], attempts int) {
 	s.settings.Metrics.givenUp.Add(float64(len(calls)))
 	s.settings.Logger.WarnContext(ctx, "commands failed: other writers kept changing the aggregate until the timeout",
 		"tenant", key.Tenant, "aggregate", key.String(), "attempts", attempts, "commands", len(calls))
 	for _, c := range calls {
 		c.answer(Result{}, ErrConcurrentUpdate)
 	}
-}
-
-// save writes the accepted commands. If all were rejected, it confirms that the rejections hold: ErrConflict if not.
-func (s *Service[S, C, E]) save(ctx context.Context, key AggregateID, try attempt[S], after State[S], decided []decision[C, E]) error {
-	write := Write[S, E]{Before: try.state.Version, After: after, Heed: !s.turns.others(key)}
-	for _, d := range decided {
-		if d.err != nil {
-			continue
-		}
-		write.Events = append(write.Events, d.events...)
-		if d.call.request.IdempotencyKey != "" {
-			answer, err := d.result.answer()
-			if err != nil {
-				return err
-			}
-			write.Receipts = append(write.Receipts, Receipt{
-				CommandID:   d.call.commandID,
-				Fingerprint: d.call.request.fingerprint(),
-				Answer:      answer,
-				ExpiresAt:   s.settings.Clock().Add(receiptLifetime),
-			})
-		}
-	}
-	if len(write.Events) > 0 {
-		ctx, span := startAppend(ctx, decided, len(write.Events))
-		err := s.Save(ctx, key, write)
-		span.End()
-		if err == nil {
-			s.settings.Metrics.perWrite.Observe(float64(len(decided)))
-			s.settings.Metrics.events.Observe(float64(len(write.Events)))
-			s.turns.wrote(key, after.Version, time.Since(try.began))
-		}
-		return err
-	}
-	if try.fresh && try.state.Version > 0 {
-		return nil
-	}
-	return s.Confirm(ctx, key, try.state.Version)
-}
-
-// answer sends the decisions to the callers. A repeat of a command that succeeded is often rejected, because its change
-// is already made or its version has passed. So for a rejected call with a key the receipt is looked up first.
-func (s *Service[S, C, E]) answer(ctx context.Context, decided []decision[C, E]) {
-	for _, d := range decided {
-		if d.err != nil && d.call.request.IdempotencyKey != "" {
-			receipt, found, err := s.Receipt(ctx, d.call.request.Caller.Tenant, d.call.commandID)
-			if err != nil {
-				d.call.answer(Result{}, err)
-				continue
-			}
-			if found {
-				s.replay(d.call, receipt)
-				continue
-			}
-		}
-		d.call.answer(d.result, d.err)
-	}
-}
-
-// answerHandled answers the call that the receipt belongs to and returns the others.
-func (s *Service[S, C, E]) answerHandled(calls []*call[C], receipt Receipt) []*call[C] {
-	return slices.DeleteFunc(slices.Clone(calls), func(c *call[C]) bool {
-		about := c.commandID == receipt.CommandID
-		if about {
-			s.replay(c, receipt)
-		}
-		return about
-	})
-}
-
-// replay answers the call with the result of the first execution.
-func (s *Service[S, C, E]) replay(c *call[C], receipt Receipt) {
-	if !c.request.isRepeatOf(receipt) {
-		c.answer(Result{}, ErrKeyReused)
-		return
-	}
-	result, err := receipt.result(c.request.Caller.Tenant, s.Type())
-	result.Replayed = err == nil
-	c.answer(result, err)
 }

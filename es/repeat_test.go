@@ -160,7 +160,7 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 	}
 	create := keyed(notebook.Request(caller, "", notebook.Open{By: ada, Title: "tea"}), "key")
 	result := accepted(t, service, create)
-	for record, err := range projection.NewJournalReader(gateway).EventsAfter(t.Context(), result.Key, 0) {
+	for record, err := range (projection.JournalReader{Journal: gateway}).EventsAfter(t.Context(), result.Key, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,62 +2,273 @@ package es
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"sync"
 )
 
 // Repository loads and saves the aggregates of one type, with states S and events E. It caches the states of recently
 // used aggregates. A cached state may be stale, but it is always a prefix of the aggregate's history; the events after
 // it bring it up to date.
 type Repository[S, E any] struct {
-	gateway     EventPersistenceGateway
-	codec       *Codec[E]
-	snapshots   SnapshotCodec[S]
-	apply       func(S, E) S
-	states      *stateCache[S]
-	snapshotter *snapshotter[S]
-	metrics     typeMetrics
-}
+	gateway       EventPersistenceGateway
+	codec         *Codec[E]
+	snapshots     SnapshotCodec[S]
+	apply         func(S, E) S
+	states        *stateCache[S]
+	snapshotEvery uint64
+	metrics       typeMetrics
+	logger        *slog.Logger
 
-// SnapshotCodec encodes states for snapshots. It may be used concurrently.
-type SnapshotCodec[S any] interface {
-	// Encode encodes the state of the aggregate with the id.
-	Encode(id string, version uint64, state S) ([]byte, error)
-	// Decode is the inverse of Encode. It fails if it cannot read the payload, for example a newer format, with
-	// [ErrOutdated] for an older one; the events are used instead.
-	Decode(payload []byte) (id string, version uint64, state S, err error)
-	// Size estimates the bytes that a state takes in memory.
-	Size(state S) int
+	mutex   sync.Mutex
+	due     map[AggregateID]dueSnapshot[S] // that wait for their turn to be written
+	slot    chan struct{}                  // holds a token while a snapshot is written
+	writing sync.WaitGroup                 // goroutines
+	ended   context.Context                // of all of them
+	giveUp  context.CancelFunc
 }
 
 // NewRepository returns a repository over store. [Repository.Close] ends it.
 func NewRepository[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenceGateway, settings Settings) *Repository[S, E] {
 	aggregate, settings = aggregate.withDefaults(), settings.withDefaults()
-	snapshots := aggregate.Snapshots
 	metrics := settings.Metrics.types(aggregate.Type())
-	states := newStateCache(settings.CacheBytes, snapshots.Size, metrics)
-	return &Repository[S, E]{
-		gateway:     store,
-		codec:       aggregate.Events,
-		snapshots:   snapshots,
-		apply:       aggregate.Apply,
-		states:      states,
-		snapshotter: newSnapshotter(store, snapshots, states, metrics, settings),
-		metrics:     metrics,
+	r := &Repository[S, E]{
+		gateway:       store,
+		codec:         aggregate.Events,
+		snapshots:     aggregate.Snapshots,
+		apply:         aggregate.Apply,
+		states:        newStateCache(settings.CacheBytes, aggregate.Snapshots.Size, metrics),
+		snapshotEvery: settings.SnapshotEvery,
+		metrics:       metrics,
+		logger:        settings.Logger,
+		due:           map[AggregateID]dueSnapshot[S]{},
+		slot:          make(chan struct{}, 1),
 	}
-}
-
-// Close writes the pending snapshots. When ctx ends first, the remaining ones are dropped, which only costs time at the
-// next load.
-func (r *Repository[S, E]) Close(ctx context.Context) error { return r.snapshotter.close(ctx) }
-
-// SaveSnapshot writes a snapshot at once.
-func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key AggregateID, state State[S]) error {
-	return r.snapshotter.write(ctx, key, state)
+	r.ended, r.giveUp = context.WithCancel(context.Background())
+	return r
 }
 
 // Type returns the name of the aggregate type.
 func (r *Repository[S, E]) Type() string { return r.codec.Type() }
 
 // Cached returns the number of states in the cache, and an estimate of their size in bytes.
-func (r *Repository[S, E]) Cached() (states int, bytes uint64) {
-	return r.states.usage()
+func (r *Repository[S, E]) Cached() (states int, bytes uint64) { return r.states.usage() }
+
+// Load returns the cached state if there is one, otherwise the latest.
+func (r *Repository[S, E]) Load(ctx context.Context, key AggregateID) (State[S], error) {
+	if known, found := r.states.get(key); found {
+		r.metrics.hits.Inc()
+		return known.State, nil
+	}
+	r.metrics.misses.Inc()
+	return r.Reload(ctx, key)
+}
+
+// Confirm compares the version with the head. If there is no head, it checks that there is no event either.
+func (r *Repository[S, E]) Confirm(ctx context.Context, key AggregateID, version uint64) error {
+	head, err := r.gateway.Head(ctx, key)
+	switch {
+	case err != nil:
+		return err
+	case head.Version != version:
+		return ErrConflict
+	case version == 0:
+		return r.gateway.Verify(ctx, key, head)
+	}
+	return nil
+}
+
+// Reload returns the latest state: the cached state or the latest readable snapshot, plus the events after it.
+func (r *Repository[S, E]) Reload(ctx context.Context, key AggregateID) (State[S], error) {
+	known, _ := r.states.get(key) // read before the head, so that it cannot be newer than the head
+	head, err := r.gateway.Head(ctx, key)
+	if err != nil || head.Version == 0 {
+		return State[S]{}, err
+	}
+	if known.Version > head.Version {
+		// The store is older than the cached state: an older copy of it was restored.
+		r.states.forget(key)
+		known.State = State[S]{}
+	}
+	state, err := r.replay(ctx, key, known.State, head)
+	if err != nil {
+		return state, err
+	}
+	return r.states.remember(key, state, head.SnapshotVersion).State, nil
+}
+
+// Latest returns the aggregate's version and its latest state. If the journal has an event that cannot be decoded, the
+// state is that before the event.
+func (r *Repository[S, E]) Latest(ctx context.Context, key AggregateID) (state State[S], version uint64, err error) {
+	state, err = r.Reload(ctx, key)
+	var unreadable *unreadableError
+	if !errors.As(err, &unreadable) {
+		return state, state.Version, err
+	}
+	head, err := r.gateway.Head(ctx, key)
+	if err == nil && unreadable.seqNr > 1 {
+		state, err = r.At(ctx, key, unreadable.seqNr-1)
+	}
+	return state, head.Version, err
+}
+
+// At returns the state at an earlier version, from the latest snapshot that is not beyond it. version is one that
+// Latest has shown. The state is not cached.
+func (r *Repository[S, E]) At(ctx context.Context, key AggregateID, version uint64) (State[S], error) {
+	head, err := r.gateway.Head(ctx, key)
+	if err != nil {
+		return State[S]{}, err
+	}
+	head.Version = version
+	return r.replay(ctx, key, State[S]{}, head)
+}
+
+// replay returns the state at the head's version, from an earlier one or, without one, from the latest readable
+// snapshot or the first event.
+func (r *Repository[S, E]) replay(ctx context.Context, key AggregateID, state State[S], head Head) (_ State[S], err error) {
+	if state.Version == 0 {
+		if state, err = r.latestSnapshot(ctx, key, head); err != nil {
+			return State[S]{}, err
+		}
+	}
+	for recorded, err := range r.Events(ctx, key, state.Version, head.Version) {
+		if err == nil && recorded.SeqNr != state.Version+1 {
+			err = fmt.Errorf("event %d of %s comes after event %d", recorded.SeqNr, key, state.Version)
+		}
+		if err != nil {
+			return State[S]{}, err
+		}
+		state = State[S]{Version: recorded.SeqNr, Value: r.apply(state.Value, recorded.Event)}
+	}
+	return state, nil
+}
+
+// latestSnapshot returns the state of the latest readable snapshot, or the state before the first event.
+func (r *Repository[S, E]) latestSnapshot(ctx context.Context, key AggregateID, head Head) (State[S], error) {
+	for snapshot, err := range r.gateway.Snapshots(ctx, key, head) {
+		if err != nil {
+			return State[S]{}, err
+		}
+		id, version, state, err := r.snapshots.Decode(snapshot.Payload)
+		if err == nil && (id != key.ID || version != snapshot.Version) {
+			err = errors.New("it belongs to " + id + " at another version")
+		}
+		if err == nil {
+			return State[S]{Version: version, Value: state}, nil
+		}
+		r.metrics.unreadable.Inc()
+		r.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
+			"tenant", key.Tenant, "aggregate", key.String(), "version", snapshot.Version, "error", err)
+	}
+	return State[S]{}, nil
+}
+
+// Events yields the events with after < SeqNr <= upTo in order, page by page. upTo is a version that Latest has shown.
+// It ends after an error.
+func (r *Repository[S, E]) Events(ctx context.Context, key AggregateID, after, upTo uint64) iter.Seq2[Recorded[E], error] {
+	return decoded(r.gateway.Entries(ctx, key, after, upTo), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
+}
+
+// EventsAt yields the events with these numbers, which ascend and which Latest has shown. It ends after an error.
+func (r *Repository[S, E]) EventsAt(ctx context.Context, key AggregateID, seqNrs []uint64) iter.Seq2[Recorded[E], error] {
+	return decoded(r.gateway.EntriesAt(ctx, key, seqNrs), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
+}
+
+// Describe yields the same events as Events in words: an event that cannot be decoded is told with its payload as it
+// is.
+func (r *Repository[S, E]) Describe(ctx context.Context, key AggregateID, after, upTo uint64) iter.Seq2[Described, error] {
+	return decoded(r.gateway.Entries(ctx, key, after, upTo), func(entry Entry) (Described, error) { return r.describe(key, entry) })
+}
+
+func decoded[T any](entries iter.Seq2[Entry, error], decode func(Entry) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for entry, err := range entries {
+			var event T
+			if err == nil {
+				event, err = decode(entry)
+			}
+			if !yield(event, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// decode fails at a payload that is not the event of its place.
+func (r *Repository[S, E]) decode(key AggregateID, entry Entry) (Recorded[E], error) {
+	recorded, err := r.codec.Decode(entry.Payload)
+	if err == nil && (recorded.Aggregate() != key || recorded.SeqNr != entry.SeqNr) {
+		err = fmt.Errorf("the payload is event %d of %s of tenant %q", recorded.SeqNr, recorded.Aggregate(), recorded.Tenant)
+	}
+	if err != nil {
+		return recorded, &unreadableError{fmt.Errorf("event %d of %s: %w", entry.SeqNr, key, err), entry.SeqNr}
+	}
+	return recorded, nil
+}
+
+// unreadableError: an event cannot be decoded, or is not the one of its place.
+type unreadableError struct {
+	error
+	seqNr uint64
+}
+
+func (e *unreadableError) Unwrap() error { return e.error }
+
+func (r *Repository[S, E]) describe(key AggregateID, entry Entry) (described Described, err error) {
+	recorded, err := r.decode(key, entry)
+	if err == nil {
+		described.Envelope = recorded.Envelope
+		described.Type, described.Data, err = r.codec.Describe(recorded.Event)
+		return described, err
+	}
+	described.Envelope = Envelope{
+		EventID: entry.EventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: entry.SeqNr, OccurredAt: entry.OccurredAt,
+		Caller: Caller{Tenant: key.Tenant},
+	}
+	var found struct {
+		Type string `json:"type"`
+	}
+	if described.Data = entry.Payload; json.Unmarshal(entry.Payload, &found) != nil {
+		described.Data, err = json.Marshal(string(entry.Payload))
+		return described, err
+	}
+	described.Type = found.Type
+	return described, nil
+}
+
+// save appends events that were decided on the state before, which led to the state after. With heed, it fails when
+// another writer has asked for a turn. A due snapshot is written afterwards, in the background.
+func (r *Repository[S, E]) save(ctx context.Context, key AggregateID, before uint64, after State[S], events []Recorded[E], receipts []Receipt, heed bool) error {
+	write := Append{ID: key, ExpectedVersion: before, Receipts: receipts, Heed: heed, Entries: make([]Entry, 0, len(events))}
+	lastCommand := ""
+	for _, event := range events {
+		payload, err := r.codec.Encode(event)
+		if err != nil {
+			return err
+		}
+		entry := Entry{
+			SeqNr: event.SeqNr, EventID: event.EventID, EventType: r.codec.EventType(event.Event), OccurredAt: event.OccurredAt,
+			UserID: event.Executor, CommandID: event.CommandID, CorrelationID: event.CorrelationID, Payload: payload,
+		}
+		if event.CommandID == lastCommand {
+			entry.CommandID = "" // the store keeps a command id with its first event only; every payload has it
+		}
+		lastCommand = event.CommandID
+		write.Entries = append(write.Entries, entry)
+	}
+	if before == 0 && len(events) > 0 {
+		var none S
+		var err error
+		if write.FirstSnapshot, err = r.snapshots.Encode(key.ID, 1, r.apply(none, events[0].Event)); err != nil {
+			return err
+		}
+	}
+	if err := r.gateway.Append(ctx, write); err != nil {
+		return err
+	}
+	r.saved(ctx, key, before, after)
+	return nil
 }

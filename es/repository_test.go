@@ -77,14 +77,6 @@ func record(key es.AggregateID, seqNr uint64, event notebook.Event) es.Recorded[
 
 type notebookState = es.State[notebook.Notebook]
 
-// writeOf returns the write of an event that was decided on state.
-func writeOf(state notebookState, event es.Recorded[notebook.Event], receipts ...es.Receipt) es.Write[notebook.Notebook, notebook.Event] {
-	return es.Write[notebook.Notebook, notebook.Event]{
-		Before: state.Version, Events: []es.Recorded[notebook.Event]{event}, Receipts: receipts,
-		After: notebookState{Version: state.Version + 1, Value: state.Value.Apply(event.Event)},
-	}
-}
-
 // create saves a notebook of ada's; post saves another note of hers.
 func create(t *testing.T, notebooks *notebook.Repository, key es.AggregateID) notebookState {
 	t.Helper()
@@ -100,11 +92,11 @@ func post(t *testing.T, notebooks *notebook.Repository, key es.AggregateID, stat
 
 func save(t *testing.T, notebooks *notebook.Repository, key es.AggregateID, state notebookState, event notebook.Event) notebookState {
 	t.Helper()
-	write := writeOf(state, record(key, state.Version+1, event))
-	if err := notebooks.Save(t.Context(), key, write); err != nil {
+	after, err := notebooks.Save(t.Context(), key, state, record(key, state.Version+1, event))
+	if err != nil {
 		t.Fatal(err)
 	}
-	return write.After
+	return after
 }
 
 func checkState(t *testing.T, want, got notebookState) {
@@ -172,7 +164,7 @@ func TestAStateThatIsBehind(t *testing.T) {
 		t.Errorf("Confirm: %v", err)
 	}
 	event := record(key, 2, notebook.Renamed{Title: "coffee"})
-	if err := here.Save(t.Context(), key, writeOf(old, event)); !errors.Is(err, es.ErrConflict) {
+	if _, err := here.Save(t.Context(), key, old, event); !errors.Is(err, es.ErrConflict) {
 		t.Errorf("Save: %v", err)
 	}
 	gateway.entries.Store(0)
@@ -353,20 +345,20 @@ func TestReceiptsComeBackWhole(t *testing.T) {
 		Answer: []byte(`{"notebook_id":"a"}`),
 	}
 	event := record(key, 1, notebook.Opened{Owner: ada, Title: "tea"})
-	if err := notebooks.Save(t.Context(), key, writeOf(notebookState{}, event, want)); err != nil {
+	if _, err := notebooks.Save(t.Context(), key, notebookState{}, event, want); err != nil {
 		t.Fatal(err)
 	}
-	got, found, err := notebooks.Receipt(t.Context(), key.Tenant, want.CommandID)
+	got, found, err := gateway.Receipt(t.Context(), key.Tenant, want.CommandID)
 	if err != nil || !found || string(got.Answer) != string(want.Answer) || got.Fingerprint != want.Fingerprint {
 		t.Errorf("Receipt: %+v, %v, %v", got, found, err)
 	}
 	again := newKey(t)
 	event = record(again, 1, event.Event)
 	var handled *es.HandledError
-	if err := notebooks.Save(t.Context(), again, writeOf(notebookState{}, event, want)); !errors.As(err, &handled) || string(handled.Receipt.Answer) != string(want.Answer) {
+	if _, err := notebooks.Save(t.Context(), again, notebookState{}, event, want); !errors.As(err, &handled) || string(handled.Receipt.Answer) != string(want.Answer) {
 		t.Errorf("Save with the same command: %v", err)
 	}
-	if _, found, err := notebooks.Receipt(t.Context(), es.Tenant(""), want.CommandID); found || err != nil {
+	if _, found, err := gateway.Receipt(t.Context(), es.Tenant(""), want.CommandID); found || err != nil {
 		t.Errorf("another tenant finds it: %v, %v", found, err)
 	}
 }

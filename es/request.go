@@ -4,6 +4,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -51,6 +54,43 @@ func (r Request[C]) commandID(now time.Time) string {
 	}
 	sum := hash(r.Caller.Tenant.String(), r.Caller.Executor, r.Name, r.IdempotencyKey)
 	return ulid.ULID(sum[:16]).String()
+}
+
+// receiptLifetime is how long a repeat with the same idempotency key gets the first answer.
+const receiptLifetime = 48 * time.Hour
+
+// receipt returns the result in the form that is stored. Its answer is a JSON object: the aggregate's id in the field
+// <type>_id, the version, and Result.About.
+func (r Request[C]) receipt(commandID string, result Result, now time.Time) (Receipt, error) {
+	fields := map[string]any{result.Key.Type + "_id": result.Key.ID, "version": result.Version}
+	for name, value := range result.About {
+		fields[name] = value
+	}
+	answer, err := json.Marshal(fields)
+	return Receipt{CommandID: commandID, Fingerprint: r.fingerprint(), Answer: answer, ExpiresAt: now.Add(receiptLifetime)}, err
+}
+
+// repeated returns the result of the first execution from its receipt, for a repeat of the request.
+func (r Request[C]) repeated(receipt Receipt, aggregateType string) (Result, error) {
+	if !r.isRepeatOf(receipt) {
+		return Result{}, ErrKeyReused
+	}
+	result := Result{Key: AggregateID{Tenant: r.Caller.Tenant, Type: aggregateType}, About: map[string]string{}, Replayed: true}
+	var fields map[string]any
+	var numbers struct{ Version uint64 }
+	err := errors.Join(json.Unmarshal(receipt.Answer, &fields), json.Unmarshal(receipt.Answer, &numbers))
+	result.Version = numbers.Version
+	for name, value := range fields {
+		if text, isText := value.(string); isText {
+			result.About[name] = text
+		}
+	}
+	result.Key.ID = result.About[aggregateType+"_id"]
+	delete(result.About, aggregateType+"_id")
+	if err != nil || result.Key.ID == "" || result.Version == 0 {
+		return Result{}, fmt.Errorf("the receipt of command %s can't be read: %q: %v", receipt.CommandID, receipt.Answer, err) //nolint:errorlint // not an error of the current caller
+	}
+	return result, nil
 }
 
 // fingerprint is a hash that distinguishes requests with the same command id. IfVersion is not included: it is a

@@ -1,9 +1,55 @@
 package es
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
 	"sync"
+	"time"
 )
+
+// Settings configure a [Repository] and a [Service]. Zero fields take their defaults.
+type Settings struct {
+	// Timeout limits the handling of a batch of commands, including all retries. After that, commands in conflict with
+	// other writers fail with [ErrConcurrentUpdate]. Default: 5 s.
+	Timeout time.Duration
+	// Clock returns the time for events. Default: time.Now.
+	Clock func() time.Time
+	// CheckClock returns why the time of Clock must not be used, if so: commands are then refused as if the store did
+	// not answer. Default: no check beside that for absurd times.
+	CheckClock func(context.Context) error
+	// SnapshotEvery is the least number of events between snapshots of an aggregate; with a large state there are more.
+	// Default: 100.
+	SnapshotEvery uint64
+	// CacheBytes limits the memory of the cached states. Default: 64 MiB.
+	CacheBytes uint64
+	// Logger receives messages for the operator. Default: slog.Default().
+	Logger *slog.Logger
+	// Metrics count. A type has one service or repository in them. Default: new ones, which nobody sees.
+	Metrics *Metrics
+}
+
+func (s Settings) withDefaults() Settings {
+	s.Timeout = cmp.Or(s.Timeout, 5*time.Second)
+	s.SnapshotEvery = cmp.Or(s.SnapshotEvery, 100)
+	s.CacheBytes = cmp.Or(s.CacheBytes, 64<<20)
+	if s.Clock == nil {
+		s.Clock = time.Now
+	}
+	if s.CheckClock == nil {
+		s.CheckClock = func(context.Context) error { return nil }
+	}
+	if s.Logger == nil {
+		s.Logger = slog.Default()
+	}
+	if s.Metrics == nil {
+		s.Metrics = NewMetrics()
+	}
+	return s
+}
 
 // Service handles the commands of one aggregate type. It is safe for concurrent use. [Service.Close] ends it.
 type Service[S, C, E any] struct {
@@ -11,10 +57,13 @@ type Service[S, C, E any] struct {
 	aggregate Aggregate[S, C, E]
 	settings  Settings
 	turns     turns
-	workers   *workers
+	idle      chan func()    // is read by goroutines that wait for work
+	working   sync.WaitGroup // on the calls of an aggregate
 
-	mutex  sync.Mutex
-	queues map[AggregateID]*queue[C]
+	mutex sync.Mutex
+	// waiting has the calls for each aggregate that wait while earlier ones are handled. An aggregate has a key as long
+	// as it is worked on.
+	waiting map[AggregateID][]*call[C, E]
 }
 
 // NewService returns a service with a [Repository] of its own over store.
@@ -24,8 +73,8 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 		Repository: NewRepository(aggregate, store, settings),
 		aggregate:  aggregate.withDefaults(),
 		settings:   settings,
-		workers:    newWorkers(),
-		queues:     map[AggregateID]*queue[C]{},
+		idle:       make(chan func()),
+		waiting:    map[AggregateID][]*call[C, E]{},
 	}
 }
 
@@ -47,11 +96,11 @@ func (s *Service[S, C, E]) await(ctx context.Context, request Request[C]) (Resul
 	if err := key.Check(); err != nil {
 		return Result{}, err
 	}
-	c := &call[C]{
+	c := &call[C, E]{
 		ctx:         ctx,
 		request:     request,
 		commandID:   request.commandID(s.settings.Clock()),
-		traceparent: Traceparent(ctx),
+		traceparent: traceparentOf(ctx),
 		answered:    make(chan struct{}),
 	}
 	s.enqueue(key, c)
@@ -98,6 +147,122 @@ func (s *Service[S, C, E]) report(ctx context.Context, key AggregateID, err erro
 // snapshots until ctx ends, which only costs time at the next load; see [Repository.Close]. Handle must not be called
 // after it.
 func (s *Service[S, C, E]) Close(ctx context.Context) error {
-	s.workers.drain()
+	s.working.Wait()
 	return s.Repository.Close(ctx)
+}
+
+// call is a request on its way through the service.
+type call[C, E any] struct {
+	ctx         context.Context // the caller's
+	request     Request[C]
+	commandID   string
+	traceparent string // of ctx
+
+	events   []Recorded[E] // that the command leads to
+	result   Result
+	err      error         // why there are no events
+	answered chan struct{} // closed when result and err are final
+}
+
+func (c *call[C, E]) answer(result Result, err error) {
+	c.result, c.err = result, err
+	close(c.answered)
+}
+
+// maxBatch is the maximum number of commands in one batch: each may need an event and a receipt.
+const maxBatch = MaxAppend / 2
+
+// enqueue adds the call to its aggregate's queue. The calls that arrive during a write share the next one, so a busy
+// aggregate costs one write per batch, not per command.
+func (s *Service[S, C, E]) enqueue(key AggregateID, c *call[C, E]) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	waiting, busy := s.waiting[key]
+	s.waiting[key] = append(waiting, c)
+	if !busy {
+		s.working.Add(1)
+		s.run(func() { s.work(key) })
+	}
+}
+
+// idleTime is how long a goroutine waits for more work.
+const idleTime = time.Second
+
+// run has the work done by a goroutine that waits for some, or by a new one: to grow the stack of a new one takes
+// longer than to decide a command.
+func (s *Service[S, C, E]) run(work func()) {
+	select {
+	case s.idle <- work:
+		return
+	default:
+	}
+	go func() {
+		for {
+			work()
+			select {
+			case work = <-s.idle:
+			case <-time.After(idleTime):
+				return
+			}
+		}
+	}()
+}
+
+// work handles an aggregate's calls until none is left.
+func (s *Service[S, C, E]) work(key AggregateID) {
+	defer s.working.Done()
+	for {
+		s.turns.yield(key)
+		calls := s.next(key)
+		if len(calls) == 0 {
+			return
+		}
+		// A batch is completed even if the caller whose context it uses disconnects.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), s.settings.Timeout)
+		s.handleAll(ctx, key, calls)
+		cancel()
+	}
+}
+
+// next takes a batch of the waiting calls, without those whose callers have gone and with no command id twice.
+func (s *Service[S, C, E]) next(key AggregateID) []*call[C, E] {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	var batch, rest []*call[C, E]
+	for _, c := range s.waiting[key] {
+		same := func(taken *call[C, E]) bool { return taken.commandID == c.commandID }
+		switch {
+		case c.ctx.Err() != nil:
+			c.answer(Result{}, c.ctx.Err())
+		case len(batch) == maxBatch || slices.ContainsFunc(batch, same):
+			rest = append(rest, c)
+		default:
+			batch = append(batch, c)
+		}
+	}
+	s.waiting[key] = rest
+	if len(batch) == 0 {
+		delete(s.waiting, key)
+	}
+	return batch
+}
+
+// handleAll handles a batch. A panic becomes an error for the calls without an answer, so that one command cannot crash
+// the program.
+func (s *Service[S, C, E]) handleAll(ctx context.Context, key AggregateID, calls []*call[C, E]) {
+	defer func() {
+		reason := recover()
+		if reason == nil {
+			return
+		}
+		err := fmt.Errorf("panic while handling a command: %v\n%s", reason, debug.Stack())
+		for _, c := range calls {
+			select {
+			case <-c.answered:
+			default:
+				c.answer(Result{}, err)
+			}
+		}
+	}()
+	s.handle(ctx, key, calls)
 }

@@ -25,7 +25,7 @@ func TestWithoutTracingSpansCostNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, allocations)
 		}
 	}
-	if allocations := testing.AllocsPerRun(100, func() { _ = es.Traceparent(t.Context()) }); allocations != 0 {
+	if allocations := testing.AllocsPerRun(100, func() { _ = es.TraceparentOf(t.Context()) }); allocations != 0 {
 		t.Errorf("to find no trace took %v allocations", allocations)
 	}
 }
@@ -41,7 +41,7 @@ func BenchmarkStartSpanWithoutTracing(b *testing.B) {
 func TestTraceparents(t *testing.T) {
 	for _, text := range []string{traceparent, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"} {
 		ctx := trace.ContextWithRemoteSpanContext(t.Context(), es.Traced(text))
-		if got := es.Traceparent(ctx); got != text {
+		if got := es.TraceparentOf(ctx); got != text {
 			t.Errorf("%s becomes %s", text, got)
 		}
 	}

@@ -6,10 +6,11 @@ import (
 	"io"
 	"net/http"
 
-	"example.com/threads/cmd/internal/program"
 	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/infrastructure/logging"
+	"example.com/threads/infrastructure/program"
 )
 
 const about = `
@@ -22,14 +23,14 @@ func main() { program.Main("dev-issuer", run) }
 // settings are read from the environment.
 type settings struct {
 	address, url string
-	logging      program.Logging
+	logging      logging.Settings
 }
 
 func readSettings(r *config.Reader) settings {
 	return settings{
 		address: r.Address("DEV_ISSUER_ADDR", ":28084", "address to listen on"),
 		url:     r.String("DEV_ISSUER_URL", "http://auth.localhost:28084", "the issuer's name in tokens, by which the APIs reach it"),
-		logging: program.ReadLogging(r),
+		logging: logging.ReadSettings(r, "info", "json"),
 	}
 }
 
@@ -52,6 +53,5 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	mux.Handle("GET /health/ready", http.HandlerFunc(server.Alive))
 	mux.Handle("/", issuer.Handler())
 	log.WarnContext(ctx, "this issuer gives every caller a token for any account; it is for development only")
-	log.InfoContext(ctx, "listening", "url", server.URL())
-	return server.Serve(ctx, mux)
+	return program.Serve(ctx, log, server.URL(), func(ctx context.Context) error { return server.Serve(ctx, mux) })
 }

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/es/testenv"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/access/devissuer"
+	"example.com/threads/infrastructure/program/programtest"
 )
 
 var underTest = programtest.Program[settings]{Run: run, ReadSettings: readSettings}
@@ -56,7 +56,7 @@ func TestItsTokensAreGood(t *testing.T) {
 	})
 	for _, line := range strings.Split(strings.TrimSpace(tokens), "\n") {
 		name, token, _ := strings.Cut(line, "=")
-		if verified, err := v.Verify(t.Context(), token); err != nil || verified.Account == "" {
+		if verified, err := v.Verify(t.Context(), token); err != nil || verified.Account.IsZero() {
 			t.Errorf("%s: %+v, %v", name, verified, err)
 		}
 	}

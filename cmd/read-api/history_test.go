@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"os"
@@ -10,25 +11,23 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/cmd/internal/program/programtest"
-	"example.com/threads/cmd/internal/readmodel"
-	"example.com/threads/domain/ident"
+	"example.com/threads/cmd/internal/system"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/infrastructure/program/programtest"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/usecase/chat"
 )
 
 // Without the event store the program must start and answer everything except history. Once the store is there, it must
 // find it. History does not need the thread's rows.
 func TestHistoryWithoutTheEventStore(t *testing.T) {
-	db := readmodeltest.SQLite(t, readmodel.Schemas()...)
+	db := readmodeltest.SQLite(t, system.Schemas()...)
 	folder := filepath.Join(t.TempDir(), "later")
 	store := "sqlite:" + filepath.Join(folder, "events.db")
 	p := programtest.Start(t, run, map[string]string{
@@ -95,16 +94,12 @@ func createThread(t *testing.T, folder, url string, id thread.ID, creator thread
 		t.Fatal(err)
 	}
 	defer func() { _ = gateway.Close(context.WithoutCancel(t.Context())) }()
-	threads := es.NewRepository(chatstore.Threads(), gateway, es.Settings{})
-	key := chat.ThreadKey(es.Tenant(""), id)
-	event := thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: chattest.NewID[thread.Member](), User: creator, Role: thread.RoleAdmin}}}
-	err = threads.Save(t.Context(), key, es.Write[thread.Thread, thread.Event]{
-		Events: []es.Recorded[thread.Event]{{Event: event, Envelope: es.Envelope{
-			EventID: chattest.NewID[ident.UserAccount]().String(), AggregateType: key.Type, AggregateID: key.ID, SeqNr: 1, OccurredAt: time.Now().UTC().Truncate(time.Microsecond),
-			Caller: es.Caller{Executor: creator.String(), Source: "test"},
-		}}},
-		After: es.State[thread.Thread]{Version: 1, Value: thread.Thread{}.Apply(event)},
+	threads := es.NewService(eventjson.Threads(), gateway, es.Settings{})
+	_, err = threads.Handle(t.Context(), es.Request[thread.Command]{
+		Caller: es.Caller{Executor: creator.String(), Source: "test"}, ID: id.String(), Begins: true, Name: "create",
+		Command: thread.Create{Executor: creator, Member: chattest.NewID[thread.Member](), Name: writing.RecordedName("tea")},
 	})
+	err = errors.Join(err, threads.Close(t.Context()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,4 @@
+// Command read-api answers GraphQL queries and subscriptions from the read model.
 package main
 
 import (
@@ -6,18 +7,15 @@ import (
 	"fmt"
 	"io"
 
-	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/eventstore/dynamo"
-	"example.com/threads/cmd/internal/program"
-	"example.com/threads/cmd/internal/readapi"
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/read-api/queries"
 	"example.com/threads/es/database"
-	"example.com/threads/extras/access"          // extra:access
 	"example.com/threads/extras/erasure"         // extra:erasure
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/infrastructure/metrics"
-	"example.com/threads/infrastructure/tracing"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/eventstore/dynamo"
+	"example.com/threads/infrastructure/program"
 )
 
 const about = `
@@ -33,25 +31,21 @@ func main() { program.Main("read-api", run) }
 
 // settings are read from the environment.
 type settings struct {
-	api         readapi.Settings
+	queries     queries.Settings
 	databaseURL string
 	store       eventstore.Settings
 	erasure     erasure.Settings // extra:erasure
-	access      access.Settings  // extra:access
-	logging     program.Logging
-	tracing     tracing.Settings
+	system      system.Settings
 }
 
 func readSettings(r *config.Reader) (s settings) {
-	s.api = readapi.ReadSettings(r)
-	s.api.Measurements = metrics.ReadSettings(r)
-	s.databaseURL = stores.ReadDatabaseURL(r)
-	s.store = eventstore.ReadPlace(r)
+	s.queries = queries.ReadSettings(r)
+	s.databaseURL = eventstore.ReadDatabaseURL(r)
+	s.store = eventstore.ReadSettings(r)
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
-	s.access = access.ReadSettings(r)       // extra:access
-	s.access.ReadLive(r)                    // extra:access
-	s.logging = program.ReadLogging(r)
-	s.tracing = tracing.ReadSettings(r)
+	s.system = system.ReadSettings(r, "info", "json")
+	s.system.Observe.ReadMetrics(r) // extra:observe
+	s.system.Access.ReadLive(r)     // extra:access
 	return s
 }
 
@@ -62,41 +56,26 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if helped || err != nil {
 		return err
 	}
-	log := s.logging.Logger(stdout)
-	traces, err := tracing.Start(ctx, s.tracing, "read-api", log)
+	parts, err := system.Open(ctx, "read-api", s.system, false, stdout)
 	if err != nil {
 		return err
 	}
-	defer traces.Stop()
-	db, err := database.Open(ctx, s.databaseURL, database.Settings{Tracer: traces.Provider(), Logger: log})
+	defer parts.Close()
+	db, err := database.Open(ctx, s.databaseURL, database.Settings{Tracer: parts.Tracer, Logger: parts.Log})
 	if err != nil {
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	defer func() { _ = db.Close() }()
-	store := eventstore.OpenLater(func(ctx context.Context) (*eventstore.Store, error) {
-		return dynamo.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: traces.Provider()})
+	store, closeStore := eventstore.Later(func(ctx context.Context) (*eventstore.Store, error) {
+		return dynamo.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer})
 	})
-	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	keys, err := awskeys.OpenIn(ctx, s.erasure, store.Store) // extra:erasure {
-	if err != nil {
+	defer func() { err = errors.Join(err, closeStore(context.WithoutCancel(ctx))) }()
+	if parts.Keys, err = awskeys.OpenIn(ctx, s.erasure, store); err != nil { // extra:erasure {
 		return err
 	} // extra:erasure }
-	letIn, err := access.Open(ctx, s.access, false, log) // extra:access {
-	if err != nil {
-		return err
-	} // extra:access }
-	server, err := readapi.Listen(ctx, s.api, db, store, log)
+	server, err := queries.Listen(ctx, s.queries, db, store, parts)
 	if err != nil {
 		return err
 	}
-	server.Tracer = traces.Tracer("http")
-	server.Queries, server.Journals = keys.Reader(server.Queries), keys.Journals(server.Journals) // extra:erasure
-	server.Schema = letIn.Schema(server.Schema)                                                   // extra:access
-	letIn.Protect(server.Server)                                                                  // extra:access
-	// extra:access,tenants {
-	server.Around = append(server.Around, letIn.Tenants(server.IsActive))
-	// extra:access,tenants }
-	return program.Serve(ctx, log, server.URL(), server.Run,
-		letIn.Run, // extra:access
-	)
+	return program.Serve(ctx, parts.Log, server.URL(), server.Run, parts.Run)
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/cmd/internal/program/programtest"
-	"example.com/threads/cmd/internal/readmodel"
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/infrastructure/program/programtest"
 	"example.com/threads/tests/readmodeltest"
 )
 
@@ -59,7 +59,7 @@ func TestTheProgram(t *testing.T) {
 		if err := p.Stop(); err != nil {
 			t.Errorf("stopped with %v", err)
 		}
-	}, readmodel.Schemas()...)
+	}, system.Schemas()...)
 }
 
 // While a read model is filled for the first time, it lacks existing data, so clients would get a wrong NOT_FOUND.
@@ -87,11 +87,11 @@ func TestReadyOnceTheReadModelHasCaughtUp(t *testing.T) {
 		if status, body = ready(); status != http.StatusServiceUnavailable || !strings.Contains(body, "no read-model-updater has reported yet") {
 			t.Errorf("on new tables: %d %s", status, body)
 		}
-	}, readmodel.Schemas()...)
+	}, system.Schemas()...)
 }
 
 func TestEveryAnswerIsGuarded(t *testing.T) {
-	p := start(t, readmodeltest.SQLite(t, readmodel.Schemas()...).URL)
+	p := start(t, readmodeltest.SQLite(t, system.Schemas()...).URL)
 	for path, status := range map[string]int{
 		"/health/alive": http.StatusOK, "/health/ready": http.StatusOK, "/metrics": http.StatusOK,
 		"/graphql": http.StatusBadRequest, "/nothing": http.StatusNotFound, "/graphiql/nothing": http.StatusNotFound,
@@ -118,7 +118,7 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 }
 
 func TestWhatHasNoRouteIsAProblem(t *testing.T) {
-	p := start(t, readmodeltest.SQLite(t, readmodel.Schemas()...).URL)
+	p := start(t, readmodeltest.SQLite(t, system.Schemas()...).URL)
 	for _, c := range []struct {
 		method, path string
 		status       int
@@ -150,7 +150,7 @@ func TestWhatHasNoRouteIsAProblem(t *testing.T) {
 }
 
 func TestStreamsDoNotHoldUpAStop(t *testing.T) {
-	db := readmodeltest.SQLite(t, readmodel.Schemas()...)
+	db := readmodeltest.SQLite(t, system.Schemas()...)
 	p := start(t, db.URL)
 	alice := readmodeltest.NewUser()
 	chat := db.World(t, "").Thread("Lunch", alice)
@@ -176,7 +176,7 @@ func TestStreamsDoNotHoldUpAStop(t *testing.T) {
 }
 
 func TestWhatKeepsItFromStarting(t *testing.T) {
-	db := readmodeltest.SQLite(t, readmodel.Schemas()...)
+	db := readmodeltest.SQLite(t, system.Schemas()...)
 	p := start(t, db.URL)
 	good := map[string]string{"READ_API_ADDR": "127.0.0.1:0", "DATABASE_URL": db.URL}
 	for variable, test := range map[string]struct{ value, want string }{

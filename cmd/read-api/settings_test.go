@@ -5,7 +5,7 @@ package main
 import (
 	"testing"
 
-	"example.com/threads/cmd/internal/program/programtest"
+	"example.com/threads/infrastructure/program/programtest"
 )
 
 var underTest = programtest.Program[settings]{

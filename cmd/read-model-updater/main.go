@@ -1,38 +1,29 @@
+// Command read-model-updater follows the event store and projects its events into the read model. Its HTTP server
+// starts at once; the projection waits for its databases and logs that.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
+	"slices"
+	"time"
 
-	"go.opentelemetry.io/otel/trace"
-
-	"example.com/threads/cmd/internal/aggregates"
-	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/eventstore/dynamo"
-	"example.com/threads/cmd/internal/program"
-	"example.com/threads/cmd/internal/readmodel"
-	"example.com/threads/cmd/internal/updater"
-	"example.com/threads/cmd/internal/writeapi"
-	"example.com/threads/es"
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/read-model-updater/projections"
+	"example.com/threads/cmd/write-api/commands" // extra:tasks
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
-	esrun "example.com/threads/es/run"
-	"example.com/threads/extras/access"             // extra:access
 	"example.com/threads/extras/erasure"            // extra:erasure
 	"example.com/threads/extras/erasure/awskeys"    // extra:erasure
-	"example.com/threads/extras/operate/routes"     // extra:operate
 	"example.com/threads/extras/publishing"         // extra:publishing
 	"example.com/threads/extras/publishing/kafka"   // extra:publishing
 	"example.com/threads/extras/publishing/nats"    // extra:publishing
 	"example.com/threads/extras/publishing/webhook" // extra:publishing
-	"example.com/threads/extras/tenants"            // extra:tenants
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/config/stores"
-	"example.com/threads/infrastructure/metrics"
-	"example.com/threads/infrastructure/tracing"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/eventstore/dynamo"
+	"example.com/threads/infrastructure/program"
 )
 
 const about = `
@@ -61,29 +52,25 @@ func main() { program.Main("read-model-updater", run) }
 
 // settings are read from the environment.
 type settings struct {
-	updater     updater.Settings
-	store       eventstore.Settings
-	erasure     erasure.Settings    // extra:erasure
-	publishing  publishing.Settings // extra:publishing
+	projections projections.Settings
 	databaseURL string
-	access      access.Settings // extra:access
-	logging     program.Logging
-	tracing     tracing.Settings
+	store       eventstore.Settings
+	erasure     erasure.Settings // extra:erasure
+	system      system.Settings
 }
 
 func readSettings(r *config.Reader) (s settings) {
-	s.updater = updater.ReadSettings(r)
-	s.updater.Measurements = metrics.ReadSettings(r)
-	s.publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
-	s.updater.Commands = writeapi.ReadCommands(r)                                  // extra:tasks
-	s.updater.Source.ReadStreams(r)
-	s.updater.RebuildAuto = updater.ReadRebuild(r, updater.RebuildManual, updater.RebuildAuto)
-	s.databaseURL = stores.ReadDatabaseURL(r)
+	s.projections = projections.ReadSettings(r, projections.Manual, projections.Auto)
+	s.projections.Polls = eventstore.ReadPolls(r)
+	s.projections.Publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
+	s.databaseURL = eventstore.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
-	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
-	s.access = access.ReadSettings(r)       // extra:access
-	s.logging = program.ReadLogging(r)
-	s.tracing = tracing.ReadSettings(r)
+	s.store.ReadClock(r)
+	s.projections.Commands = commands.ReadSettings(r) // extra:tasks {
+	s.store.ReadSnapshots(r)                          // extra:tasks }
+	s.erasure = erasure.ReadSettings(r, "")           // extra:erasure
+	s.system = system.ReadSettings(r, "info", "json")
+	s.system.Observe.ReadMetrics(r) // extra:observe
 	return s
 }
 
@@ -93,72 +80,53 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if helped || err != nil {
 		return err
 	}
-	log := s.logging.Logger(stdout)
-	traces, err := tracing.Start(ctx, s.tracing, "read-model-updater", log)
+	parts, err := system.Open(ctx, "read-model-updater", s.system, false, stdout)
 	if err != nil {
 		return err
 	}
-	defer traces.Stop()
-	open := func(ctx context.Context) (updater.Databases, error) { return s.open(ctx, traces.Provider(), log) }
-	letIn, err := access.Open(ctx, s.access, false, log) // extra:access {
-	if err != nil {
-		return err
-	} // extra:access }
-	server, err := updater.Listen(ctx, s.updater, updater.Ports{
-		Open: open, Tracer: traces.Provider(), Log: log,
-		// extra:access,tasks,tenants {
-		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) {
-			return letIn.Active(tenants.InJournal(store.Gateway, log))
-		},
-		// extra:access,tasks,tenants }
-	})
+	defer parts.Close()
+	open := func(ctx context.Context) (projections.Databases, error) { return s.open(ctx, parts) }
+	server, err := projections.Listen(ctx, s.projections, projections.Ports{Open: open}, parts)
 	if err != nil {
 		return err
 	}
-	letIn.Protect(server.Server)                  // extra:access
-	routes.AddTo(server.Mux, server.Updater, log) // extra:operate
-	return program.Serve(ctx, log, server.URL(), server.Run,
-		letIn.Run, // extra:access
-	)
+	return program.Serve(ctx, parts.Log, server.URL(), server.Run, parts.Run)
 }
+
+// silence is how long a database server waits for a silent updater before it ends its transaction, so that another
+// updater can take over from a paused one.
+const silence = 3 * time.Second
 
 // spareConns are connections to the read model for repairs, retries, rebuilds and health, beside one for each shard.
 const spareConns = 16
 
-func (s settings) open(ctx context.Context, tracer trace.TracerProvider, log *slog.Logger) (updater.Databases, error) {
-	db, err := database.Open(ctx, s.databaseURL, database.Settings{
-		MaxConns: s.updater.Source.Concurrency + spareConns, Rebuildable: true, Silence: esrun.Silence, Tracer: tracer, Logger: log,
-	})
-	if err != nil {
-		return updater.Databases{}, fmt.Errorf("DATABASE_URL: %w", err)
-	}
-	if err := migration.Check(ctx, db, readmodel.Schemas()...); err != nil {
-		return updater.Databases{}, errors.Join(fmt.Errorf("DATABASE_URL: %w", err), db.Close())
-	}
-	store, err := dynamo.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: tracer})
-	if err != nil {
-		return updater.Databases{}, errors.Join(err, db.Close())
-	}
-	keys, err := awskeys.Open(ctx, s.erasure, store) // extra:erasure {
-	if err != nil {
-		return updater.Databases{}, errors.Join(err, store.Close(ctx), db.Close())
-	} // extra:erasure }
-	closeBoth := func() {
-		if err := errors.Join(store.Close(context.WithoutCancel(ctx)), db.Close()); err != nil {
-			log.WarnContext(ctx, "the databases could not be closed cleanly", "error", err)
+func (s settings) open(ctx context.Context, parts system.Parts) (d projections.Databases, err error) {
+	var opened []func() error
+	d.Close = func() {
+		for _, end := range slices.Backward(opened) {
+			if err := end(); err != nil {
+				parts.Log.WarnContext(ctx, "the databases could not be closed cleanly", "error", err)
+			}
 		}
 	}
-	found := updater.Databases{Store: store, ReadModel: db, Close: closeBoth}
-	found.Keys = keys // extra:tasks
-	// extra:erasure {
-	found.Wrap = append(found.Wrap, keys.Commands(store.Gateway))
-	found.Consumers = append(found.Consumers, keys.Forget(aggregates.Types())...)
-	// extra:erasure }
-	// extra:publishing {
-	found.Consumers = append(found.Consumers, publishing.Consumer(s.publishing, publishing.Events{
-		Types:  publishing.All(aggregates.Types()),
-		Around: func(broker publishing.Broker) publishing.Broker { return keys.Broker(broker) }, // extra:erasure
-	}, log))
-	// extra:publishing }
-	return found, nil
+	defer func() {
+		if err != nil {
+			d.Close()
+		}
+	}()
+	if d.ReadModel, err = database.Open(ctx, s.databaseURL, database.Settings{
+		MaxConns: s.projections.Polls.Concurrency + spareConns, Rebuildable: true, Silence: silence, Tracer: parts.Tracer, Logger: parts.Log,
+	}); err != nil {
+		return d, fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	opened = append(opened, d.ReadModel.Close)
+	if err := migration.Check(ctx, d.ReadModel, system.Schemas()...); err != nil {
+		return d, fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	if d.Store, err = dynamo.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer}); err != nil {
+		return d, err
+	}
+	opened = append(opened, func() error { return d.Store.Close(context.WithoutCancel(ctx)) })
+	d.Keys, err = awskeys.Open(ctx, s.erasure, d.Store) // extra:erasure
+	return d, err
 }

@@ -19,11 +19,12 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
+	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
 	"example.com/threads/extras/publishing"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 )
 
 const canary = "c4n4ry-of-the-broker"
@@ -126,7 +127,7 @@ func (s *subscriber) isAt(key es.AggregateID, version uint64) error {
 }
 
 // onRelational makes the system use a relational event store.
-func (s *system) onRelational(t *testing.T) *system {
+func (s *world) onRelational(t *testing.T) *world {
 	t.Helper()
 	url := testenv.MySQL(t)
 	s.env["EVENT_STORE"], s.env["EVENT_STORE_URL"] = "mysql", url
@@ -143,7 +144,7 @@ func (s *system) onRelational(t *testing.T) *system {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.commands = es.NewService(chatstore.Threads(), gateway, es.Settings{Logger: discard})
+	s.commands = es.NewService(eventjson.Threads(), gateway, es.Settings{Logger: discard})
 	s.migrate(t)
 	return s
 }
@@ -151,9 +152,9 @@ func (s *system) onRelational(t *testing.T) *system {
 // Every event must be published, in order within its thread, although the updater is killed, the broker is restarted,
 // and an event is refused.
 func TestEveryEventIsPublishedInOrder(t *testing.T) {
-	for name, setUp := range map[string]func(*testing.T) *system{
-		"DynamoDB": func(t *testing.T) *system { return newSystem(t).setUp(t) },
-		"MySQL":    func(t *testing.T) *system { return newSystem(t).onRelational(t) },
+	for name, setUp := range map[string]func(*testing.T) *world{
+		"DynamoDB": func(t *testing.T) *world { return newSystem(t).setUp(t) },
+		"MySQL":    func(t *testing.T) *world { return newSystem(t).onRelational(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := setUp(t)
@@ -223,7 +224,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 			}
 			post(1)
 			testenv.Eventually(t, soon, func() error { return errors.Join(all(), events.isAt(refused, 1)) })
-			var letter rowstore.Letter
+			var letter projection.DeadLetter
 			testenv.Eventually(t, soon, func() error {
 				letters, err := rowstore.Letters(t.Context(), s.db)
 				if err == nil && len(letters) != 1 {

@@ -129,7 +129,7 @@ type posting struct {
 }
 
 // postAllTheTime posts to threads until it is stopped.
-func (s *system) postAllTheTime(t *testing.T, threads []es.AggregateID) *posting {
+func (s *world) postAllTheTime(t *testing.T, threads []es.AggregateID) *posting {
 	ctx, end := context.WithCancel(t.Context())
 	p := &posting{end: end, versions: make(map[es.AggregateID]uint64)}
 	for _, key := range threads {

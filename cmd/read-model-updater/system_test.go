@@ -15,19 +15,17 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/cmd/internal/readmodel"
-	"example.com/threads/cmd/internal/updater"
+	"example.com/threads/cmd/internal/system"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb"
-	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/usecase/chat"
 )
@@ -43,8 +41,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// system is an event store and a read model on the real services, with a writer.
-type system struct {
+// world is an event store and a read model on the real services, with a writer.
+type world struct {
 	env      map[string]string // the whole environment of the program
 	gateway  *dynamodb.Gateway
 	commands *chat.ThreadCommands
@@ -52,10 +50,10 @@ type system struct {
 	user     thread.UserID
 }
 
-func newSystem(t *testing.T) *system {
+func newSystem(t *testing.T) *world {
 	t.Helper()
 	name := testenv.UniqueName(t)
-	s := &system{
+	s := &world{
 		env: map[string]string{
 			"JOURNAL_TABLE": name + "_journal", "SNAPSHOT_TABLE": name + "_snapshot",
 			"DATABASE_URL": testenv.MySQL(t), "UPDATER_ADDR": "127.0.0.1:0",
@@ -71,7 +69,7 @@ func newSystem(t *testing.T) *system {
 		t.Fatal(err)
 	}
 	s.gateway = gateway
-	s.commands = es.NewService(chatstore.Threads(), gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)})
+	s.commands = es.NewService(eventjson.Threads(), gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { _ = s.commands.Close(context.WithoutCancel(t.Context())) })
 	if s.db, err = database.Open(t.Context(), s.env["DATABASE_URL"], database.Settings{}); err != nil {
 		t.Fatal(err)
@@ -81,30 +79,30 @@ func newSystem(t *testing.T) *system {
 }
 
 // setUp creates the tables of both.
-func (s *system) setUp(t *testing.T) *system {
+func (s *world) setUp(t *testing.T) *world {
 	t.Helper()
 	s.setUpTables(t)
 	s.migrate(t)
 	return s
 }
 
-func (s *system) setUpTables(t *testing.T) {
+func (s *world) setUpTables(t *testing.T) {
 	t.Helper()
 	client := awsclient.DynamoDB(testenv.DynamoDBConfig(t))
-	if _, err := schema.Setup(t.Context(), client, schema.Tables(s.env["JOURNAL_TABLE"], s.env["SNAPSHOT_TABLE"])); err != nil {
+	if _, _, err := dynamodb.SetUpTables(t.Context(), client, dynamodb.Tables(s.env["JOURNAL_TABLE"], s.env["SNAPSHOT_TABLE"])); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (s *system) migrate(t *testing.T) {
+func (s *world) migrate(t *testing.T) {
 	t.Helper()
-	if _, err := migration.Up(t.Context(), s.db, readmodel.Schemas()...); err != nil {
+	if _, err := migration.Up(t.Context(), s.db, system.Schemas()...); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // start runs the program in a process of its own.
-func (s *system) start(t *testing.T) *process {
+func (s *world) start(t *testing.T) *process {
 	t.Helper()
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -145,11 +143,23 @@ func (p *process) kill() {
 	_ = p.cmd.Wait()
 }
 
+// health is the answer of /health/ready.
+type health struct {
+	Checks           map[string]string
+	Reason           string
+	Warnings         []string
+	BehindSeconds    float64 `json:"behind_seconds"`
+	BehindRecords    int     `json:"behind_records"`
+	BehindAtLeast    bool    `json:"behind_at_least"`
+	Active           bool
+	ParkedAggregates *int `json:"parked_aggregates"`
+}
+
 // health returns the answer of /health/ready.
-func (p *process) health() (status int, found updater.Report, err error) {
+func (p *process) health() (status int, found health, err error) {
 	status, body, err := p.get("/health/ready")
 	if err != nil {
-		return 0, updater.Report{}, err
+		return 0, health{}, err
 	}
 	err = json.Unmarshal(body, &found)
 	return status, found, err
@@ -178,7 +188,7 @@ func (p *process) caughtUp() error {
 	return err
 }
 
-func (s *system) create(t *testing.T) es.AggregateID {
+func (s *world) create(t *testing.T) es.AggregateID {
 	t.Helper()
 	name, err := writing.ParseName("test")
 	if err != nil {
@@ -191,7 +201,7 @@ func (s *system) create(t *testing.T) es.AggregateID {
 	return result.Key
 }
 
-func (s *system) post(ctx context.Context, key es.AggregateID, words string) (version uint64, err error) {
+func (s *world) post(ctx context.Context, key es.AggregateID, words string) (version uint64, err error) {
 	text, err := thread.ParseText(words)
 	if err != nil {
 		return 0, err
@@ -201,7 +211,7 @@ func (s *system) post(ctx context.Context, key es.AggregateID, words string) (ve
 }
 
 // isAt checks that the thread's row has the version and a message for each post.
-func (s *system) isAt(ctx context.Context, key es.AggregateID, version uint64) error {
+func (s *world) isAt(ctx context.Context, key es.AggregateID, version uint64) error {
 	var found struct{ Version, Messages, Distinct uint64 }
 	err := s.db.GetContext(ctx, &found, `SELECT
 		COALESCE((SELECT version FROM threads WHERE id = ?), 0) AS version,

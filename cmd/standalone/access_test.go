@@ -145,7 +145,7 @@ var (
 	noTenant   = []string{noToken, denied, denied, denied, denied, "404 tenant_not_found", denied, denied}
 )
 
-var commands = map[string]struct {
+var commandRights = map[string]struct {
 	body map[string]any // an empty id is replaced by that of the example
 	want []string
 }{
@@ -178,8 +178,8 @@ var readings = map[string][]string{"/tasks/{task_id}": byCreator, "/tasks/{task_
 func TestWhoMayDoWhat(t *testing.T) {
 	w := newWorld(t, "threads:read")
 	task := w.newTask(t)
-	for _, path := range slices.Sorted(maps.Keys(commands)) {
-		command := commands[path]
+	for _, path := range slices.Sorted(maps.Keys(commandRights)) {
+		command := commandRights[path]
 		for i, actor := range actors {
 			body := maps.Clone(command.body)
 			for name, value := range w.examples(t, task) {
@@ -201,7 +201,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			expectVerdict(t, path+" as "+actor, got, command.want[i])
 		}
 	}
-	expectAll(t, "operation", maps.Keys(commands), w.operations(t, "post"))
+	expectAll(t, "operation", maps.Keys(commandRights), w.operations(t, "post"))
 	for path, want := range readings {
 		for i, actor := range actors {
 			var headers []string

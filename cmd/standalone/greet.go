@@ -8,8 +8,9 @@ import (
 	"text/template"
 	"time"
 
+	"example.com/threads/cmd/read-model-updater/projections"
 	"example.com/threads/es"
-	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 	esrun "example.com/threads/es/run"
 )
 
@@ -39,86 +40,50 @@ Try it: create a thread, say something, read it.
 {{end}}
 `))
 
-func (y *servers) greet(s settings, stdout io.Writer) error {
-	shown := map[string]any{
-		"Folder": s.folder, "Write": y.write.URL(), "Read": y.read.URL(), "Updater": y.updater.URL(), "Warning": y.write.Notes["warning"],
-		"Web":    y.web.URL(),                                        // extra:page
-		"Issuer": y.access.DevIssuer(), "Tokens": !y.access.IsOpen(), // extra:access
-	}
-	return banner.Execute(stdout, shown)
-}
+func greet(stdout io.Writer, shown map[string]any) error { return banner.Execute(stdout, shown) }
 
 const (
+	firstProgress = 100 * time.Millisecond // nothing is shown if catching up takes less
 	progressEvery = time.Second
-	worthProgress = 100 * time.Millisecond // minimum duration of catching up before progress is shown
 )
 
 // tellProgress shows how the read model catches up at the start, if that takes a while: after its file was deleted, it
 // is rebuilt from the first event. Rebuilds are always shown.
-func (y *servers) tellProgress(ctx context.Context, stdout io.Writer) error {
-	timer := time.NewTimer(worthProgress)
-	defer timer.Stop()
-	told := false
-	for {
-		select {
-		case <-timer.C:
-			timer.Reset(progressEvery)
-		case <-ctx.Done():
-			return nil
-		}
-		lag, known := y.updater.Lag(ctx)
-		switch {
-		case !known:
-		case lag.Records > 0:
-			_, _ = fmt.Fprintf(stdout, "The read model is being brought up to date: %d events to go.\n", lag.Records)
-			told = true
-		case lag.AtLeast:
-		default:
-			if told {
-				_, _ = fmt.Fprintln(stdout, "The read model is up to date.")
+func tellProgress(ctx context.Context, updater *projections.Server, stdout io.Writer) error {
+	catchingUp, behind, rebuilding := true, false, false
+	for wait := firstProgress; es.Wait(ctx, wait) == nil; wait = progressEvery {
+		line := ""
+		lag, known := updater.Lag(ctx)
+		switch rebuild := updater.Rebuilding(ctx); {
+		case catchingUp && known && lag.Records > 0:
+			behind, line = true, fmt.Sprintf("The read model is being brought up to date: %d events to go.", lag.Records)
+		case catchingUp && known && !lag.AtLeast:
+			if catchingUp = false; behind {
+				line = "The read model is up to date."
 			}
-			return y.tellRebuilds(ctx, stdout)
+		case !catchingUp && rebuild != nil && (rebuilding || !rebuild.Over):
+			rebuilding, line = !rebuild.Over, progressOf(*rebuild)
 		}
-	}
-}
-
-const barWidth = 30
-
-// tellRebuilds shows the progress of rebuilds.
-func (y *servers) tellRebuilds(ctx context.Context, stdout io.Writer) error {
-	told := false
-	for es.Wait(ctx, progressEvery) == nil {
-		rebuild := y.updater.Rebuilding(ctx)
-		if rebuild == nil {
-			continue
+		if line != "" {
+			_, _ = fmt.Fprintln(stdout, line)
 		}
-		if !rebuild.Over || told {
-			_, _ = fmt.Fprintln(stdout, tellRebuild(*rebuild))
-		}
-		told = !rebuild.Over
 	}
 	return nil
 }
 
-func tellRebuild(rebuild esrun.Rebuilding) string {
+const barWidth = 30
+
+func progressOf(rebuild esrun.Rebuilding) string {
 	switch {
-	case rebuild.Over && rebuild.Phase == string(projection.Done):
+	case rebuild.Over && rebuild.Phase == rowstore.RebuildDone:
 		return "The read model has been rebuilt."
 	case rebuild.Over:
 		return "The rebuild has ended, and the read model is as it was: " + rebuild.Phase + "."
 	case rebuild.Failure != "":
 		return "The rebuild has stopped, and will be retried: " + rebuild.Failure
 	}
-	return progressBar(rebuild)
-}
-
-func progressBar(rebuild esrun.Rebuilding) string {
-	done := 1.0
-	if rebuild.EventsTotal > 0 {
-		done = float64(rebuild.Events) / float64(rebuild.EventsTotal)
-	}
-	filled := int(done * barWidth)
-	left := ""
+	done := float64(rebuild.Events) / float64(max(1, rebuild.EventsTotal))
+	filled, left := min(barWidth, int(done*barWidth)), ""
 	if rebuild.SecondsLeft > 0 {
 		left = fmt.Sprintf(", %.0f s left", rebuild.SecondsLeft)
 	}

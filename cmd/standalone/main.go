@@ -1,38 +1,39 @@
+// Command standalone is the whole system in one process: write-api, read-model-updater and read-api on their usual
+// addresses, with events and read model in two SQLite files. It needs no other software.
 package main
 
 import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http" // extra:page
 	"os"
+	"path/filepath" // extra:erasure
 	"runtime"
+	"syscall" // extra:page
 
-	"github.com/jmoiron/sqlx"
-	"go.opentelemetry.io/otel/trace"
-	"golang.org/x/sync/errgroup"
-
-	"example.com/threads/cmd/internal/aggregates"
-	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/program"
-	"example.com/threads/cmd/internal/readapi"
-	"example.com/threads/cmd/internal/readmodel"
-	"example.com/threads/cmd/internal/updater"
-	"example.com/threads/cmd/internal/writeapi"
-	"example.com/threads/es"
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/read-api/queries"
+	"example.com/threads/cmd/read-model-updater/projections"
+	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
-	esrun "example.com/threads/es/run" // extra:lab
+	esrun "example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/extras/access"         // extra:access
-	"example.com/threads/extras/erasure"        // extra:erasure
-	"example.com/threads/extras/operate/routes" // extra:operate
-	"example.com/threads/extras/page"           // extra:page
-	"example.com/threads/extras/publishing"     // extra:publishing
-	"example.com/threads/extras/tenants"        // extra:tenants
-	"example.com/threads/infrastructure/tracing"
+	"example.com/threads/extras/erasure"            // extra:erasure
+	"example.com/threads/extras/page"               // extra:page
+	"example.com/threads/extras/publishing"         // extra:publishing
+	"example.com/threads/extras/publishing/webhook" // extra:publishing
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/program"
 )
+
+const about = `
+The whole system in one process: a page, commands over REST, queries over GraphQL, events and read model in SQLite
+files. Acknowledged commands survive a crash of the process and of the machine. If the read model's file is missing, it
+is rebuilt from the events. SIGINT (Ctrl-C) and SIGTERM end it once the accepted requests are answered.
+`
 
 func main() {
 	if os.Getenv("GOMAXPROCS") == "" {
@@ -41,13 +42,41 @@ func main() {
 	program.Main("standalone", run)
 }
 
+// settings are read from the environment.
+type settings struct {
+	folder      string
+	address     string // of the commands
+	commands    commands.Settings
+	queries     queries.Settings
+	projections projections.Settings
+	store       eventstore.Settings
+	erasure     erasure.Settings // extra:erasure
+	page        page.Settings    // extra:page
+	lab         failureLab       // extra:lab
+	system      system.Settings
+}
+
+func readSettings(r *config.Reader) (s settings) {
+	s.folder = r.String("DATA_DIR", "data", "folder of the files events.db and readmodel.db; only one standalone program may use it at a time")
+	s.address = commands.ReadAddress(r)
+	s.commands = commands.ReadSettings(r)
+	s.store = eventstore.Settings{Kind: eventstore.SQLite, URL: s.url(eventsFile), SnapshotKeep: eventstore.ReadSnapshotKeep(r)}
+	s.queries = queries.ReadSettings(r)
+	s.projections = projections.ReadSettings(r, projections.Auto, projections.Manual)
+	s.projections.Commands = s.commands                                         // extra:tasks
+	s.projections.Publishing = publishing.ReadSettings(r, webhook.Kind)         // extra:publishing
+	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key")) // extra:erasure
+	s.page = page.ReadSettings(r)                                               // extra:page
+	s.lab = readLab(r)                                                          // extra:lab
+	s.system = system.ReadSettings(r, "warn", "text")
+	s.system.Access.ReadLive(r) // extra:access
+	return s
+}
+
 // run serves until ctx ends, then finishes the accepted requests.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
 	s, helped, err := program.Settings("standalone", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {
-		return err
-	}
-	if err := s.makeFolder(); err != nil {
 		return err
 	}
 	release, err := s.lock()
@@ -55,198 +84,98 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	log := s.logging.Logger(stdout)
-	traces, err := tracing.Start(ctx, s.tracing, "standalone", log)
+	parts, err := system.Open(ctx, "standalone", s.system, true, stdout)
 	if err != nil {
 		return err
 	}
-	defer traces.Stop()
-	readModel, err := openReadModel(ctx, s, traces.Provider(), log)
+	defer parts.Close()
+	rows, err := s.migrated(ctx, readModelFile, database.Settings{Rebuildable: true, Tracer: parts.Tracer, Logger: parts.Log}, system.Schemas()...)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, readModel.Close()) }()
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	schemas := []migration.Set{sqlstore.Schema()}
+	schemas = append(schemas, erasure.Schema()) // extra:erasure
+	events, err := s.migrated(ctx, eventsFile, database.Settings{Logger: parts.Log}, schemas...)
+	if err == nil {
+		err = events.Close()
+	}
+	if err != nil {
+		return err
+	}
 
 	// The servers wake each other: an append wakes the projection, and its commit wakes queries that wait for a
 	// version.
-	system := &servers{}
-	store, err := openEventStore(ctx, s, eventstore.Ports{
-		Log: log, Tracer: traces.Provider(), OnAppend: func() { system.updater.Wake() },
-	})
+	var updater *projections.Server
+	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer, OnAppend: func() { updater.Wake() }})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	if system.keys, err = erasure.Open(ctx, s.erasure, store.SQL()); err != nil { // extra:erasure {
+	if parts.Keys, err = erasure.Open(ctx, s.erasure, store.SQL); err != nil { // extra:erasure {
 		return err
 	} // extra:erasure }
-	if err := system.listen(ctx, s, store, readModel, traces, log); err != nil {
-		return err
-	}
-	return system.run(ctx, s, stdout)
-}
-
-// openReadModel opens the file, creates it if missing, and migrates it to this program's schema.
-func openReadModel(ctx context.Context, s settings, tracer trace.TracerProvider, log *slog.Logger) (*sqlx.DB, error) {
-	db, err := database.Open(ctx, s.readModel(), database.Settings{Rebuildable: true, Tracer: tracer, Logger: log})
-	if err != nil {
-		return nil, err
-	}
-	if _, err := migration.Up(ctx, db, readmodel.Schemas()...); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
-}
-
-func openEventStore(ctx context.Context, s settings, ports eventstore.Ports) (*eventstore.Store, error) {
-	db, err := database.Open(ctx, s.eventStore().URL, database.Settings{Logger: ports.Log})
-	if err != nil {
-		return nil, err
-	}
-	sets := []migration.Set{sqlstore.Schema()}
-	sets = append(sets, erasure.Schema()) // extra:erasure
-	_, err = migration.Up(ctx, db, sets...)
-	if err := errors.Join(err, db.Close()); err != nil {
-		return nil, err
-	}
-	return eventstore.Open(ctx, s.eventStore(), ports)
-}
-
-// servers are the four servers of the system.
-type servers struct {
-	write   *writeapi.Server
-	read    *readapi.Server
-	updater *updater.Server
-	web     *page.Server     // extra:page
-	access  *access.Access   // extra:access
-	keys    *erasure.Keyring // extra:erasure
-
-	writers []*writeapi.Server // write, and the second one of a failure lab
-	// extra:lab {
-	lab    esrun.Faults
-	second *writeapi.Server
-	// extra:lab }
-	labPage http.Handler // extra:page
-}
-
-// listen takes all addresses, or none.
-func (y *servers) listen(
-	ctx context.Context, s settings, store *eventstore.Store, readModel *sqlx.DB, traces *tracing.Traces, log *slog.Logger,
-) (err error) {
-	var taken []io.Closer
-	defer func() {
-		for _, server := range taken {
-			if err != nil {
-				err = errors.Join(err, server.Close())
-			}
-		}
-	}()
-	if y.access, err = access.Open(ctx, s.access, true, log); err != nil { // extra:access {
-		return err
-	}
-	taken = append(taken, y.access) // extra:access }
-	writable := store
-	if s.lab != nil { // extra:lab {
-		if writable, err = y.addLab(ctx, s.lab, s, store, log); err != nil {
+	running := []func(context.Context) error{parts.Run}
+	writable, faults := store, esrun.Faults(nil)
+	var labPage http.Handler // extra:page
+	if s.lab != nil {        // extra:lab {
+		second, err := commands.Listen(ctx, "127.0.0.1:0", s.commands, store, parts.Anew())
+		if err != nil {
 			return err
 		}
-		taken = append(taken, y.second)
+		defer func() { _ = second.Close() }()
+		running = append(running, second.Run)
+		s.lab.WriteBeside(second.URL())
+		faulty := *store
+		faulty.Gateway = s.lab.Gateway(store.Gateway)
+		writable, faults = &faulty, s.lab
+		labPage = s.lab.Handler() // extra:page
 	} // extra:lab }
-	if y.write, err = writeapi.Listen(ctx, s.write, writable, log); err != nil {
+	write, err := commands.Listen(ctx, s.address, s.commands, writable, parts.Anew())
+	if err != nil {
 		return err
 	}
-	taken, y.writers = append(taken, y.write), append(y.writers, y.write)
-	if y.read, err = readapi.Listen(ctx, s.read, readModel, eventstore.Opened(store), log); err != nil {
+	defer func() { _ = write.Close() }()
+	read, err := queries.Listen(ctx, s.queries, rows, func(context.Context) (*eventstore.Store, error) { return store, nil }, parts.Anew())
+	if err != nil {
 		return err
 	}
-	y.read.Schema = y.access.Schema(y.read.Schema) // extra:access
-	taken = append(taken, y.read)
-	if err = y.listenPage(ctx, s.web, log); err != nil { // extra:page {
-		return err
-	}
-	taken = append(taken, y.web) // extra:page }
-	y.write.Tracer, y.read.Tracer = traces.Tracer("http"), traces.Tracer("http")
-	y.updater, err = updater.Listen(ctx, s.updater, updater.Ports{
-		Open: func(context.Context) (updater.Databases, error) {
-			return y.databases(s, store, readModel, log), nil
+	defer func() { _ = read.Close() }()
+	updater, err = projections.Listen(ctx, s.projections, projections.Ports{
+		Open: func(context.Context) (projections.Databases, error) {
+			return projections.Databases{
+				Store: store, ReadModel: rows, Close: func() {},
+				Keys: parts.Keys, // extra:erasure
+			}, nil
 		},
-		Notify: y.read.Changed,
-		Tracer: traces.Provider(),
-		// extra:access,tasks,tenants {
-		IsActive: func(store *eventstore.Store) func(context.Context, es.Tenant) (bool, error) {
-			return y.access.Active(tenants.InJournal(store.Gateway, log))
-		},
-		// extra:access,tasks,tenants }
-		Faults: y.lab, // extra:lab
-		Log:    log,
+		Notify: read.Changed,
+		Faults: faults,
+	}, parts.Anew())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = updater.Close() }()
+	web, err := page.Listen(ctx, s.page, parts.Access, labPage, parts.Log) // extra:page {
+	if errors.Is(err, syscall.EADDRINUSE) && s.page.Address == page.UsualAddress {
+		s.page.Address = "localhost:0" // the banner shows it
+		web, err = page.Listen(ctx, s.page, parts.Access, labPage, parts.Log)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = web.Close() }()
+	running = append(running, func(ctx context.Context) error {
+		return web.Run(ctx, page.Programs{Write: write.URL(), Read: read.URL(), Updater: updater.URL()})
+	}) // extra:page }
+
+	err = greet(stdout, map[string]any{
+		"Folder": s.folder, "Write": write.URL(), "Read": read.URL(), "Updater": updater.URL(), "Warning": write.Notes["warning"],
+		"Web":    web.URL(),                                                  // extra:page
+		"Issuer": parts.Access.DevIssuer(), "Tokens": !parts.Access.IsOpen(), // extra:access
 	})
 	if err != nil {
 		return err
 	}
-	routes.AddTo(y.updater.Mux, y.updater.Updater, log) // extra:operate
-	y.protect(store, log)                               // extra:access
-	y.seal(store)                                       // extra:erasure
-	return nil
-}
-
-// protect puts the servers behind access control. // extra:access {
-func (y *servers) protect(store *eventstore.Store, log *slog.Logger) {
-	registered := y.access.Tenants(tenants.InJournal(store.Gateway, log)) // extra:tenants
-	for _, write := range y.writers {
-		y.access.Protect(write.Server)
-		write.Describe = append(write.Describe, y.access.Describe)
-		write.Around = append(write.Around, registered) // extra:tenants
-	}
-	y.access.Protect(y.read.Server)
-	y.read.Around = append(y.read.Around, y.access.Tenants(y.read.IsActive)) // extra:tenants
-	y.access.Protect(y.updater.Server)
-} // extra:access }
-
-// databases returns what the updater works on.
-func (y *servers) databases(s settings, store *eventstore.Store, readModel *sqlx.DB, log *slog.Logger) updater.Databases {
-	found := updater.Databases{Store: store, ReadModel: readModel, Close: func() {}}
-	found.Keys = y.keys // extra:tasks
-	// extra:erasure {
-	found.Wrap = append(found.Wrap, y.keys.Commands(store.Gateway))
-	found.Consumers = append(found.Consumers, y.keys.Forget(aggregates.Types())...)
-	// extra:erasure }
-	// extra:publishing {
-	found.Consumers = append(found.Consumers, publishing.Consumer(s.publishing, publishing.Events{
-		Types:  publishing.All(aggregates.Types()),
-		Around: func(broker publishing.Broker) publishing.Broker { return y.keys.Broker(broker) }, // extra:erasure
-	}, log))
-	// extra:publishing }
-	return found
-}
-
-// seal seals what people write, and opens what they read. // extra:erasure {
-func (y *servers) seal(store *eventstore.Store) {
-	for _, write := range y.writers {
-		write.Wrap = append(write.Wrap, y.keys.Commands(store.Gateway))
-		write.Keys = y.keys // extra:tasks
-	}
-	y.read.Queries, y.read.Journals = y.keys.Reader(y.read.Queries), y.keys.Journals(y.read.Journals)
-} // extra:erasure }
-
-// run serves until ctx ends or one of the servers fails.
-func (y *servers) run(ctx context.Context, s settings, stdout io.Writer) error {
-	if err := y.greet(s, stdout); err != nil {
-		return errors.Join(err, y.write.Close(), y.read.Close(), y.updater.Close(),
-			y.web.Close(),    // extra:page
-			y.access.Close(), // extra:access
-		)
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return y.access.Run(ctx) }) // extra:access
-	group.Go(func() error { return y.write.Run(ctx) })
-	group.Go(func() error { return y.read.Run(ctx) })
-	if y.second != nil { // extra:lab {
-		group.Go(func() error { return y.second.Run(ctx) })
-	} // extra:lab }
-	group.Go(func() error { return y.updater.Run(ctx) })
-	group.Go(func() error { // extra:page {
-		return y.web.Run(ctx, page.Programs{Write: y.write.URL(), Read: y.read.URL(), Updater: y.updater.URL()})
-	}) // extra:page }
-	group.Go(func() error { return y.tellProgress(ctx, stdout) })
-	return group.Wait()
+	running = append(running, write.Run, read.Run, updater.Run, func(ctx context.Context) error { return tellProgress(ctx, updater, stdout) })
+	return program.Serve(ctx, parts.Log, write.URL(), running...)
 }

@@ -16,9 +16,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 
-	"example.com/threads/cmd/internal/readmodel"
 	"example.com/threads/es/database"
-	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -200,10 +198,9 @@ func TestWhoMayOperate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := rowstore.NewRowSets(store, readmodel.Tables())
 	testenv.Eventually(t, 20*time.Second, func() error {
-		state, err := sets.State(t.Context())
-		if err == nil && state.Phase != projection.Done {
+		state, err := store.RebuildState(t.Context())
+		if err == nil && state.Phase != rowstore.RebuildDone {
 			err = fmt.Errorf("the rows have not been rebuilt: %s", state.Phase)
 		}
 		return err

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,28 +20,10 @@ import (
 	"example.com/threads/extras/access/devissuer"
 )
 
-// output collects what the program prints.
-type output struct {
-	mutex sync.Mutex
-	text  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	return o.text.String()
-}
-
 // running is the program in the test's process.
 type running struct {
 	write, read, updater, web string // URLs
-	said                      *output
+	said                      *testenv.Log
 	stop                      func() error
 }
 
@@ -54,7 +35,7 @@ func start(t *testing.T, more map[string]string) *running {
 		env[name] = fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
 		return "http://" + env[name]
 	}
-	r := &running{write: address("WRITE_API_ADDR"), read: address("READ_API_ADDR"), updater: address("UPDATER_ADDR"), web: address("WEB_ADDR"), said: &output{}}
+	r := &running{write: address("WRITE_API_ADDR"), read: address("READ_API_ADDR"), updater: address("UPDATER_ADDR"), web: address("WEB_ADDR"), said: &testenv.Log{}}
 	maps.Copy(env, more)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)

@@ -182,7 +182,7 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 			return nil
 		}
 	}
-	events, err := sql.Open("sqlite", filepath.Join(folder, "events.db"))
+	events, err := sql.Open("sqlite3", "file:"+filepath.Join(folder, "events.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

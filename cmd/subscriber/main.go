@@ -16,8 +16,8 @@ import (
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/nats-io/nats.go"
 
-	"example.com/threads/cmd/internal/program"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/program"
 )
 
 const about = `

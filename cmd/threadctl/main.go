@@ -1,40 +1,32 @@
+// Command threadctl is the operators' program: it reports what is wrong with the data and what to do next, and repairs
+// what it can while the other programs run. It reads the settings; the commands are in extras/operate/ctl. See
+// threadctl --help and docs/operations.md.
 package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 
-	"example.com/threads/cmd/internal/aggregates"
-	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/eventstore/dynamo"
-	"example.com/threads/cmd/internal/program"
-	"example.com/threads/cmd/internal/readmodel"
-	"example.com/threads/cmd/internal/updater"
-	"example.com/threads/cmd/internal/writeapi"
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/es"
-	"example.com/threads/es/memory"
 	"example.com/threads/extras/erasure"         // extra:erasure
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/eventstore/dynamo"
+	"example.com/threads/infrastructure/logging"
+	"example.com/threads/infrastructure/program"
 )
 
 func main() {
-	if err := memory.Manage(); err != nil {
-		fmt.Fprintf(os.Stderr, "threadctl: %v\n", err)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "threadctl:", err)
-	}
-	os.Exit(ctl.ExitCode(err))
+	program.Main("threadctl", func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+		err := run(ctx, args, getenv, stdout, os.Stderr)
+		return program.Exit(ctl.ExitCode(err), err)
+	})
 }
 
 // run writes results to stdout; progress and log go to stderr.
@@ -48,16 +40,17 @@ type settings struct {
 	store         eventstore.Settings
 	erasure       erasure.Settings // extra:erasure
 	snapshotEvery int
-	logging       program.Logging
+	logging       logging.Settings
 }
 
-func readSettings(r *config.Reader) settings {
-	return settings{
-		store:         eventstore.ReadSettings(r),
-		erasure:       erasure.ReadSettings(r, ""), // extra:erasure
-		snapshotEvery: writeapi.ReadSnapshotEvery(r),
-		logging:       program.ReadLoggingWith(r, "error", "text"),
-	}
+func readSettings(r *config.Reader) (s settings) {
+	s.store = eventstore.ReadSettings(r)
+	s.store.ReadSnapshots(r)
+	s.store.ReadClock(r)
+	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
+	s.snapshotEvery = commands.ReadSnapshotEvery(r)
+	s.logging = logging.ReadSettings(r, "error", "text")
+	return s
 }
 
 // ofCommands returns what the commands work with.
@@ -70,7 +63,7 @@ func (s settings) ofCommands() ctl.Settings {
 			if err != nil {
 				return nil, err
 			}
-			opened := &ctl.Store{Kind: s.store.Kind, Gateway: store.Gateway, Close: store.Close}
+			opened := &ctl.Store{Gateway: store.Gateway, Close: store.Close}
 			// extra:erasure {
 			opened.Unseal = func(ctx context.Context) (func(context.Context, es.Tenant, []byte) ([]byte, error), error) {
 				keys, err := awskeys.Open(ctx, s.erasure, store)
@@ -79,8 +72,8 @@ func (s settings) ofCommands() ctl.Settings {
 			// extra:erasure }
 			return opened, nil
 		},
-		Types:     aggregates.Types(),
-		ReadModel: updater.ReadModel(),
-		Schemas:   readmodel.Schemas(),
+		Types:     system.Types(),
+		ReadModel: system.ReadModel(),
+		Schemas:   system.Schemas(),
 	}
 }

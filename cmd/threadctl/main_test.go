@@ -11,11 +11,11 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/cmd/internal/program/programtest"
-	"example.com/threads/cmd/internal/readmodel"
+	"example.com/threads/cmd/internal/system"
 	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/config/stores"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/program/programtest"
 	"example.com/threads/tests/sqlitetest"
 )
 
@@ -26,7 +26,7 @@ func quiet(ctx context.Context, args []string, getenv func(string) string, stdou
 
 var underTest = programtest.Program[settings]{
 	Run:          quiet,
-	ReadSettings: func(r *config.Reader) settings { _ = stores.ReadDatabaseURL(r); return readSettings(r) },
+	ReadSettings: func(r *config.Reader) settings { _ = eventstore.ReadDatabaseURL(r); return readSettings(r) },
 	Needed:       map[string]string{"DATABASE_URL": "sqlite:x.db"},
 	More:         []map[string]string{{"EVENT_STORE": "mysql"}},
 }
@@ -40,8 +40,8 @@ func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	}, "")
 }
 
-// commands are all commands, each with a wrong call.
-var commands = map[string][]string{
+// allCommands are all commands, each with a wrong call.
+var allCommands = map[string][]string{
 	"":               {"now"},
 	"journal":        {"journal"},
 	"journal show":   {"journal", "show"},
@@ -63,7 +63,7 @@ var commands = map[string][]string{
 
 func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 	nothing := func(string) string { return "" }
-	for words, badCall := range commands {
+	for words, badCall := range allCommands {
 		var out, behind bytes.Buffer
 		args := append(strings.Fields(words), "--help")
 		if err := quiet(t.Context(), args, nothing, &out); err != nil {
@@ -92,7 +92,7 @@ func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 // sqliteStore returns the environment of an empty event store and read model.
 func sqliteStore(t *testing.T) func(string) string {
 	t.Helper()
-	url, _ := sqlitetest.New(t, readmodel.Schemas()...)
+	url, _ := sqlitetest.New(t, system.Schemas()...)
 	environment := map[string]string{"EVENT_STORE": "sqlite", "EVENT_STORE_URL": url, "DATABASE_URL": url}
 	return func(name string) string { return environment[name] }
 }

@@ -16,7 +16,7 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/extras/operate/ctl"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
 )
 
@@ -33,7 +33,7 @@ func TestWhatACommandDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = gateway.Close(context.WithoutCancel(t.Context())) }()
-	commands := es.NewService(chatstore.Threads(), gateway, es.Settings{Logger: discard})
+	commands := es.NewService(eventjson.Threads(), gateway, es.Settings{Logger: discard})
 	defer func() { _ = commands.Close(context.WithoutCancel(t.Context())) }()
 	var id thread.ID
 	ada := chattest.NewID[ident.UserAccount]()
@@ -79,6 +79,13 @@ func TestWhatACommandDid(t *testing.T) {
 		if len(of.Events) != 1 || of.Events[0] != event {
 			t.Errorf("of %+v: %+v", event, of)
 		}
+	}
+	// whatever is missing
+	if _, err := db.ExecContext(t.Context(), "DELETE FROM events WHERE version = 1"); err != nil {
+		t.Fatal(err)
+	}
+	if left := show(); len(left.Events) != 1 || left.Events[0] != all.Events[1] {
+		t.Errorf("without an event: %+v", left)
 	}
 	unknown := []string{"journal", "show", "thread-" + id.String(), "--command", id.String()}
 	if err := quiet(t.Context(), unknown, getenv, io.Discard); ctl.ExitCode(err) != 1 {

@@ -1,3 +1,5 @@
+// Command web serves the page, and both APIs on the page's origin. It stands before write-api, read-api and
+// read-model-updater and knows no database.
 package main
 
 import (
@@ -5,10 +7,11 @@ import (
 	"errors"
 	"io"
 
-	"example.com/threads/cmd/internal/program"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/page"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/logging"
+	"example.com/threads/infrastructure/program"
 )
 
 const about = `
@@ -19,21 +22,20 @@ page's origin. SIGINT and SIGTERM end it once the requests that it has accepted 
 
 func main() { program.Main("web", run) }
 
-// settings are what the environment says.
+// settings are read from the environment.
 type settings struct {
 	web      page.Settings
 	programs page.Programs
 	access   access.Settings
-	logging  program.Logging
+	logging  logging.Settings
 }
 
-// readSettings reads them.
 func readSettings(r *config.Reader) settings {
 	return settings{
 		web:      page.ReadSettings(r),
 		programs: page.ReadPrograms(r),
 		access:   access.ReadPageSettings(r),
-		logging:  program.ReadLogging(r),
+		logging:  logging.ReadSettings(r, "info", "json"),
 	}
 }
 

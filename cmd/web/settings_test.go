@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/threads/cmd/internal/program/programtest"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/program/programtest"
 )
 
 var underTest = programtest.Program[settings]{Run: run, ReadSettings: readSettings}

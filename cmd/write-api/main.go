@@ -1,3 +1,4 @@
+// Command write-api takes commands over HTTP and stores their events in the event store.
 package main
 
 import (
@@ -5,17 +6,14 @@ import (
 	"errors"
 	"io"
 
-	"example.com/threads/cmd/internal/eventstore"
-	"example.com/threads/cmd/internal/eventstore/dynamo"
-	"example.com/threads/cmd/internal/program"
-	"example.com/threads/cmd/internal/writeapi"
-	"example.com/threads/extras/access"          // extra:access
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/extras/erasure"         // extra:erasure
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
-	"example.com/threads/extras/tenants"         // extra:tenants
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/metrics"
-	"example.com/threads/infrastructure/tracing"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/eventstore/dynamo"
+	"example.com/threads/infrastructure/program"
 )
 
 const about = `
@@ -27,22 +25,22 @@ func main() { program.Main("write-api", run) }
 
 // settings are read from the environment.
 type settings struct {
-	api     writeapi.Settings
-	store   eventstore.Settings
-	erasure erasure.Settings // extra:erasure
-	access  access.Settings  // extra:access
-	logging program.Logging
-	tracing tracing.Settings
+	address  string
+	commands commands.Settings
+	store    eventstore.Settings
+	erasure  erasure.Settings // extra:erasure
+	system   system.Settings
 }
 
 func readSettings(r *config.Reader) (s settings) {
-	s.api = writeapi.ReadSettings(r)
-	s.api.Measurements = metrics.ReadSettings(r)
+	s.address = commands.ReadAddress(r)
+	s.commands = commands.ReadSettings(r)
 	s.store = eventstore.ReadSettings(r)
+	s.store.ReadSnapshots(r)
+	s.store.ReadClock(r)
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
-	s.access = access.ReadSettings(r)       // extra:access
-	s.logging = program.ReadLogging(r)
-	s.tracing = tracing.ReadSettings(r)
+	s.system = system.ReadSettings(r, "info", "json")
+	s.system.Observe.ReadMetrics(r) // extra:observe
 	return s
 }
 
@@ -53,36 +51,22 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if helped || err != nil {
 		return err
 	}
-	log := s.logging.Logger(stdout)
-	traces, err := tracing.Start(ctx, s.tracing, "write-api", log)
+	parts, err := system.Open(ctx, "write-api", s.system, true, stdout)
 	if err != nil {
 		return err
 	}
-	defer traces.Stop()
-	store, err := dynamo.Open(ctx, s.store, eventstore.Ports{Log: log, Tracer: traces.Provider()})
+	defer parts.Close()
+	store, err := dynamo.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	keys, err := awskeys.Open(ctx, s.erasure, store) // extra:erasure {
-	if err != nil {
+	if parts.Keys, err = awskeys.Open(ctx, s.erasure, store); err != nil { // extra:erasure {
 		return err
 	} // extra:erasure }
-	server, err := writeapi.Listen(ctx, s.api, store, log)
+	server, err := commands.Listen(ctx, s.address, s.commands, store, parts)
 	if err != nil {
 		return err
 	}
-	server.Tracer = traces.Tracer("http")
-	server.Wrap = append(server.Wrap, keys.Commands(store.Gateway)) // extra:erasure
-	server.Keys = keys                                              // extra:tasks
-	letIn, err := access.Open(ctx, s.access, true, log)             // extra:access {
-	if err != nil {
-		return errors.Join(err, server.Close())
-	}
-	letIn.Protect(server.Server)
-	server.Describe = append(server.Describe, letIn.Describe)                                   // extra:access }
-	server.Around = append(server.Around, letIn.Tenants(tenants.InJournal(store.Gateway, log))) // extra:access,tenants
-	return program.Serve(ctx, log, server.URL(), server.Run,
-		letIn.Run, // extra:access
-	)
+	return program.Serve(ctx, parts.Log, server.URL(), server.Run, parts.Run)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"example.com/threads/cmd/internal/program/programtest"
-	"example.com/threads/es/dynamodb/schema"
+	esdynamodb "example.com/threads/es/dynamodb"
 	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/program/programtest"
 )
 
 const create = `{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z","name":"x"}`
@@ -28,7 +28,7 @@ func withTables(t *testing.T) map[string]string {
 	name := testenv.UniqueName(t)
 	journal, snapshot := name+"_journal", name+"_snapshot"
 	client := awsclient.DynamoDB(testenv.DynamoDBConfig(t))
-	if _, err := schema.Setup(t.Context(), client, schema.Tables(journal, snapshot)); err != nil {
+	if _, _, err := esdynamodb.SetUpTables(t.Context(), client, esdynamodb.Tables(journal, snapshot)); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]string{"JOURNAL_TABLE": journal, "SNAPSHOT_TABLE": snapshot}

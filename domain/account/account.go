@@ -1,3 +1,8 @@
+// Package account is the domain of accounts: an account gives a user account id a name, until it is closed.
+//
+// As in package thread, [Decide] turns a state and a [Command] into events or a rejection,
+// [Account.Apply] turns a state and an [Event] into the next state, and both are pure. Only its own user account acts
+// on an account, so its commands name no executor.
 package account
 
 import (
@@ -16,13 +21,13 @@ type ID = ident.UserID
 // Account is the state that results from an account's events, as far as decisions need it. The zero value is an account
 // that does not exist. It is an immutable value.
 //
-// A new field must be added to the [Memento] and its JSON (accountcodec). If older snapshots lack it, the snapshot
-// format must be increased: older snapshots are then skipped and the state is replayed from events.
+// A new field must be added to its JSON (eventjson). If older snapshots lack it, the snapshot format must be increased:
+// older snapshots are then skipped and the state is replayed from events.
 type Account struct {
-	registered bool
-	closed     bool
-	erased     bool // then it is closed, too
-	name       writing.Name
+	Exists bool
+	Closed bool
+	Erased bool         // then it is closed, too
+	Name   writing.Name // none of an erased account
 }
 
 // Command is a request to change an account. The set is closed: all types are in this file.
@@ -89,9 +94,9 @@ var (
 // Usable returns the rejection if the account does not exist or is closed; otherwise nil.
 func (a Account) Usable() error {
 	switch {
-	case !a.registered:
+	case !a.Exists:
 		return ErrAccountNotFound
-	case a.closed:
+	case a.Closed:
 		return ErrAccountClosed
 	}
 	return nil
@@ -108,19 +113,19 @@ func Decide(state Account, command Command) ([]Event, error) {
 	}
 	switch c := command.(type) {
 	case Register:
-		if state.registered {
+		if state.Exists {
 			return nil, ErrAccountExists
 		}
 		return []Event{Registered(c)}, nil
 	case Rename:
-		if c.Name == state.name {
+		if c.Name == state.Name {
 			return nil, ErrNameUnchanged
 		}
 		return []Event{Renamed(c)}, nil
 	case Close:
 		return []Event{Closed{}}, nil
 	case Erase:
-		if state.erased {
+		if state.Erased {
 			return nil, ErrAccountErased
 		}
 		return []Event{Erased{}}, nil
@@ -134,31 +139,16 @@ func Decide(state Account, command Command) ([]Event, error) {
 func (a Account) Apply(event Event) Account {
 	switch e := event.(type) {
 	case Registered:
-		return Account{registered: true, name: e.Name}
+		return Account{Exists: true, Name: e.Name}
 	case Renamed:
-		a.name = e.Name
+		a.Name = e.Name
 	case Closed:
-		a.closed = true
+		a.Closed = true
 	case Erased:
-		return Account{registered: true, closed: true, erased: true}
+		return Account{Exists: true, Closed: true, Erased: true}
 	default:
 		// The set of events is closed: only a new event without a case can get here.
 		panic(fmt.Sprintf("account: no state after event %T", event))
 	}
 	return a
-}
-
-// Memento is the exported state, for snapshots. [Account.Memento] and [Memento.Account] are inverse functions.
-type Memento struct {
-	Name   writing.Name // none of an erased account
-	Closed bool
-	Erased bool
-}
-
-// Memento exports the state of an existing account.
-func (a Account) Memento() Memento { return Memento{Name: a.name, Closed: a.closed, Erased: a.erased} }
-
-// Account restores the state.
-func (m Memento) Account() Account {
-	return Account{registered: true, closed: m.Closed, erased: m.Erased, name: m.Name}
 }

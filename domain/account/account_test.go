@@ -44,11 +44,3 @@ func TestRules(t *testing.T) {
 
 	rule("an account that does not exist is not closed").When(account.Close{}).Rejected(account.ErrAccountNotFound)
 }
-
-func TestMementoKeepsTheState(t *testing.T) {
-	for _, state := range []account.Account{accounts.After(registered), accounts.After(registered, renamed, closed), accounts.After(registered, erased)} {
-		if kept := state.Memento().Account(); kept != state {
-			t.Errorf("kept %+v of %+v", kept, state)
-		}
-	}
-}

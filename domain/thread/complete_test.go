@@ -28,7 +28,7 @@ func TestNothingIsForgotten(t *testing.T) {
 		}
 	}
 	sealed.Check(t, "commands that threadtest.History draws", sealed.Types(t, pkg, "name"), slices.Collect(maps.Keys(commands)))
-	sealed.Check(t, "events that follow from the commands of threadtest.History", sealed.Types(t, pkg, "isEvent"), slices.Collect(maps.Keys(events)))
+	sealed.Check(t, "events that follow from the commands of threadtest.History", sealed.Types(t, pkg, "apply"), slices.Collect(maps.Keys(events)))
 	declared := sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict")
 	sealed.Check(t, "rejections in threadtest.History", declared, slices.Collect(maps.Keys(codes)))
 

@@ -26,41 +26,27 @@ func mapOf[K comparable, V any](values []V, key func(V) K) immutableMap[K, V] {
 	return immutableMap[K, V]{builder.Map()}
 }
 
-func (m immutableMap[K, V]) len() int {
+func (m immutableMap[K, V]) all() *immutable.Map[K, V] {
 	if m.entries == nil {
-		return 0
+		return immutable.NewMap[K, V](hasher[K]{maphash.MakeSeed()})
 	}
-	return m.entries.Len()
+	return m.entries
 }
 
-func (m immutableMap[K, V]) get(key K) (value V, exists bool) {
-	if m.entries == nil {
-		return value, false
-	}
-	return m.entries.Get(key)
-}
+func (m immutableMap[K, V]) get(key K) (value V, exists bool) { return m.all().Get(key) }
 
 func (m immutableMap[K, V]) with(key K, value V) immutableMap[K, V] {
-	if m.entries == nil {
-		m = mapOf[K, V](nil, nil)
-	}
-	return immutableMap[K, V]{m.entries.Set(key, value)}
+	return immutableMap[K, V]{m.all().Set(key, value)}
 }
 
 func (m immutableMap[K, V]) without(key K) immutableMap[K, V] {
-	if m.entries == nil {
-		return m
-	}
-	return immutableMap[K, V]{m.entries.Delete(key)}
+	return immutableMap[K, V]{m.all().Delete(key)}
 }
 
 // values yields all values, in no order.
 func (m immutableMap[K, V]) values() iter.Seq[V] {
 	return func(yield func(V) bool) {
-		if m.entries == nil {
-			return
-		}
-		for all := m.entries.Iterator(); !all.Done(); {
+		for all := m.all().Iterator(); !all.Done(); {
 			if _, value, _ := all.Next(); !yield(value) {
 				return
 			}

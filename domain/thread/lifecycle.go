@@ -1,6 +1,42 @@
 package thread
 
-import "example.com/threads/domain/ident"
+import (
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/writing"
+)
+
+// Name is a thread's name.
+type Name = writing.Name
+
+// maxCodeLength is the limit of a [Code], in bytes.
+const maxCodeLength = 64
+
+// Code is the short name of a thread for people, such as THREAD-000001. It is unique within the tenant and never
+// changes. The zero value is no code, for threads older than codes.
+type Code struct{ value string }
+
+// ParseCode returns text as a code: 1 to 64 visible ASCII characters. Anything else is an [ident.InvalidError].
+func ParseCode(text string) (Code, error) {
+	invalid := text == "" || len(text) > maxCodeLength
+	for _, b := range []byte(text) {
+		invalid = invalid || b <= ' ' || b > '~'
+	}
+	if invalid {
+		return Code{}, &ident.InvalidError{Field: "code", Reason: "must be 1 to 64 visible ASCII characters, such as THREAD-000001"}
+	}
+	return Code{text}, nil
+}
+
+// RecordedCode returns a code from the journal or a row, unchecked; empty text is no code.
+func RecordedCode(text string) Code { return Code{text} }
+
+func (c Code) String() string { return c.value }
+
+// UnmarshalText implements [encoding.TextUnmarshaler] with [ParseCode].
+func (c *Code) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseCode(string(text))
+	return err
+}
 
 // Create requests a new thread with its executor as first Admin.
 type Create struct {
@@ -36,10 +72,6 @@ type Renamed struct{ Name Name }
 // Deleted ends the thread.
 type Deleted struct{}
 
-func (Created) isEvent() {}
-func (Renamed) isEvent() {}
-func (Deleted) isEvent() {}
-
 // Why commands on a thread as a whole are rejected. Compare with [errors.Is].
 var (
 	ErrThreadNotFound = ident.NotFound("thread_not_found", "the thread does not exist")
@@ -48,27 +80,45 @@ var (
 	ErrNameUnchanged  = ident.Conflict("name_unchanged", "the thread has this name already")
 )
 
-func (t Thread) create(c Create) (Event, error) {
+func (c Create) decide(t Thread) ([]Event, error) {
 	if t.created {
 		return nil, ErrThreadExists
 	}
 	creator := Member{ID: c.Member, User: c.Executor, Role: RoleAdmin}
-	return Created{Name: c.Name, Code: c.Code, Members: []Member{creator}}, nil
+	return []Event{Created{Name: c.Name, Code: c.Code, Members: []Member{creator}}}, nil
 }
 
-func (t Thread) rename(c Rename) (Event, error) {
+func (c Rename) decide(t Thread) ([]Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil {
 		return nil, err
 	}
 	if t.name == c.Name {
 		return nil, ErrNameUnchanged
 	}
-	return Renamed{Name: c.Name}, nil
+	return []Event{Renamed{Name: c.Name}}, nil
 }
 
-func (t Thread) delete(c Delete) (Event, error) {
+func (c Delete) decide(t Thread) ([]Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil {
 		return nil, err
 	}
-	return Deleted{}, nil
+	return []Event{Deleted{}}, nil
+}
+
+func (e Created) apply(t Thread) Thread {
+	t.created, t.name = true, e.Name
+	for _, member := range e.Members {
+		t = t.withMember(Participant{member, t.events})
+	}
+	return t
+}
+
+func (e Renamed) apply(t Thread) Thread {
+	t.name = e.Name
+	return t
+}
+
+// No command on a deleted thread is accepted, so the rest of the state is dropped.
+func (Deleted) apply(t Thread) Thread {
+	return Thread{created: true, deleted: true, events: t.events, name: t.name}
 }

@@ -1,6 +1,10 @@
 package thread
 
-import "example.com/threads/domain/ident"
+import (
+	"slices"
+
+	"example.com/threads/domain/ident"
+)
 
 // Member is the membership of a user account in a thread.
 type Member struct {
@@ -35,6 +39,9 @@ func ParseRole(text string) (Role, error) {
 
 func (r Role) String() string { return r.name }
 
+// MarshalText implements [encoding.TextMarshaler] with [Role.String].
+func (r Role) MarshalText() ([]byte, error) { return []byte(r.name), nil }
+
 // UnmarshalText implements [encoding.TextUnmarshaler] with [ParseRole].
 func (r *Role) UnmarshalText(text []byte) (err error) {
 	*r, err = ParseRole(string(text))
@@ -55,8 +62,8 @@ type RemoveMember struct {
 	User     UserID
 }
 
-// Withdraw has the executor leave in any case, because the user account is no more: see [Thread.withdraw]. No person
-// asks for it.
+// Withdraw has the executor leave in any case, because the user account is no more: see its decide. No person asks
+// for it.
 type Withdraw struct{ Executor UserID }
 
 // ChangeMemberRole requests another role for a member.
@@ -87,10 +94,6 @@ type MemberRoleChanged struct {
 	Role   Role
 }
 
-func (MemberAdded) isEvent()       {}
-func (MemberRemoved) isEvent()     {}
-func (MemberRoleChanged) isEvent() {}
-
 // Why commands on a thread's members are rejected. Compare with [errors.Is].
 var (
 	ErrMemberNotFound = ident.NotFound("member_not_found", "the user account is not a member of the thread")
@@ -101,17 +104,17 @@ var (
 	ErrLastAdmin      = ident.Conflict("last_admin", "the last Admin can neither leave while others remain nor be demoted")
 )
 
-func (t Thread) addMember(c AddMember) (Event, error) {
+func (c AddMember) decide(t Thread) ([]Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil {
 		return nil, err
 	}
 	if _, isMember := t.members.get(c.User); isMember {
 		return nil, ErrAlreadyMember
 	}
-	return MemberAdded{Member: Member{ID: c.Member, User: c.User, Role: c.Role}}, nil
+	return []Event{MemberAdded{Member: Member{ID: c.Member, User: c.User, Role: c.Role}}}, nil
 }
 
-func (t Thread) removeMember(c RemoveMember) (Event, error) {
+func (c RemoveMember) decide(t Thread) ([]Event, error) {
 	leaving := c.Executor == c.User
 	if err := t.mustBeMember(c.Executor); err != nil {
 		return nil, err
@@ -123,42 +126,31 @@ func (t Thread) removeMember(c RemoveMember) (Event, error) {
 	switch {
 	case !isMember:
 		return nil, ErrMemberNotFound
-	case t.isLastAdmin(member.Member) && t.members.len() > 1:
+	case t.isLastAdmin(member) && t.members.all().Len() > 1:
 		return nil, ErrLastAdmin
 	}
-	return MemberRemoved{Member: member.ID, User: member.User}, nil
+	return []Event{MemberRemoved{Member: member.ID, User: member.User}}, nil
 }
 
-// withdraw removes the executor. If the last Admin leaves, the member who joined first becomes Admin before that. If
-// nobody is left, the thread is deleted.
-func (t Thread) withdraw(c Withdraw) ([]Event, error) {
+// If the last Admin leaves, the member who joined first becomes Admin before that. If nobody is left, the thread is
+// deleted.
+func (c Withdraw) decide(t Thread) ([]Event, error) {
 	member, isMember := t.members.get(c.Executor)
 	switch {
 	case !isMember:
 		return nil, ErrNotMember
-	case t.members.len() == 1:
+	case t.members.all().Len() == 1:
 		return []Event{Deleted{}}, nil
 	}
 	removed := MemberRemoved{Member: member.ID, User: member.User}
-	if !t.isLastAdmin(member.Member) {
+	if !t.isLastAdmin(member) {
 		return []Event{removed}, nil
 	}
-	heir := t.firstBeside(member.Member)
-	return []Event{MemberRoleChanged{Member: heir.ID, User: heir.User, Role: RoleAdmin}, removed}, nil
+	others := slices.DeleteFunc(t.Participants(), func(other Participant) bool { return other.ID == member.ID })
+	return []Event{MemberRoleChanged{Member: others[0].ID, User: others[0].User, Role: RoleAdmin}, removed}, nil
 }
 
-// firstBeside returns the earliest other member. Member ids are created on joining, so it has the lowest id. The cost
-// grows with the number of members.
-func (t Thread) firstBeside(member Member) (first Member) {
-	for other := range t.members.values() {
-		if other.ID != member.ID && (first.ID.IsZero() || other.ID.Compare(first.ID) < 0) {
-			first = other.Member
-		}
-	}
-	return first
-}
-
-func (t Thread) changeMemberRole(c ChangeMemberRole) (Event, error) {
+func (c ChangeMemberRole) decide(t Thread) ([]Event, error) {
 	if err := t.mustBeAdmin(c.Executor); err != nil {
 		return nil, err
 	}
@@ -168,12 +160,24 @@ func (t Thread) changeMemberRole(c ChangeMemberRole) (Event, error) {
 		return nil, ErrMemberNotFound
 	case member.Role == c.Role:
 		return nil, ErrRoleUnchanged
-	case t.isLastAdmin(member.Member):
+	case t.isLastAdmin(member):
 		// This also holds for a member who is alone: a demoted member stays, and a thread without an Admin could not be
 		// managed.
 		return nil, ErrLastAdmin
 	}
-	return MemberRoleChanged{Member: member.ID, User: member.User, Role: c.Role}, nil
+	return []Event{MemberRoleChanged{Member: member.ID, User: member.User, Role: c.Role}}, nil
+}
+
+func (e MemberAdded) apply(t Thread) Thread { return t.withMember(Participant{e.Member, t.events}) }
+
+func (e MemberRemoved) apply(t Thread) Thread { return t.withoutMember(e.User) }
+
+func (e MemberRoleChanged) apply(t Thread) Thread {
+	if member, isMember := t.members.get(e.User); isMember {
+		member.Role = e.Role
+		t = t.withMember(member)
+	}
+	return t
 }
 
 func (t Thread) mustBeMember(user UserID) error {
@@ -181,14 +185,6 @@ func (t Thread) mustBeMember(user UserID) error {
 		return ErrNotMember
 	}
 	return nil
-}
-
-// CheckAdmin returns the rejection unless the user is an Admin of the thread, which is there and not deleted.
-func (t Thread) CheckAdmin(user UserID) error {
-	if err := t.Usable(); err != nil {
-		return err
-	}
-	return t.mustBeAdmin(user)
 }
 
 func (t Thread) mustBeAdmin(user UserID) error {
@@ -202,18 +198,12 @@ func (t Thread) mustBeAdmin(user UserID) error {
 	return nil
 }
 
-func (t Thread) isLastAdmin(member Member) bool { return member.Role == RoleAdmin && t.admins == 1 }
-
-// withMember takes a member in, with the current event, or gives one another role.
-func (t Thread) withMember(member Member) Thread {
-	joined := t.events
-	if before, isMember := t.members.get(member.User); isMember && before.ID == member.ID {
-		joined = before.Joined
-	}
-	return t.withParticipant(Participant{member, joined})
+func (t Thread) isLastAdmin(member Participant) bool {
+	return member.Role == RoleAdmin && t.admins == 1
 }
 
-func (t Thread) withParticipant(member Participant) Thread {
+// withMember takes a member in, or changes one.
+func (t Thread) withMember(member Participant) Thread {
 	t = t.withoutMember(member.User)
 	t.members = t.members.with(member.User, member)
 	if member.Role == RoleAdmin {

@@ -1,6 +1,61 @@
 package thread
 
-import "example.com/threads/domain/ident"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/writing"
+)
+
+// MaxTextLength is the limit of a [Text], in Unicode code points after trimming.
+const MaxTextLength = 4000
+
+// Text is what a message says: 1 to [MaxTextLength] code points, newlines and tabs among them. The zero value is no
+// text.
+type Text struct{ value string }
+
+// ParseText trims text and takes it as a message's text. White space alone, too many code points, control characters
+// other than newline and tab, and broken UTF-8 are an ident.InvalidError.
+func ParseText(written string) (Text, error) {
+	value, err := writing.Parse("text", written, MaxTextLength, "\n\t")
+	return Text{value}, err
+}
+
+// RecordedText takes a message's text as it stands in the journal: the limits may have been others when it was
+// written.
+func RecordedText(written string) Text { return Text{written} }
+
+func (t Text) String() string { return t.value }
+
+// UnmarshalText implements [encoding.TextUnmarshaler] with [ParseText].
+func (t *Text) UnmarshalText(text []byte) (err error) {
+	*t, err = ParseText(string(text))
+	return err
+}
+
+// TextDigest is the first 8 bytes of a text's SHA-256. The state keeps it instead of the text, to tell whether an edit
+// changes anything.
+type TextDigest [8]byte
+
+// Digest returns the digest of the text.
+func (t Text) Digest() TextDigest {
+	sum := sha256.Sum256([]byte(t.value))
+	return TextDigest(sum[:])
+}
+
+// MarshalText implements [encoding.TextMarshaler] with hexadecimal digits.
+func (d TextDigest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *TextDigest) UnmarshalText(text []byte) error {
+	digest, err := hex.DecodeString(string(text))
+	if err != nil || len(digest) != len(d) {
+		return &ident.InvalidError{Field: "digest", Reason: "must be 16 hexadecimal digits"}
+	}
+	*d = TextDigest(digest)
+	return nil
+}
 
 // PostMessage requests to post a message.
 type PostMessage struct {
@@ -35,10 +90,6 @@ type MessageEdited struct{ Message Message }
 // MessageDeleted takes a message away.
 type MessageDeleted struct{ Message MessageID }
 
-func (MessagePosted) isEvent()  {}
-func (MessageEdited) isEvent()  {}
-func (MessageDeleted) isEvent() {}
-
 // Message is a message in a thread.
 type Message struct {
 	ID     MessageID
@@ -62,14 +113,14 @@ var (
 	ErrTextUnchanged   = ident.Conflict("text_unchanged", "the message has this text already")
 )
 
-func (t Thread) postMessage(c PostMessage) (Event, error) {
+func (c PostMessage) decide(t Thread) ([]Event, error) {
 	if err := t.mustBeMember(c.Executor); err != nil {
 		return nil, err
 	}
-	return MessagePosted{Message{ID: c.Message, Sender: c.Executor, Text: c.Text}}, nil
+	return []Event{MessagePosted{Message{ID: c.Message, Sender: c.Executor, Text: c.Text}}}, nil
 }
 
-func (t Thread) editMessage(c EditMessage) (Event, error) {
+func (c EditMessage) decide(t Thread) ([]Event, error) {
 	if err := t.mustBeMember(c.Executor); err != nil {
 		return nil, err
 	}
@@ -82,10 +133,10 @@ func (t Thread) editMessage(c EditMessage) (Event, error) {
 	case message.Text == c.Text.Digest():
 		return nil, ErrTextUnchanged
 	}
-	return MessageEdited{Message{ID: c.Message, Sender: c.Executor, Text: c.Text}}, nil
+	return []Event{MessageEdited{Message{ID: c.Message, Sender: c.Executor, Text: c.Text}}}, nil
 }
 
-func (t Thread) deleteMessage(c DeleteMessage) (Event, error) {
+func (c DeleteMessage) decide(t Thread) ([]Event, error) {
 	if err := t.mustBeMember(c.Executor); err != nil {
 		return nil, err
 	}
@@ -96,5 +147,24 @@ func (t Thread) deleteMessage(c DeleteMessage) (Event, error) {
 	case message.Sender != c.Executor && t.mustBeAdmin(c.Executor) != nil:
 		return nil, ErrNotSender
 	}
-	return MessageDeleted{Message: c.Message}, nil
+	return []Event{MessageDeleted{Message: c.Message}}, nil
+}
+
+func (e MessagePosted) apply(t Thread) Thread {
+	posting := Posting{ID: e.Message.ID, Sender: e.Message.Sender, Text: e.Message.Text.Digest(), Posted: t.events}
+	t.messages = t.messages.with(posting.ID, posting)
+	return t
+}
+
+func (e MessageEdited) apply(t Thread) Thread {
+	if posting, exists := t.messages.get(e.Message.ID); exists {
+		posting.Text, posting.Edited = e.Message.Text.Digest(), t.events
+		t.messages = t.messages.with(posting.ID, posting)
+	}
+	return t
+}
+
+func (e MessageDeleted) apply(t Thread) Thread {
+	t.messages = t.messages.without(e.Message)
+	return t
 }

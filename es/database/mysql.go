@@ -2,7 +2,6 @@ package database
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -80,12 +79,6 @@ func explainMySQL(config *mysql.Config, err error) error {
 		}
 	}
 	return fmt.Errorf("no answer from the database server at %s: start it, or correct the address in the DSN: %w", at, err)
-}
-
-// ServerTime returns the clock of the server behind db, which must be MySQL or MariaDB.
-func ServerTime(ctx context.Context, db *sqlx.DB) (now time.Time, err error) {
-	err = db.GetContext(ctx, &now, "SELECT UTC_TIMESTAMP(6)")
-	return now, err
 }
 
 // driverLog passes the driver's messages to the program's logger.

@@ -1,14 +1,27 @@
+// Package database opens the relational databases of the programs (MySQL, MariaDB, SQLite). All important settings are
+// explicit, so that a statement behaves the same in every program and on every server.
+//
+// A program opens a pool and passes it to the adapters as a *sqlx.DB whose DriverName is [MySQL] or [SQLite]. Those ask
+// what an error means ([IsTransient], [IsDuplicate]) whatever the database is.
 package database
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"time"
 
+	"github.com/XSAM/otelsql"
 	"github.com/jmoiron/sqlx"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
+
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // The drivers, as in [sqlx.DB.DriverName]. MySQL is also used for MariaDB.
@@ -58,13 +71,13 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 		return nil, err
 	}
 	db := opened.db
-	conns := settings.MaxConns
-	if conns <= 0 {
-		conns = defaultConns
+	conns, idle := cmp.Or(settings.MaxConns, defaultConns), idleTime
+	if settings.Silence > 0 {
+		idle = settings.Silence / 2
 	}
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
-	db.SetConnMaxIdleTime(idleTimeOf(settings))
+	db.SetConnMaxIdleTime(idle)
 	db.SetConnMaxLifetime(lifetime)
 
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
@@ -74,13 +87,6 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 		return nil, opened.explain(err)
 	}
 	return db, nil
-}
-
-func idleTimeOf(settings Settings) time.Duration {
-	if settings.Silence > 0 {
-		return settings.Silence / 2
-	}
-	return idleTime
 }
 
 // DriverOf returns the driver for url, [MySQL] or [SQLite]. It does not connect. A malformed url fails with the same
@@ -108,4 +114,50 @@ func prepare(url string, settings Settings) (*pool, error) {
 type pool struct {
 	db      *sqlx.DB
 	explain func(error) error
+}
+
+// shownText limits the part of a statement in its span, in bytes, because statements for many rows are long. Values
+// are not in it.
+const shownText = 300
+
+// open opens a pool. With a tracer, which may be nil, statements below a recorded span have spans.
+func open(connector driver.Connector, tracer trace.TracerProvider) *sql.DB {
+	if tracer == nil {
+		return sql.OpenDB(connector)
+	}
+	return otelsql.OpenDB(connector,
+		otelsql.WithTracerProvider(tracer),
+		otelsql.WithSpanNameFormatter(func(_ context.Context, method otelsql.Method, query string) string {
+			verb, _, _ := strings.Cut(strings.TrimSpace(query), " ")
+			return cmp.Or(verb, string(method))
+		}),
+		otelsql.WithAttributesGetter(func(_ context.Context, _ otelsql.Method, query string, _ []driver.NamedValue) []attribute.KeyValue {
+			if query == "" {
+				return nil
+			}
+			query = strings.TrimSpace(query)
+			return []attribute.KeyValue{attribute.String("db.query.text", query[:min(len(query), shownText)])}
+		}),
+		otelsql.WithSpanOptions(otelsql.SpanOptions{
+			DisableErrSkip: true, DisableQuery: true, OmitConnResetSession: true, OmitConnPrepare: true, OmitRows: true, OmitConnectorConnect: true,
+			SpanFilter: func(ctx context.Context, _ otelsql.Method, _ string, _ []driver.NamedValue) bool {
+				return trace.SpanFromContext(ctx).IsRecording()
+			},
+		}))
+}
+
+// Marks returns n placeholders for a list in a statement.
+func Marks(n int) string { return sqldialect.Marks(n) }
+
+// IsDuplicate reports whether a statement failed because a row with its key exists already.
+func IsDuplicate(err error) bool { return sqldialect.ClassOf(err) == sqldialect.Duplicate }
+
+// IsTransient reports whether the same statement may succeed a moment later, as after a deadlock, a timeout of the
+// database or a lost connection. The end of the caller's context is not transient.
+func IsTransient(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	class := sqldialect.ClassOf(err)
+	return class == sqldialect.Transient || class == sqldialect.Ended
 }

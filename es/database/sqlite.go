@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/jmoiron/sqlx"
-	"modernc.org/sqlite"
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
 
 	"example.com/threads/es/memory"
 )
@@ -37,7 +38,7 @@ func openSQLite(name string, settings Settings) (*pool, error) {
 	}
 
 	dsn := uri + "?" + sqliteParameters(asked, settings).Encode()
-	connector, err := sqlite.NewConnector(dsn)
+	connector, err := new(driver.SQLite).OpenConnector(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("the database file %q can't be used: %w", path, err)
 	}
@@ -74,30 +75,13 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 // connections together may use an eighth of what Go may.
 func sqliteCache() uint64 { return min(16<<20, memory.Limit()/8/defaultConns) }
 
-const (
-	sqliteBusy      = 5
-	sqliteReadOnly  = 8
-	sqliteCantOpen  = 14
-	sqliteNotADB    = 26
-	sqliteClassMask = 0xff
-)
-
 func explainSQLite(path string, err error) error {
-	switch sqliteClass(err) {
-	case sqliteCantOpen, sqliteReadOnly:
+	switch {
+	case errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.READONLY):
 		return fmt.Errorf("the database file %q can't be written: create its folder, or give this user the right to write there: %w", path, err)
-	case sqliteNotADB:
+	case errors.Is(err, sqlite3.NOTADB):
 		return fmt.Errorf("the file %q is not a SQLite database: name another file, or move it away: %w", path, err)
 	default:
 		return fmt.Errorf("the database file %q can't be opened: %w", path, err)
 	}
-}
-
-// sqliteClass returns SQLite's primary code of an error; 0 if it is not SQLite's.
-func sqliteClass(err error) int {
-	var failed interface{ Code() int }
-	if !errors.As(err, &failed) {
-		return 0
-	}
-	return failed.Code() & sqliteClassMask
 }

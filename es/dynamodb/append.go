@@ -2,36 +2,72 @@ package dynamodb
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
 )
 
+// maxTransaction is the maximum size of a transaction in bytes: DynamoDB's limit of 4 MB, less the error of the
+// estimate.
+const maxTransaction = 4_000_000
+
 // Append writes head, entries and receipts in one transaction.
 //
 // The answer to a committed transaction can be lost. A retry with the same token is harmless, but only for the same
 // call and for ten minutes. After that, the event id in the journal shows whether the existing write is this one.
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
-	input, err := g.transaction(write)
+	changes, err := g.transaction(write)
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", write.ID, err)
 	}
-	err = retryContended(ctx, func() error {
-		_, err := g.client.TransactWriteItems(ctx, input)
-		return err
-	})
-	var canceled *types.TransactionCanceledException
-	if errors.As(err, &canceled) && refused(canceled) {
-		err = g.whyRefused(ctx, write, canceled.CancellationReasons)
-		var handled *es.HandledError
-		if errors.Is(err, es.ErrConflict) || errors.Is(err, es.ErrInconsistent) || errors.As(err, &handled) {
-			return err
-		}
+	err = g.transact(ctx, changes...)
+	if reasons, is := refused(err); is {
+		return g.whyRefused(ctx, write, reasons)
 	}
 	return explain(ctx, err, "append to %s", write.ID)
+}
+
+// transaction returns the changes of a write: the head, then the entries, then the receipts.
+func (g *Gateway) transaction(write es.Append) ([]types.TransactWriteItem, error) {
+	if err := write.Check(); err != nil {
+		return nil, err
+	}
+	changes, size := []types.TransactWriteItem{g.lock(write)}, len(write.FirstSnapshot)
+	for _, entry := range write.Entries {
+		event := g.eventItem(write.ID, entry)
+		size += event.size()
+		changes = append(changes, put(g.settings.JournalTable, event, absent, nil))
+	}
+	for _, receipt := range write.Receipts {
+		stored := g.receiptItem(write, receipt)
+		size += stored.size()
+		changes = append(changes, put(g.settings.SnapshotTable, stored, absent+" OR #ttl <= :now",
+			item{":now": number(g.settings.Clock().Unix())}))
+	}
+	if size > maxTransaction {
+		return nil, fmt.Errorf("%d bytes do not fit in one transaction of %d; append fewer entries at once", size, maxTransaction)
+	}
+	return changes, nil
+}
+
+// lock updates the head from the expected version, or creates it.
+func (g *Gateway) lock(write es.Append) types.TransactWriteItem {
+	head, next := g.key(write.ID, headSeqNr), number(write.NextVersion())
+	if write.ExpectedVersion > 0 {
+		condition := "version = :expected"
+		if write.Heed {
+			condition += " AND attribute_not_exists(asked)"
+		}
+		return g.update(head, "SET version = :next REMOVE asked", condition, item{":next": next, ":expected": number(write.ExpectedVersion)})
+	}
+	head["aid"], head["seq_nr"], head["version"] = text(write.ID.String()), number(headSeqNr), next
+	if write.FirstSnapshot != nil {
+		head["payload"] = text(string(write.FirstSnapshot))
+	}
+	return put(g.settings.SnapshotTable, head, absent, nil)
 }
 
 // whyRefused translates the cancellation reasons, which are in the order of the transaction's items: nil when this
@@ -41,11 +77,12 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []typ
 	if len(reasons) != 1+len(write.Entries)+len(write.Receipts) {
 		return fmt.Errorf("the cancelled transaction has %d reasons, which is not one for each of its items", len(reasons))
 	}
-	own, err := g.isOwn(ctx, write, reasons[1])
+	head, events, receipts := reasons[0], reasons[1:1+len(write.Entries)], reasons[1+len(write.Entries):]
+	own, err := g.isOwn(ctx, write, events[0])
 	if own || err != nil {
 		return err
 	}
-	for i, reason := range reasons[1+len(write.Entries):] {
+	for i, reason := range receipts {
 		if conditionFailed(reason) {
 			receipt, err := receiptOf(write.Receipts[i].CommandID, reason.Item)
 			if err != nil {
@@ -54,20 +91,20 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []typ
 			return &es.HandledError{Receipt: receipt}
 		}
 	}
-	for i, reason := range reasons[1 : 1+len(write.Entries)] {
-		if conditionFailed(reason) && !conditionFailed(reasons[0]) {
+	for i, reason := range events {
+		if conditionFailed(reason) && !conditionFailed(head) {
 			if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, write.Entries[i].SeqNr); err != nil {
 				return err
 			}
 		}
 	}
-	if isFormer(reasons[0].Item) {
-		if err := g.adopt(ctx, write.ID, reasons[0].Item); err != nil {
+	if isFormer(head.Item) {
+		if err := g.adopt(ctx, write.ID, head.Item); err != nil {
 			return err
 		}
 		return g.Append(ctx, write)
 	}
-	version, err := item(reasons[0].Item).number("version")
+	version, err := item(head.Item).number("version")
 	if err != nil {
 		return err
 	}
@@ -79,14 +116,70 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []typ
 
 // isOwn reports whether the first event of the write is in the journal. DynamoDB returns the existing item with the
 // reason; if it names another item as the reason, the journal is read.
-func (g *Gateway) isOwn(ctx context.Context, write es.Append, reason types.CancellationReason) (bool, error) {
-	first := write.Entries[0]
-	found := item(reason.Item)
+func (g *Gateway) isOwn(ctx context.Context, write es.Append, reason types.CancellationReason) (own bool, err error) {
+	first, found := write.Entries[0], item(reason.Item)
 	if len(found) == 0 {
-		var err error
-		if found, err = g.getItem(ctx, g.settings.JournalTable, g.key(write.ID, first.SeqNr), "event_id"); err != nil {
-			return false, err
+		found, err = g.getItem(ctx, g.settings.JournalTable, g.key(write.ID, first.SeqNr), "event_id")
+	}
+	return found.text("event_id") == first.EventID, explain(ctx, err, "read the journal of %s", write.ID)
+}
+
+// receiptType begins the keys of receipts.
+const receiptType = "command"
+
+// Receipt reads consistently. An expired receipt counts as missing, even if DynamoDB has not deleted it yet.
+func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
+	found, err := g.readReceipt(ctx, tenant, commandID)
+	if err != nil || found == nil {
+		return es.Receipt{}, false, err
+	}
+	receipt, err := receiptOf(commandID, found)
+	return receipt, err == nil, err
+}
+
+// readReceipt returns the item of a receipt; nil if there is none.
+func (g *Gateway) readReceipt(ctx context.Context, tenant es.Tenant, commandID string) (item, error) {
+	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.keyOf(tenant, receiptType, commandID), "")
+	if err != nil || g.expired(found) {
+		return nil, explain(ctx, err, "read the receipt of command %s", commandID)
+	}
+	return found, nil
+}
+
+// EntryByCommand finds the entry through the command's receipt. The journal has no index on command ids: it would cost
+// a write for every event.
+func (g *Gateway) EntryByCommand(ctx context.Context, id es.AggregateID, commandID string) (es.Entry, bool, error) {
+	found, err := g.readReceipt(ctx, id.Tenant, commandID)
+	if err != nil || found.text("event_aid") != id.String() {
+		return es.Entry{}, false, err
+	}
+	seqNr, err := found.number("event_seq_nr")
+	if err != nil {
+		return es.Entry{}, false, err
+	}
+	for entry, err := range g.EntriesAt(ctx, id, []uint64{seqNr}) {
+		entry.CommandID = commandID
+		return entry, err == nil, err
+	}
+	return es.Entry{}, false, nil
+}
+
+// receiptItem returns the item of a receipt, with the entry that the command led to.
+func (g *Gateway) receiptItem(write es.Append, receipt es.Receipt) item {
+	stored := g.keyOf(write.ID.Tenant, receiptType, receipt.CommandID)
+	for _, entry := range write.Entries {
+		if entry.CommandID == receipt.CommandID {
+			stored["event_aid"], stored["event_seq_nr"] = text(write.ID.String()), number(entry.SeqNr)
 		}
 	}
-	return found.text("event_id") == first.EventID, nil
+	stored["fingerprint"], stored["answer"] = text(receipt.Fingerprint), binary(receipt.Answer)
+	stored["ttl"] = number(ceilSeconds(receipt.ExpiresAt))
+	return stored
+}
+
+func receiptOf(commandID string, found item) (es.Receipt, error) {
+	ttl, err := found.number("ttl")
+	return es.Receipt{
+		CommandID: commandID, Fingerprint: found.text("fingerprint"), Answer: found.bytes("answer"), ExpiresAt: time.Unix(int64(ttl), 0).UTC(),
+	}, err
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/internal/faults"
 )
 
 const write = "TransactWriteItems"
@@ -26,7 +25,7 @@ func TestContentionIsRetriedWithTheSameToken(t *testing.T) {
 		t.Run(strings.Join(codes, " "), func(t *testing.T) {
 			id := begin(t, gateway, 1)
 			s.transport.Clear()
-			s.transport.On(write, 3, faults.CancelTransaction(codes...))
+			s.transport.On(write, 3, CancelTransaction(codes...))
 			if err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 2)}); err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +34,7 @@ func TestContentionIsRetriedWithTheSameToken(t *testing.T) {
 				t.Errorf("%d attempts, want 4", len(calls))
 			}
 			for _, call := range calls {
-				if token := faults.Token(call); token == nil || *token != aws.ToString(faults.Token(calls[0])) {
+				if token := Token(call); token == nil || *token != aws.ToString(Token(calls[0])) {
 					t.Error("the token was not kept")
 				}
 			}
@@ -48,7 +47,7 @@ func TestContentionWithoutEndIsGivenUp(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 1)
-	s.transport.On(write, faults.Forever, faults.CancelTransaction("TransactionConflict"))
+	s.transport.On(write, Forever, CancelTransaction("TransactionConflict"))
 	wantUnavailable(t, gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}))
 	wantVersion(t, gateway, id, 1)
 }
@@ -62,7 +61,7 @@ func TestAFailedConditionIsNotRetried(t *testing.T) {
 	if !errors.Is(err, es.ErrConflict) {
 		t.Errorf("got %v", err)
 	}
-	s.transport.On(write, 1, faults.CancelTransaction("ConditionalCheckFailed", "TransactionConflict"))
+	s.transport.On(write, 1, CancelTransaction("ConditionalCheckFailed", "TransactionConflict"))
 	err = gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 2, Entries: entries(2, 1)})
 	if !errors.Is(err, es.ErrConflict) {
 		t.Errorf("got %v", err)
@@ -86,9 +85,9 @@ func TestALostWriteIsRecognisedWithoutItsToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s.transport.Clear()
 			lost := es.Append{ID: newID(), Entries: entries(0, 2), Receipts: []es.Receipt{receipt()}}
-			s.transport.On(write, 1, faults.LoseAnswer(func() {
+			s.transport.On(write, 1, LoseAnswer(func() {
 				meanwhile(lost.ID)
-				s.transport.On(write, 1, faults.ForgetToken)
+				s.transport.On(write, 1, ForgetToken)
 			}))
 			if err := gateway.Append(t.Context(), lost); err != nil {
 				t.Fatal(err)
@@ -105,12 +104,12 @@ func TestALostWriteOfAnotherIsNoSuccess(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 1)
 	// lost before the store executed it, and another write is executed
-	s.transport.On(write, 1, func(call faults.Call) (*http.Response, error) {
+	s.transport.On(write, 1, func(call Call) (*http.Response, error) {
 		s.transport.Clear()
 		if err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)}); err != nil {
 			t.Error(err)
 		}
-		return faults.Reset(call)
+		return Reset(call)
 	})
 	err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: entries(1, 1)})
 	if !errors.Is(err, es.ErrConflict) {

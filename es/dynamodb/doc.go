@@ -1,5 +1,5 @@
 // Package dynamodb implements the EventPersistenceGateway on DynamoDB. A repository calls it; estest tests its
-// contract; package schema defines its tables; package dynamodbstreams reads the journal's stream.
+// contract; [Tables] defines its tables; package dynamodbstreams reads the journal's stream.
 //
 // # Items
 //

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
 )
@@ -20,18 +20,25 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 		if after >= upTo {
 			return
 		}
-		page := new(pageSize)
-		next := after + 1
+		page, next := new(pageSize), after+1
 		fill := func(end uint64) (goOn bool) { // exclusive
-			for entry, err := range g.entriesByKey(ctx, page, id, next, end, upTo) {
+			var missing []uint64
+			for ; next < end; next++ {
+				missing = append(missing, next)
+			}
+			for entry, err := range g.entriesByKey(ctx, page, id, missing, upTo) {
 				if !yield(entry, err) || err != nil {
 					return false
 				}
-				next = entry.SeqNr + 1
 			}
 			return true
 		}
-		for entry, err := range g.entriesByIndex(ctx, page, id, next, upTo) {
+		query := g.indexed(g.settings.JournalTable, journalIndex, id, next, upTo)
+		for found, err := range g.query(ctx, page, "query the journal of "+id.String(), query) {
+			var entry es.Entry
+			if err == nil {
+				entry, err = entryOf(found)
+			}
 			if err != nil {
 				yield(es.Entry{}, err)
 				return
@@ -45,95 +52,38 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 	}
 }
 
-// entriesByIndex yields the entries that the index shows, in order, possibly with gaps.
-func (g *Gateway) entriesByIndex(
-	ctx context.Context, page *pageSize, id es.AggregateID, from, to uint64,
-) iter.Seq2[es.Entry, error] {
-	return func(yield func(es.Entry, error) bool) {
-		for found, err := range g.query(ctx, page, &dynamodb.QueryInput{
-			TableName:                 aws.String(g.settings.JournalTable),
-			IndexName:                 aws.String(journalIndex),
-			KeyConditionExpression:    aws.String(indexKey),
-			FilterExpression:          aws.String(indexFilter),
-			ExpressionAttributeNames:  indexNames(),
-			ExpressionAttributeValues: g.indexValues(id, from, to),
-		}) {
-			if err != nil {
-				yield(es.Entry{}, explain(ctx, err, "query the journal of %s", id))
-				return
-			}
-			entry, err := entryOf(found)
-			if !yield(entry, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// entriesByKey yields the entries from <= SeqNr < end. A missing entry is an error: a head has shown that all entries
-// up to upTo were written.
-func (g *Gateway) entriesByKey(
-	ctx context.Context, page *pageSize, id es.AggregateID, from, end, upTo uint64,
-) iter.Seq2[es.Entry, error] {
-	return func(yield func(es.Entry, error) bool) {
-		for from < end {
-			var seqNrs []uint64
-			for to := min(end, from+uint64(min(page.items(), maxBatchGet))); from < to; from++ {
-				seqNrs = append(seqNrs, from)
-			}
-			for entry, err := range g.someEntries(ctx, page, id, seqNrs, upTo) {
-				if !yield(entry, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
-}
-
 // EntriesAt reads the entries by their keys, so no index is involved.
 func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
+	var last uint64
+	if len(seqNrs) > 0 {
+		last = seqNrs[len(seqNrs)-1]
+	}
+	return g.entriesByKey(ctx, new(pageSize), id, seqNrs, last)
+}
+
+// entriesByKey yields the entries with these numbers. A missing entry is an error: a head has shown that all entries up
+// to upTo were written.
+func (g *Gateway) entriesByKey(ctx context.Context, page *pageSize, id es.AggregateID, seqNrs []uint64, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
-		page := new(pageSize)
-		for len(seqNrs) > 0 {
-			some := seqNrs[:min(len(seqNrs), page.items(), maxBatchGet)]
-			for entry, err := range g.someEntries(ctx, page, id, some, seqNrs[len(seqNrs)-1]) {
+		for rest := seqNrs; len(rest) > 0; {
+			some := rest[:min(len(rest), page.items(), maxBatchGet)]
+			rest = rest[len(some):]
+			found, err := g.getEvents(ctx, id, some)
+			if err != nil {
+				yield(es.Entry{}, explain(ctx, err, "read the journal of %s", id))
+				return
+			}
+			for _, seqNr := range some {
+				event, exists := found[sortKey(id, seqNr)]
+				if !exists {
+					yield(es.Entry{}, &es.InconsistentError{ID: id, Head: upTo, Event: seqNr})
+					return
+				}
+				page.saw(event)
+				entry, err := entryOf(event)
 				if !yield(entry, err) || err != nil {
 					return
 				}
-			}
-			seqNrs = seqNrs[len(some):]
-		}
-	}
-}
-
-// someEntries yields up to maxBatchGet entries by their numbers. upTo is a version that a head has shown.
-func (g *Gateway) someEntries(
-	ctx context.Context, page *pageSize, id es.AggregateID, seqNrs []uint64, upTo uint64,
-) iter.Seq2[es.Entry, error] {
-	return func(yield func(es.Entry, error) bool) {
-		keys := make([]map[string]types.AttributeValue, len(seqNrs))
-		for i, seqNr := range seqNrs {
-			keys[i] = g.key(id, seqNr)
-		}
-		events, err := g.getEvents(ctx, keys)
-		if err != nil {
-			yield(es.Entry{}, explain(ctx, err, "read the journal of %s", id))
-			return
-		}
-		found := make(map[string]item, len(events))
-		for _, event := range events {
-			found[event.text("skey")] = event
-		}
-		for _, seqNr := range seqNrs {
-			event, exists := found[sortKey(id, seqNr)]
-			if !exists {
-				yield(es.Entry{}, &es.InconsistentError{ID: id, Head: upTo, Event: seqNr})
-				return
-			}
-			page.saw(event)
-			entry, err := entryOf(event)
-			if !yield(entry, err) || err != nil {
-				return
 			}
 		}
 	}
@@ -142,11 +92,9 @@ func (g *Gateway) someEntries(
 // eventItem returns the item of an entry: its keys, the payload, and what is needed to recognise a write.
 func (g *Gateway) eventItem(id es.AggregateID, entry es.Entry) item {
 	event := g.key(id, entry.SeqNr)
-	event["aid"] = text(id.String())
-	event["seq_nr"] = number(entry.SeqNr)
-	event["payload"] = text(string(entry.Payload))
+	event["aid"], event["seq_nr"] = text(id.String()), number(entry.SeqNr)
+	event["payload"], event["event_id"] = text(string(entry.Payload)), text(entry.EventID)
 	event["occurred_at"] = number(entry.OccurredAt.UnixMilli())
-	event["event_id"] = text(entry.EventID)
 	return event
 }
 
@@ -156,7 +104,7 @@ func entryOf(event item) (es.Entry, error) {
 	if err != nil {
 		return es.Entry{}, err
 	}
-	occurredAt, err := event.milliseconds("occurred_at")
+	occurredAt, err := event.integer("occurred_at")
 	if err != nil {
 		return es.Entry{}, err
 	}
@@ -164,10 +112,54 @@ func entryOf(event item) (es.Entry, error) {
 	if seqNr == 0 || payload == nil {
 		return es.Entry{}, fmt.Errorf("item %s of the journal is not an event: seq_nr or payload is missing", event.text("skey"))
 	}
-	return es.Entry{
-		SeqNr:      seqNr,
-		EventID:    event.text("event_id"),
-		OccurredAt: time.UnixMilli(occurredAt).UTC(),
-		Payload:    payload,
-	}, nil
+	return es.Entry{SeqNr: seqNr, EventID: event.text("event_id"), OccurredAt: time.UnixMilli(occurredAt).UTC(), Payload: payload}, nil
+}
+
+const (
+	journalParts = 4
+	// journalEnd is the position after the last page.
+	journalEnd = "end"
+	// keySeparator separates pkey and skey in the position of a page.
+	keySeparator = " "
+)
+
+// JournalParts implements [es.Journal].
+func (g *Gateway) JournalParts() int { return journalParts }
+
+// ReadJournal implements [es.Journal]: a part is a segment of a parallel scan. Misplaced items are left
+// out.
+func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
+	return func(yield func(es.JournalPage, error) bool) {
+		scan := &dynamodb.ScanInput{
+			TableName: aws.String(g.settings.JournalTable), ProjectionExpression: aws.String("pkey, skey, payload"),
+			Segment: aws.Int32(int32(part)), TotalSegments: aws.Int32(int32(parts)),
+		}
+		if pkey, skey, is := strings.Cut(after, keySeparator); is {
+			scan.ExclusiveStartKey = item{"pkey": text(pkey), "skey": text(skey)}
+		} else if after == journalEnd {
+			return
+		} else if after != "" {
+			yield(es.JournalPage{}, fmt.Errorf("%q is no position in the journal", after))
+			return
+		}
+		for output, err := range g.scan(ctx, scan) {
+			if err != nil {
+				yield(es.JournalPage{}, err)
+				return
+			}
+			page := es.JournalPage{Next: journalEnd}
+			if last := item(output.LastEvaluatedKey); last != nil {
+				page.Next = last.text("pkey") + keySeparator + last.text("skey")
+			}
+			for _, found := range output.Items {
+				event := item(found)
+				if id, seqNr, err := g.Place(event.text("pkey"), event.text("skey")); err == nil {
+					page.Entries = append(page.Entries, es.Queued{ID: id, SeqNr: seqNr, Payload: event.bytes("payload")})
+				}
+			}
+			if !yield(page, nil) {
+				return
+			}
+		}
+	}
 }

@@ -3,8 +3,6 @@ package dynamodb_test
 import (
 	"net/http"
 	"testing"
-
-	"example.com/threads/es/dynamodb/internal/faults"
 )
 
 func TestWhatCameBeforeAFailingPageIsYielded(t *testing.T) {
@@ -12,8 +10,8 @@ func TestWhatCameBeforeAFailingPageIsYielded(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 500)
 	s.transport.Clear()
-	s.transport.On("Query", 1, func(call faults.Call) (*http.Response, error) {
-		s.transport.On("Query", faults.Forever, faults.Refuse(http.StatusInternalServerError, "InternalServerError"))
+	s.transport.On("Query", 1, func(call Call) (*http.Response, error) {
+		s.transport.On("Query", Forever, Refuse(http.StatusInternalServerError, "InternalServerError"))
 		return call.Send()
 	})
 	last, err := readAll(t, gateway, id, 500)
@@ -27,7 +25,7 @@ func TestKeysThatWereLeftOverAreAskedForAgain(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 300)
-	leaveOver := faults.Edit(func(_ faults.Call, answer map[string]any) {
+	leaveOver := Edit(func(_ Call, answer map[string]any) {
 		responses := answer["Responses"].(map[string]any)
 		found := responses[s.journal].([]any)
 		var keys []any
@@ -46,7 +44,7 @@ func TestKeysThatWereLeftOverAreAskedForAgain(t *testing.T) {
 	}
 
 	s.hideEntries(func(seqNr uint64) bool { return seqNr > 10 })
-	s.transport.On("BatchGetItem", faults.Forever, leaveOver) // a third of the keys each time, down to none
+	s.transport.On("BatchGetItem", Forever, leaveOver) // a third of the keys each time, down to none
 	last, err := readAll(t, gateway, id, 300)
 	wantUnavailable(t, err)
 	if last != 10 {

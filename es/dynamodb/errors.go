@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/cenkalti/backoff/v5"
 
 	"example.com/threads/es"
 )
@@ -25,7 +28,7 @@ func explain(ctx context.Context, err error, format string, args ...any) error {
 	switch ended := ctx.Err(); {
 	case errors.Is(ended, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, ended)
-	case ended != nil || transient(err):
+	case (ended != nil || transient(err)) && !errors.Is(err, es.ErrUnavailable):
 		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
@@ -49,31 +52,63 @@ func contended(err error) bool {
 	var conflict *types.TransactionConflictException
 	var inProgress *types.TransactionInProgressException
 	var canceled *types.TransactionCanceledException
-	switch {
-	case errors.As(err, &conflict), errors.As(err, &inProgress):
-		return true
-	case !errors.As(err, &canceled) || refused(canceled):
-		return false
+	if !errors.As(err, &canceled) {
+		return errors.As(err, &conflict) || errors.As(err, &inProgress)
 	}
-	for _, reason := range canceled.CancellationReasons {
-		switch aws.ToString(reason.Code) {
-		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
-			return true
-		}
-	}
-	return false
-}
-
-// refused reports whether a condition failed, so that a retry cannot help.
-func refused(canceled *types.TransactionCanceledException) bool {
-	for _, reason := range canceled.CancellationReasons {
-		if conditionFailed(reason) {
-			return true
-		}
-	}
-	return false
+	return !slices.ContainsFunc(canceled.CancellationReasons, conditionFailed) &&
+		slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
+			switch aws.ToString(reason.Code) {
+			case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
+				return true
+			}
+			return false
+		})
 }
 
 func conditionFailed(reason types.CancellationReason) bool {
 	return aws.ToString(reason.Code) == "ConditionalCheckFailed"
+}
+
+// refused returns the reasons of a cancelled transaction, in the order of its items, if a condition failed, so that a
+// retry can't help.
+func refused(err error) (reasons []types.CancellationReason, is bool) {
+	var canceled *types.TransactionCanceledException
+	if !errors.As(err, &canceled) || !slices.ContainsFunc(canceled.CancellationReasons, conditionFailed) {
+		return nil, false
+	}
+	return canceled.CancellationReasons, true
+}
+
+// unmet returns the item that does not meet the condition of a single write.
+func unmet(err error) (found item, is bool) {
+	var failed *types.ConditionalCheckFailedException
+	if !errors.As(err, &failed) {
+		return nil, false
+	}
+	return failed.Item, true
+}
+
+// errUnprocessed: DynamoDB kept answering only part of a request because of low capacity.
+var errUnprocessed = errors.New("DynamoDB left a part of the request unprocessed")
+
+const contentionAttempts = 8
+
+// pauses returns the pauses between attempts: tens of milliseconds that grow, with jitter, so that writers in conflict
+// do not collide again.
+func pauses() *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{
+		InitialInterval: 8 * time.Millisecond, MaxInterval: 120 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.33,
+	}
+}
+
+// retryContended retries try after contended errors only. It gives up after contentionAttempts, about half a second, or
+// when ctx ends, and returns the last error.
+func retryContended(ctx context.Context, try func() error) (err error) {
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+		if err = try(); err != nil && !contended(err) {
+			return struct{}{}, backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(pauses()), backoff.WithMaxTries(contentionAttempts))
+	return err
 }

@@ -42,10 +42,8 @@ func readFormer(found item) item {
 	if seqNr, numbered := formerValue(found[formerNumber]); numbered {
 		read["seq_nr"] = number(seqNr)
 	}
-	if written, isText := found["occurred_at"].(*types.AttributeValueMemberS); isText {
-		if at, err := time.Parse(time.RFC3339Nano, written.Value); err == nil {
-			read["occurred_at"] = number(at.UnixMilli())
-		}
+	if at, err := time.Parse(time.RFC3339Nano, found.text("occurred_at")); err == nil {
+		read["occurred_at"] = number(at.UnixMilli())
 	}
 	return read
 }
@@ -75,13 +73,6 @@ func formerState(head item) uint64 {
 
 // formerValue returns a whole number that is stored as a number or as text.
 func formerValue(stored types.AttributeValue) (value uint64, numbered bool) {
-	text := ""
-	switch stored := stored.(type) {
-	case *types.AttributeValueMemberN:
-		text = stored.Value
-	case *types.AttributeValueMemberS:
-		text = stored.Value
-	}
-	value, err := strconv.ParseUint(text, 10, 64)
+	value, err := strconv.ParseUint(plain(stored), 10, 64)
 	return value, err == nil
 }

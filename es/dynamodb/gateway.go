@@ -17,14 +17,11 @@ import (
 	"example.com/threads/es/internal/packing"
 )
 
-// DefaultShards is the default number of logical shards.
-const DefaultShards = 64
-
 // Settings of a gateway. Shards must never change once there is data, because keys depend on it.
 type Settings struct {
 	JournalTable  string
 	SnapshotTable string
-	Shards        int           // logical shards; 0: DefaultShards
+	Shards        int           // logical shards; default: 64
 	SnapshotKeep  int           // number of snapshots to keep beside the latest
 	SnapshotTTL   time.Duration // how long older snapshots are kept; 0: they are deleted at once
 	Clock         func() time.Time
@@ -58,35 +55,36 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 	if err != nil {
 		return nil, fmt.Errorf("dynamodb gateway: %w", err)
 	}
-	return &Gateway{
-		client: client, settings: settings, shards: uint64(cmp.Or(settings.Shards, DefaultShards)), logger: logger, packer: packer,
-	}, nil
+	shards := uint64(cmp.Or(settings.Shards, 64))
+	return &Gateway{client: client, settings: settings, shards: shards, logger: logger, packer: packer}, nil
 }
 
 // Now returns DynamoDB's time, to the second. It costs half a read unit.
 func (g *Gateway) Now(ctx context.Context) (time.Time, error) {
-	answer, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(g.settings.SnapshotTable), Key: g.key(nobody, headSeqNr)})
-	if err != nil {
-		return time.Time{}, explain(ctx, err, "read the time of table %s", g.settings.SnapshotTable)
+	now, err := g.probe(ctx, g.settings.SnapshotTable)
+	if err == nil && now.IsZero() {
+		err = errors.New("dynamodb gateway: the answer has no header Date; a proxy may have removed it")
 	}
-	now, ok := middleware.GetServerTime(answer.ResultMetadata)
-	if !ok {
-		return time.Time{}, errors.New("dynamodb gateway: the answer has no header Date; a proxy may have removed it")
-	}
-	return now, nil
+	return now, err
 }
 
-// nobody is the id of an aggregate that never exists.
-var nobody = es.AggregateID{Type: "check", ID: "none"}
-
-// Check reports whether both tables answer. It reads a key of each that is never written, which costs half a read unit
-// per table.
+// Check reports whether both tables answer.
 func (g *Gateway) Check(ctx context.Context) error {
-	for _, table := range []string{g.settings.JournalTable, g.settings.SnapshotTable} {
-		_, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: g.key(nobody, headSeqNr)})
-		if err != nil {
-			return explain(ctx, err, "read table %s", table)
-		}
+	_, err := g.probe(ctx, g.settings.JournalTable)
+	if err == nil {
+		_, err = g.probe(ctx, g.settings.SnapshotTable)
 	}
-	return nil
+	return err
+}
+
+// probe reads the key of an aggregate that never exists, which costs half a read unit, and returns the time of the
+// answer.
+func (g *Gateway) probe(ctx context.Context, table string) (time.Time, error) {
+	nobody := es.AggregateID{Type: "check", ID: "none"}
+	answer, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: g.key(nobody, headSeqNr)})
+	if err != nil {
+		return time.Time{}, explain(ctx, err, "read table %s", table)
+	}
+	now, _ := middleware.GetServerTime(answer.ResultMetadata)
+	return now, nil
 }

@@ -2,8 +2,9 @@ package dynamodb
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"iter"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,14 +13,20 @@ import (
 	"example.com/threads/es"
 )
 
-// headSeqNr is the seq_nr of the head item in the snapshot table.
-const headSeqNr = 0
+// headAttributes are the attributes of a head beside its payload.
+const headAttributes = "pkey, skey, aid, seq_nr, version, snapshot_version, " + formerNumber
 
-// Head reads the head item without its payload, consistently.
+// readHead reads the head item without its payload, consistently.
+func (g *Gateway) readHead(ctx context.Context, id es.AggregateID) (item, error) {
+	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), headAttributes)
+	return found, explain(ctx, err, "read the head of %s", id)
+}
+
+// Head implements [es.Reader].
 func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
-	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), "seq_nr", formerNumber, "version", "snapshot_version")
+	found, err := g.readHead(ctx, id)
 	if err != nil {
-		return es.Head{}, explain(ctx, err, "read the head of %s", id)
+		return es.Head{}, err
 	}
 	return g.headOf(ctx, id, found)
 }
@@ -27,23 +34,66 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 // headOf decodes a head item. An invalid snapshot pointer is logged and read as 0, which only costs time; the next
 // snapshot corrects it.
 func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, found item) (es.Head, error) {
-	found = readFormerHead(found)
-	version, err := found.number("version")
-	if err != nil {
-		return es.Head{}, &es.InconsistentError{ID: id, Cause: err}
-	}
-	snapshot, err := found.number("snapshot_version")
-	if err == nil && snapshot > version {
-		err = fmt.Errorf("snapshot_version %d is beyond version %d", snapshot, version)
-	}
-	if err != nil {
-		snapshot = 0
-		if g.said.First(id.Tenant.String() + " " + id.String()) {
-			g.logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
-				"tenant", id.Tenant, "aggregate", id.String(), "error", err)
+	stored, wrong := storedHeadOf(id, found), ""
+	for _, fault := range stored.Faults {
+		switch fault.Field {
+		case "version":
+			return es.Head{}, &es.InconsistentError{ID: id, Cause: fmt.Errorf("the version in its head is %s", fault.Found)}
+		case "snapshot_version":
+			wrong = fault.Found
 		}
 	}
-	return es.Head{Version: version, SnapshotVersion: snapshot}, nil
+	if stored.SnapshotVersion > stored.Version {
+		wrong = fmt.Sprintf("%d, which is beyond version %d", stored.SnapshotVersion, stored.Version)
+		stored.SnapshotVersion = 0
+	}
+	if wrong != "" && g.said.First(id.Tenant.String()+" "+id.String()) {
+		g.logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
+			"tenant", id.Tenant, "aggregate", id.String(), "snapshot_version", wrong)
+	}
+	return stored.Head, nil
+}
+
+// scanHeads yields the heads of all aggregates. It does not use the smaller index, because an index may lack a head,
+// and repairs must find everything.
+func (g *Gateway) scanHeads(ctx context.Context) iter.Seq2[item, error] {
+	return func(yield func(item, error) bool) {
+		for page, err := range g.scan(ctx, &dynamodb.ScanInput{
+			TableName: aws.String(g.settings.SnapshotTable), ProjectionExpression: aws.String(headAttributes),
+			FilterExpression: aws.String(formerHeads), ExpressionAttributeValues: item{":head": number(headSeqNr)},
+		}) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, found := range page.Items {
+				isHead := strings.HasSuffix(item(found).text("skey"), "-0") // otherwise it is a kept snapshot
+				if isHead && !yield(found, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Heads implements [es.Journal] by a scan of the snapshot table. Misplaced heads are left out.
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
+	return func(yield func(es.AggregateHead, error) bool) {
+		for found, err := range g.scanHeads(ctx) {
+			if err != nil {
+				yield(es.AggregateHead{}, err)
+				return
+			}
+			id, _, err := g.Place(found.text("pkey"), found.text("skey"))
+			if err != nil || id.Type != aggregateType {
+				continue
+			}
+			head, _ := g.headOf(ctx, id, found) // 0 if it can't be read
+			if !yield(es.AggregateHead{ID: id, Head: head}, nil) {
+				return
+			}
+		}
+	}
 }
 
 // Verify reads the event after the head's version.
@@ -68,21 +118,87 @@ func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, e
 
 // AskForTurn marks the head. The mark only affects an Append with Heed.
 func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
-	err := retryContended(ctx, func() error {
-		_, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName:        aws.String(g.settings.SnapshotTable),
-			Key:              g.key(id, headSeqNr),
-			UpdateExpression: aws.String("SET #asked = :asked"),
-			// an update must not create a deleted head again
-			ConditionExpression:       aws.String("attribute_exists(pkey)"),
-			ExpressionAttributeNames:  map[string]string{"#asked": "asked"},
-			ExpressionAttributeValues: item{":asked": &types.AttributeValueMemberBOOL{Value: true}},
-		})
-		return err
-	})
-	var gone *types.ConditionalCheckFailedException
-	if errors.As(err, &gone) {
+	_, err := g.do(ctx, g.update(g.key(id, headSeqNr), "SET asked = :asked", present, item{":asked": &types.AttributeValueMemberBOOL{Value: true}}))
+	if _, gone := unmet(err); gone {
 		return nil
 	}
 	return explain(ctx, err, "ask for a turn at %s", id)
+}
+
+// StoredHead implements [es.Maintainer].
+func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredHead, error) {
+	found, err := g.readHead(ctx, id)
+	return storedHeadOf(id, found), err
+}
+
+func storedHeadOf(id es.AggregateID, found item) es.StoredHead {
+	if len(found) == 0 {
+		return es.StoredHead{}
+	}
+	found = readFormerHead(found)
+	stored := es.StoredHead{Exists: true}
+	stored.Faults = expect(nil, found, "aid", text(id.String()))
+	stored.Faults = expect(stored.Faults, found, "seq_nr", number(headSeqNr))
+	read := func(attribute string, into *uint64, optional bool) {
+		value, err := found.number(attribute)
+		if err != nil || found[attribute] == nil && !optional {
+			stored.Faults = append(stored.Faults, es.Fault{Field: attribute, Expected: "N, a whole number", Found: describe(found[attribute])})
+		}
+		*into = value
+	}
+	read("snapshot_version", &stored.SnapshotVersion, true)
+	read("version", &stored.Version, false)
+	return stored
+}
+
+// ReplaceHead implements [es.Maintainer]. The payload, the state after event 1, is unchanged. The condition on
+// the replaced version excludes concurrent commands.
+func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.StoredHead, head es.Head) error {
+	stored, err := g.readHead(ctx, id)
+	if err != nil {
+		return err
+	}
+	now := storedHeadOf(id, stored)
+	if now.Equal(found) {
+		_, err = g.do(ctx, g.replace(id, stored, head))
+		if _, changed := unmet(err); !changed {
+			return explain(ctx, err, "replace the head of %s", id)
+		}
+		if now, err = g.StoredHead(ctx, id); err != nil {
+			return err
+		}
+	}
+	if now.Is(head) {
+		return nil // this write succeeded and its answer was lost, or another one did the same
+	}
+	return fmt.Errorf("replace the head of %s: %w: somebody else has changed the head", id, es.ErrConflict)
+}
+
+// replace changes a head on the condition that it is as it was read.
+func (g *Gateway) replace(id es.AggregateID, stored item, head es.Head) types.TransactWriteItem {
+	changes := "SET aid = :aid, seq_nr = :seq_nr, version = :version"
+	values := item{":aid": text(id.String()), ":seq_nr": number(headSeqNr), ":version": number(head.Version)}
+	if head.SnapshotVersion > 0 {
+		changes += ", snapshot_version = :snapshot_version"
+		values[":snapshot_version"] = number(head.SnapshotVersion)
+	} else {
+		changes += " REMOVE snapshot_version"
+	}
+	var unchanged []string
+	for _, attribute := range []string{"aid", "seq_nr", "version", "snapshot_version"} {
+		if stored[attribute] == nil {
+			unchanged = append(unchanged, "attribute_not_exists("+attribute+")")
+			continue
+		}
+		values[":old_"+attribute] = stored[attribute]
+		unchanged = append(unchanged, attribute+" = :old_"+attribute)
+	}
+	return g.update(g.key(id, headSeqNr), changes, strings.Join(unchanged, " AND "), values)
+}
+
+// adopt gives a head of the documents' form today's, because the condition of a write needs the version in its
+// attribute.
+func (g *Gateway) adopt(ctx context.Context, id es.AggregateID, head item) error {
+	stored := storedHeadOf(id, head)
+	return g.ReplaceHead(ctx, id, stored, stored.Head)
 }

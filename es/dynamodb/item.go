@@ -2,9 +2,14 @@ package dynamodb
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/es"
 )
 
 // item is an item, or part of one: values by attribute name.
@@ -17,65 +22,147 @@ func number[N uint64 | int64 | int](value N) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: fmt.Sprint(value)}
 }
 
-// text returns the attribute's text; empty if it is missing.
-func (i item) text(attribute string) string {
-	if value, ok := i[attribute].(*types.AttributeValueMemberS); ok {
+// plain returns a text, a number's digits or bytes as text; empty if value is missing.
+func plain(value types.AttributeValue) string {
+	switch value := value.(type) {
+	case *types.AttributeValueMemberS:
 		return value.Value
+	case *types.AttributeValueMemberN:
+		return value.Value
+	case *types.AttributeValueMemberB:
+		return string(value.Value)
 	}
 	return ""
 }
 
+// text returns the attribute's text; empty if it is missing.
+func (i item) text(attribute string) string { return plain(i[attribute]) }
+
 // bytes returns the attribute's text or bytes; nil if it is missing.
 func (i item) bytes(attribute string) []byte {
 	switch value := i[attribute].(type) {
-	case *types.AttributeValueMemberS:
-		return []byte(value.Value)
+	case nil:
+		return nil
 	case *types.AttributeValueMemberB:
 		return value.Value
 	default:
-		return nil
+		return []byte(plain(value))
 	}
 }
 
 // number returns the attribute's number; 0 if it is missing. If it is not a whole number, the error names the item.
 func (i item) number(attribute string) (uint64, error) {
-	return parse(i, attribute, strconv.ParseUint)
+	value, err := i.integer(attribute)
+	if err == nil && value < 0 {
+		err = fmt.Errorf("item %s: %s is negative", i.text("skey"), attribute)
+	}
+	return uint64(max(value, 0)), err
 }
 
-// milliseconds returns a time in milliseconds since 1970; it may be negative, because writers with wrong clocks have
-// written such times.
-func (i item) milliseconds(attribute string) (int64, error) {
-	return parse(i, attribute, strconv.ParseInt)
-}
-
-func parse[N int64 | uint64](i item, attribute string, read func(text string, base, bits int) (N, error)) (N, error) {
+// integer is number for times, which may be negative, because writers with wrong clocks have written such times.
+func (i item) integer(attribute string) (int64, error) {
 	if i[attribute] == nil {
 		return 0, nil
 	}
-	value, ok := i[attribute].(*types.AttributeValueMemberN)
+	stored, ok := i[attribute].(*types.AttributeValueMemberN)
 	if !ok {
 		return 0, fmt.Errorf("item %s: %s is not a whole number", i.text("skey"), attribute)
 	}
-	parsed, err := read(value.Value, 10, 64)
+	value, err := strconv.ParseInt(stored.Value, 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("item %s: %s: %w", i.text("skey"), attribute, err)
 	}
-	return parsed, nil
+	return value, nil
 }
 
 // size estimates the bytes that DynamoDB counts: names and values.
-func (i item) size() int {
-	size := 0
+func (i item) size() (size int) {
 	for name, value := range i {
-		size += len(name)
-		switch value := value.(type) {
-		case *types.AttributeValueMemberS:
-			size += len(value.Value)
-		case *types.AttributeValueMemberB:
-			size += len(value.Value)
-		case *types.AttributeValueMemberN:
-			size += len(value.Value)
-		}
+		size += len(name) + len(plain(value))
 	}
 	return size
+}
+
+// key returns the item's primary key.
+func (i item) key() item { return item{"pkey": i["pkey"], "skey": i["skey"]} }
+
+const (
+	// headSeqNr is the seq_nr of the head item in the snapshot table.
+	headSeqNr       = 0
+	tenantSeparator = "#"
+)
+
+// partition returns the pkey of all items of name, which is an aggregate's ULID or a command's id.
+func (g *Gateway) partition(tenant es.Tenant, kind, name string) string {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(name)) // a hash's Write never fails
+	shard := fmt.Sprintf("%s-%d", kind, hash.Sum64()%g.shards)
+	if tenant == "" {
+		return shard
+	}
+	return tenant.String() + tenantSeparator + shard
+}
+
+func sortKey(id es.AggregateID, seqNr uint64) string {
+	return id.String() + "-" + strconv.FormatUint(seqNr, 10)
+}
+
+// key returns the primary key of an aggregate's item: an event in the journal table; the head (0) or a snapshot in the
+// snapshot table.
+func (g *Gateway) key(id es.AggregateID, seqNr uint64) item {
+	return item{"pkey": text(g.partition(id.Tenant, id.Type, id.ID)), "skey": text(sortKey(id, seqNr))}
+}
+
+// keyOf returns the primary key of an item that is not an aggregate's.
+func (g *Gateway) keyOf(tenant es.Tenant, kind, name string) item {
+	return item{"pkey": text(g.partition(tenant, kind, name)), "skey": text(kind + "-" + name)}
+}
+
+// partKey returns the key of a further part of a snapshot. It contains the checksum, so that two processes that store
+// the same version in different bytes do not mix their parts.
+func partKey(main item, number int) item {
+	return item{"pkey": main["pkey"], "skey": text(fmt.Sprintf("%s-%.16s-%d", main.text("skey"), main.text("checksum"), number))}
+}
+
+// placeOf parses the key of an aggregate's item: an event, a head, or the main item of a snapshot.
+func placeOf(found item) (id es.AggregateID, seqNr uint64, err error) {
+	tenant, _, separated := strings.Cut(found.text("pkey"), tenantSeparator)
+	if !separated {
+		tenant = ""
+	}
+	skey := found.text("skey")
+	dash := max(strings.LastIndexByte(skey, '-'), 0)
+	id, err = es.ParseAggregateID(es.Tenant(tenant), skey[:dash])
+	if err == nil {
+		seqNr, err = strconv.ParseUint(skey[dash+1:], 10, 64)
+	}
+	if err != nil {
+		return es.AggregateID{Tenant: es.Tenant(tenant), ID: skey}, 0, fmt.Errorf("skey %q is not <type>-<ulid>-<number>", skey)
+	}
+	return id, seqNr, nil
+}
+
+// Place returns the aggregate and the number of the item under a key. It fails if programs do not look for the item
+// there: then the item is as good as missing, everywhere.
+func (g *Gateway) Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
+	if id, seqNr, err = placeOf(item{"pkey": text(pkey), "skey": text(skey)}); err != nil {
+		return id, seqNr, err
+	}
+	want := g.key(id, seqNr)
+	if want.text("pkey") != pkey || want.text("skey") != skey {
+		return id, seqNr, fmt.Errorf("the item at pkey %q and skey %q is misplaced: programs look for it at %q and %q; "+
+			"`journal check` lists such items; is SHARD_COUNT that of the program that wrote it?", pkey, skey, want.text("pkey"), want.text("skey"))
+	}
+	return id, seqNr, nil
+}
+
+// expired reports whether the item's time to live is over. An invalid time never expires.
+func (g *Gateway) expired(found item) bool {
+	ttl, err := found.number("ttl")
+	return err == nil && ttl > 0 && int64(ttl) <= g.settings.Clock().Unix()
+}
+
+// ceilSeconds returns the time in seconds since 1970, rounded up, so that a ttl is never early.
+func ceilSeconds(t time.Time) int64 {
+	return t.Add(time.Second - time.Nanosecond).Unix()
 }

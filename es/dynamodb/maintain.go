@@ -2,10 +2,11 @@ package dynamodb
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"hash/maphash"
 	"iter"
-	"strconv"
-	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,54 +14,6 @@ import (
 
 	"example.com/threads/es"
 )
-
-// placeOf parses the key of an aggregate's item: an event, a head, or the main item of a snapshot.
-func placeOf(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
-	aid, number := cutLast(skey)
-	seqNr, err = strconv.ParseUint(number, 10, 64)
-	if err == nil {
-		id, err = es.ParseAggregateID(tenantOf(pkey), aid)
-	}
-	if err != nil {
-		return es.AggregateID{Tenant: tenantOf(pkey), ID: skey}, 0, fmt.Errorf("skey %q is not <type>-<ulid>-<number>", skey)
-	}
-	return id, seqNr, nil
-}
-
-func cutLast(skey string) (before, after string) {
-	dash := strings.LastIndexByte(skey, '-')
-	return skey[:max(dash, 0)], skey[dash+1:]
-}
-
-// Place returns the aggregate and the number of the item under a key. It fails if programs do not look for the item
-// there: then the item is as good as missing, everywhere.
-func (g *Gateway) Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
-	if id, seqNr, err = placeOf(pkey, skey); err != nil {
-		return id, seqNr, err
-	}
-	want := g.key(id, seqNr)
-	if want.text("pkey") != pkey || want.text("skey") != skey {
-		return id, seqNr, fmt.Errorf("the item at pkey %q and skey %q is misplaced: programs look for it at %q and %q; "+
-			"`journal check` lists such items; is SHARD_COUNT that of the program that wrote it?", pkey, skey, want.text("pkey"), want.text("skey"))
-	}
-	return id, seqNr, nil
-}
-
-// belongings yields the items of an aggregate in a table, ordered by skey as text. It reads the table consistently,
-// without an index: all attributes of the items, or some.
-func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateID, attributes ...string) iter.Seq2[item, error] {
-	expression, names := shown(attributes...)
-	return g.query(ctx, new(pageSize), &dynamodb.QueryInput{
-		TableName:                aws.String(table),
-		KeyConditionExpression:   aws.String("pkey = :pkey AND begins_with(skey, :prefix)"),
-		ProjectionExpression:     expression,
-		ExpressionAttributeNames: names,
-		ExpressionAttributeValues: item{
-			":pkey": text(g.partition(id.Tenant, id.Type, id.ID)), ":prefix": text(id.String() + "-"),
-		},
-		ConsistentRead: aws.Bool(true),
-	})
-}
 
 // expect adds a fault unless the attribute has the expected value.
 func expect(faults []es.Fault, in item, attribute string, want types.AttributeValue) []es.Fault {
@@ -84,4 +37,135 @@ func describe(value types.AttributeValue) string {
 	default:
 		return "a type that does not belong there"
 	}
+}
+
+// StoredAggregates implements [es.Maintainer]. It scans the journal, and then the heads for those without an event. Of
+// the aggregates that it has yielded it remembers a hash, which takes some 30 MB for a million.
+func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
+		seed, seen := maphash.MakeSeed(), map[uint64]bool{}
+		tell := func(found item) (goOn bool) {
+			stored := g.aggregateAt(found)
+			hash := maphash.Comparable(seed, [2]string{found.text("pkey"), stored.ID.String()})
+			if seen[hash] {
+				return true
+			}
+			seen[hash] = true
+			return yield(stored, nil)
+		}
+		for page, err := range g.scan(ctx, &dynamodb.ScanInput{
+			TableName: aws.String(g.settings.JournalTable), ProjectionExpression: aws.String("pkey, skey"),
+		}) {
+			if err != nil {
+				yield(es.StoredAggregate{}, err)
+				return
+			}
+			for _, event := range page.Items {
+				if !tell(event) {
+					return
+				}
+			}
+		}
+		for head, err := range g.scanHeads(ctx) {
+			if err != nil {
+				yield(es.StoredAggregate{}, err)
+				return
+			}
+			if !tell(head) {
+				return
+			}
+		}
+	}
+}
+
+// aggregateAt returns the aggregate of an item, and a fault if programs do not read it there.
+func (g *Gateway) aggregateAt(found item) es.StoredAggregate {
+	id, _, err := placeOf(found)
+	stored := es.StoredAggregate{ID: id}
+	if err != nil {
+		stored.Faults = []es.Fault{{Field: "skey", Expected: "<type>-<ulid>-<number>", Found: found.text("skey")}}
+	} else if want, pkey := g.partition(id.Tenant, id.Type, id.ID), found.text("pkey"); pkey != want {
+		stored.Faults = []es.Fault{{Field: "pkey", Expected: want, Found: pkey}}
+	}
+	return stored
+}
+
+// StoredEntries implements [es.Maintainer].
+func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredEntry, error] {
+	return func(yield func(es.StoredEntry, error) bool) {
+		for event, err := range g.belongings(ctx, g.settings.JournalTable, id, "") {
+			var stored es.StoredEntry
+			if err == nil {
+				stored = storedEntryOf(id, event)
+			}
+			if !yield(stored, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func storedEntryOf(id es.AggregateID, event item) es.StoredEntry {
+	event = readFormer(event)
+	stored := es.StoredEntry{Entry: es.Entry{EventID: event.text("event_id"), Payload: event.bytes("payload")}}
+	_, seqNr, err := placeOf(event)
+	if err != nil {
+		stored.Faults = append(stored.Faults, es.Fault{Field: "skey", Expected: id.String() + "-<number>", Found: event.text("skey")})
+	} else {
+		stored.SeqNr = seqNr
+		stored.Faults = expect(stored.Faults, event, "seq_nr", number(seqNr))
+	}
+	stored.Faults = expect(stored.Faults, event, "aid", text(id.String()))
+	occurredAt, err := event.integer("occurred_at")
+	if err != nil || occurredAt <= 0 {
+		stored.Faults = append(stored.Faults,
+			es.Fault{Field: "occurred_at", Expected: "N, milliseconds since 1970", Found: describe(event["occurred_at"])})
+	} else {
+		stored.OccurredAt = time.UnixMilli(occurredAt).UTC()
+	}
+	return stored
+}
+
+// StoredSnapshots implements [es.Maintainer]. The state after event 1, in the head item, is none of them.
+func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredSnapshot, error] {
+	return func(yield func(es.StoredSnapshot, error) bool) {
+		for main, err := range g.belongings(ctx, g.settings.SnapshotTable, id, "pkey, skey, aid, seq_nr, #ttl, "+formerNumber) {
+			if err != nil {
+				yield(es.StoredSnapshot{}, err)
+				return
+			}
+			place, version, err := placeOf(main)
+			if err != nil || place != id || version == headSeqNr || g.expired(main) {
+				continue // a part, the head, or expired and about to be deleted by DynamoDB
+			}
+			stored := es.StoredSnapshot{Version: version, Unlisted: isFormer(main)}
+			main = readFormer(main)
+			read, err := g.readSnapshot(ctx, id, version)
+			faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))
+			switch {
+			case errors.Is(err, errBroken):
+				stored.Broken = err.Error()
+				err = nil
+			case len(faults) > 0:
+				stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
+			default:
+				stored.Payload = read.Payload
+			}
+			if !yield(stored, explain(ctx, err, "read the snapshots of %s", id)) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// DropSnapshot implements [es.Maintainer]. Parts that the main item does not list stay, and cost storage.
+func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version uint64) error {
+	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, version), "")
+	if err == nil && len(main) > 0 {
+		if _, unreadable := partKeys(main); unreadable != nil {
+			delete(main, "parts")
+		}
+		err = g.deleteSnapshot(ctx, main)
+	}
+	return explain(ctx, err, "drop a snapshot of %s", id)
 }

@@ -1,7 +1,6 @@
 package dynamodb_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
-	"example.com/threads/es/dynamodb/internal/faults"
 	"example.com/threads/es/estest"
 )
 
@@ -101,7 +99,7 @@ func TestAHeadWithoutANumberIsListed(t *testing.T) {
 	if version, found := listed[broken]; !found || version != 0 || listed[good] != 2 {
 		t.Errorf("the heads are %v", listed)
 	}
-	if _, err := gateway.Head(t.Context(), broken); !errors.Is(err, es.ErrInconsistent) {
+	if _, err := gateway.Head(t.Context(), broken); es.KindOf(err) != es.Inconsistent {
 		t.Errorf("got %v", err)
 	}
 }
@@ -115,7 +113,7 @@ func TestReplacingAHeadWhoseAnswerIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.transport.On("UpdateItem", 1, faults.LoseAnswer(func() {}))
+	s.transport.On("UpdateItem", 1, LoseAnswer(func() {}))
 	if err := gateway.ReplaceHead(t.Context(), id, found, es.Head{Version: 2}); err != nil {
 		t.Error(err)
 	}

@@ -2,8 +2,9 @@ package dynamodb
 
 import (
 	"context"
+	"crypto/rand"
 	"iter"
-	"strings"
+	"regexp"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,39 +20,44 @@ const (
 	scanPause   = 10 * time.Millisecond // between pages, to leave capacity for commands
 )
 
-// shown returns the projection expression of some attributes, and the names in it; nil, which means all, without any.
-func shown(attributes ...string) (expression *string, names map[string]string) {
-	if len(attributes) == 0 {
+var placeholder = regexp.MustCompile(`#\w+`)
+
+// expression returns an expression (nil if it is empty) with its attribute names: #ttl stands for ttl, which is one of
+// DynamoDB's reserved words.
+func expression(text string) (*string, map[string]string) {
+	if text == "" {
 		return nil, nil
 	}
-	names = make(map[string]string, len(attributes))
-	for _, attribute := range attributes {
-		names["#"+attribute] = attribute
+	var names map[string]string
+	for _, name := range placeholder.FindAllString(text, -1) {
+		if names == nil {
+			names = map[string]string{}
+		}
+		names[name] = name[1:]
 	}
-	return aws.String("#" + strings.Join(attributes, ", #")), names
+	return &text, names
 }
 
 // getItem reads an item consistently: all its attributes, or some. It is nil if there is none.
-func (g *Gateway) getItem(ctx context.Context, table string, key item, attributes ...string) (item, error) {
-	expression, names := shown(attributes...)
-	output, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(table), Key: key, ConsistentRead: aws.Bool(true),
-		ProjectionExpression: expression, ExpressionAttributeNames: names,
-	})
+func (g *Gateway) getItem(ctx context.Context, table string, key item, attributes string) (item, error) {
+	input := &dynamodb.GetItemInput{TableName: aws.String(table), Key: key, ConsistentRead: aws.Bool(true)}
+	input.ProjectionExpression, input.ExpressionAttributeNames = expression(attributes)
+	output, err := g.client.GetItem(ctx, input)
 	if err != nil {
 		return nil, err
 	}
 	return output.Item, nil
 }
 
-// getEvents reads up to maxBatchGet items of the journal consistently: all their attributes, or some. When capacity is
-// short, DynamoDB returns only some of the items; the rest is requested again.
-func (g *Gateway) getEvents(ctx context.Context, keys []map[string]types.AttributeValue, attributes ...string) (found []item, err error) {
-	expression, names := shown(attributes...)
-	table := g.settings.JournalTable
-	rest := map[string]types.KeysAndAttributes{table: {
-		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: expression, ExpressionAttributeNames: names,
-	}}
+// getEvents reads up to maxBatchGet events consistently, by their skey. When capacity is short, DynamoDB returns only
+// some of the items; the rest is requested again.
+func (g *Gateway) getEvents(ctx context.Context, id es.AggregateID, seqNrs []uint64) (map[string]item, error) {
+	table, found := g.settings.JournalTable, make(map[string]item, len(seqNrs))
+	keys := make([]map[string]types.AttributeValue, len(seqNrs))
+	for i, seqNr := range seqNrs {
+		keys[i] = g.key(id, seqNr)
+	}
+	rest := map[string]types.KeysAndAttributes{table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
 	retry := pauses()
 	for attempt := 1; ; attempt++ {
 		output, err := g.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
@@ -59,7 +65,7 @@ func (g *Gateway) getEvents(ctx context.Context, keys []map[string]types.Attribu
 			return nil, err
 		}
 		for _, event := range output.Responses[table] {
-			found = append(found, event)
+			found[item(event).text("skey")] = event
 			attempt = 0 // keep trying as long as items arrive
 			retry.Reset()
 		}
@@ -72,14 +78,15 @@ func (g *Gateway) getEvents(ctx context.Context, keys []map[string]types.Attribu
 	}
 }
 
-// query yields the items that a query finds. page chooses how many are read at once; at most so many are in memory.
-func (g *Gateway) query(ctx context.Context, page *pageSize, input *dynamodb.QueryInput) iter.Seq2[item, error] {
+// query yields the items that a query finds. page chooses how many are read at once; at most so many are in memory. An
+// error says what was done.
+func (g *Gateway) query(ctx context.Context, page *pageSize, doing string, input *dynamodb.QueryInput) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		for request := *input; ; {
 			request.Limit = aws.Int32(int32(page.items()))
 			output, err := g.client.Query(ctx, &request)
 			if err != nil {
-				yield(nil, err)
+				yield(nil, explain(ctx, err, "%s", doing))
 				return
 			}
 			for _, found := range output.Items {
@@ -95,29 +102,124 @@ func (g *Gateway) query(ctx context.Context, page *pageSize, input *dynamodb.Que
 	}
 }
 
-// scan yields the items that a scan finds page by page, consistently, with pauses that leave capacity for the programs.
-func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[[]item, error] {
-	return func(yield func([]item, error) bool) {
-		input.ConsistentRead, input.Limit = aws.Bool(true), aws.Int32(scanLimit)
-		for pages := dynamodb.NewScanPaginator(g.client, input); pages.HasMorePages(); {
-			output, err := pages.NextPage(ctx)
+// indexed is the query of an aggregate's items within a range of seq_nr in an index. The filter excludes other tenants
+// with the same ULID.
+func (g *Gateway) indexed(table, index string, id es.AggregateID, from, to uint64) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName: aws.String(table), IndexName: aws.String(index),
+		KeyConditionExpression: aws.String("aid = :aid AND seq_nr BETWEEN :from AND :to"),
+		FilterExpression:       aws.String("pkey = :pkey"),
+		ExpressionAttributeValues: item{
+			":aid": text(id.String()), ":from": number(from), ":to": number(to), ":pkey": g.key(id, from)["pkey"],
+		},
+	}
+}
+
+// belongings yields the items of an aggregate in a table, ordered by skey as text. It reads the table consistently,
+// without an index: all attributes of the items, or some.
+func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateID, attributes string) iter.Seq2[item, error] {
+	input := &dynamodb.QueryInput{
+		TableName:              aws.String(table),
+		KeyConditionExpression: aws.String("pkey = :pkey AND begins_with(skey, :prefix)"),
+		ExpressionAttributeValues: item{
+			":pkey": g.key(id, headSeqNr)["pkey"], ":prefix": text(id.String() + "-"),
+		},
+		ConsistentRead: aws.Bool(true),
+	}
+	input.ProjectionExpression, input.ExpressionAttributeNames = expression(attributes)
+	return g.query(ctx, new(pageSize), "read table "+table+" for "+id.String(), input)
+}
+
+// scan yields the pages of a scan, which reads consistently. After each page of a whole table it pauses, to leave
+// capacity for the programs; a segment is read as fast as it can be.
+func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[*dynamodb.ScanOutput, error] {
+	return func(yield func(*dynamodb.ScanOutput, error) bool) {
+		request := *input
+		request.ConsistentRead, request.Limit = aws.Bool(true), aws.Int32(scanLimit)
+		for {
+			output, err := g.client.Scan(ctx, &request)
 			if err != nil {
-				yield(nil, err)
+				yield(nil, explain(ctx, err, "scan table %s", *request.TableName))
 				return
 			}
-			found := make([]item, len(output.Items))
-			for i := range output.Items {
-				found[i] = output.Items[i]
-			}
-			if !yield(found, nil) {
+			request.ExclusiveStartKey = output.LastEvaluatedKey
+			if !yield(output, nil) || len(request.ExclusiveStartKey) == 0 {
 				return
 			}
-			if pages.HasMorePages() && es.Wait(ctx, scanPause) != nil {
-				yield(nil, ctx.Err())
+			if request.Segment == nil && es.Wait(ctx, scanPause) != nil {
+				yield(nil, explain(ctx, ctx.Err(), "scan table %s", *request.TableName))
 				return
 			}
 		}
 	}
+}
+
+// put puts an item on a condition; empty: none.
+func put(table string, stored item, condition string, values item) types.TransactWriteItem {
+	change := &types.Put{TableName: aws.String(table), Item: stored, ExpressionAttributeValues: values}
+	if change.ConditionExpression, change.ExpressionAttributeNames = expression(condition); condition != "" {
+		change.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	return types.TransactWriteItem{Put: change}
+}
+
+// Conditions that there is no item under the key, and that there is one: an update would create it.
+const (
+	absent  = "attribute_not_exists(pkey)"
+	present = "attribute_exists(pkey)"
+)
+
+// update changes an item of the snapshot table on a condition; empty: none.
+func (g *Gateway) update(key item, changes, condition string, values item) types.TransactWriteItem {
+	change := &types.Update{TableName: aws.String(g.settings.SnapshotTable), Key: key, ExpressionAttributeValues: values}
+	change.UpdateExpression, change.ExpressionAttributeNames = expression(changes)
+	if condition != "" {
+		change.ConditionExpression = aws.String(condition)
+		change.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	return types.TransactWriteItem{Update: change}
+}
+
+// transact makes changes in one transaction. Its token makes repeats harmless for ten minutes.
+func (g *Gateway) transact(ctx context.Context, changes ...types.TransactWriteItem) error {
+	input := &dynamodb.TransactWriteItemsInput{TransactItems: changes, ClientRequestToken: aws.String(rand.Text())}
+	return retryContended(ctx, func() error {
+		_, err := g.client.TransactWriteItems(ctx, input)
+		return err
+	})
+}
+
+// do makes one change without a transaction, which costs half as much. It returns the changed attributes of an update.
+func (g *Gateway) do(ctx context.Context, change types.TransactWriteItem) (changed item, err error) {
+	err = retryContended(ctx, func() error {
+		if put := change.Put; put != nil {
+			_, err := g.client.PutItem(ctx, &dynamodb.PutItemInput{
+				TableName: put.TableName, Item: put.Item, ConditionExpression: put.ConditionExpression,
+				ExpressionAttributeNames: put.ExpressionAttributeNames, ExpressionAttributeValues: put.ExpressionAttributeValues,
+				ReturnValuesOnConditionCheckFailure: put.ReturnValuesOnConditionCheckFailure,
+			})
+			return err
+		}
+		update := change.Update
+		output, err := g.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: update.TableName, Key: update.Key, UpdateExpression: update.UpdateExpression,
+			ConditionExpression: update.ConditionExpression, ExpressionAttributeNames: update.ExpressionAttributeNames,
+			ExpressionAttributeValues: update.ExpressionAttributeValues, ReturnValues: types.ReturnValueUpdatedNew,
+			ReturnValuesOnConditionCheckFailure: update.ReturnValuesOnConditionCheckFailure,
+		})
+		if err == nil {
+			changed = output.Attributes
+		}
+		return err
+	})
+	return changed, err
+}
+
+func (g *Gateway) deleteItem(ctx context.Context, key item) error {
+	return retryContended(ctx, func() error {
+		_, err := g.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(g.settings.SnapshotTable), Key: key})
+		return err
+	})
 }
 
 const (

@@ -3,30 +3,33 @@ package dynamodb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/packing"
 )
+
+// errBroken: a snapshot is missing, incomplete, or does not match its checksum.
+var errBroken = errors.New("the snapshot is missing or broken")
 
 // Snapshots yields the snapshot that the head points to, then older ones from the index, then the state after event 1
 // from the head item. Each is read only when it is requested.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
 	return func(yield func(es.Snapshot, error) bool) {
 		for version, err := range g.candidates(ctx, id, head) {
-			if err != nil {
-				yield(es.Snapshot{}, explain(ctx, err, "find the snapshots of %s", id))
-				return
+			var snapshot es.Snapshot
+			if err == nil {
+				snapshot, err = g.readSnapshot(ctx, id, version)
 			}
-			snapshot, err := g.readSnapshot(ctx, id, version)
 			if errors.Is(err, errBroken) {
 				g.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
 					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", version, "error", err)
 				continue
 			}
-			if err == nil && snapshot.Version > head.Version {
+			if snapshot.Version > head.Version {
 				continue // the state in an earlier writer's head
 			}
 			if !yield(snapshot, explain(ctx, err, "read a snapshot of %s", id)) || err != nil {
@@ -63,31 +66,61 @@ func (g *Gateway) candidates(ctx context.Context, id es.AggregateID, head es.Hea
 // snapshotIndex yields the main items of the snapshots up to a version as the index shows them, latest first: keys,
 // checksum, parts and ttl. The head (seq_nr 0) is not included.
 func (g *Gateway) snapshotIndex(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[item, error] {
-	return func(yield func(item, error) bool) {
-		if upTo == 0 {
-			return
-		}
-		pages := dynamodb.NewQueryPaginator(g.client, &dynamodb.QueryInput{
-			TableName:                 aws.String(g.settings.SnapshotTable),
-			IndexName:                 aws.String(snapshotIndex),
-			KeyConditionExpression:    aws.String(indexKey),
-			FilterExpression:          aws.String(indexFilter),
-			ExpressionAttributeNames:  indexNames(),
-			ExpressionAttributeValues: g.indexValues(id, 1, upTo),
-			ScanIndexForward:          aws.Bool(false),
-			Limit:                     aws.Int32(maxPage),
-		})
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, main := range page.Items {
-				if !yield(main, nil) {
-					return
-				}
-			}
-		}
+	if upTo == 0 {
+		return func(func(item, error) bool) {}
 	}
+	input := g.indexed(g.settings.SnapshotTable, snapshotIndex, id, 1, upTo)
+	input.ScanIndexForward = aws.Bool(false)
+	return g.query(ctx, new(pageSize), "find the snapshots of "+id.String(), input)
+}
+
+// readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state in the head item, which is that
+// after event 1. It fails with errBroken if they are not a complete snapshot.
+func (g *Gateway) readSnapshot(ctx context.Context, id es.AggregateID, seqNr uint64) (es.Snapshot, error) {
+	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, seqNr), "")
+	if err != nil {
+		return es.Snapshot{}, err
+	}
+	stored := main.bytes("payload")
+	if stored == nil {
+		return es.Snapshot{}, fmt.Errorf("%w: the item does not exist", errBroken)
+	}
+	parts, err := partKeys(main)
+	if err != nil {
+		return es.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	for i, key := range parts {
+		part, err := g.getItem(ctx, g.settings.SnapshotTable, key, "")
+		if err != nil {
+			return es.Snapshot{}, err
+		}
+		if len(part) == 0 {
+			return es.Snapshot{}, fmt.Errorf("%w: part %d of %d does not exist", errBroken, i+1, len(parts))
+		}
+		stored = append(stored, part.bytes("payload")...)
+	}
+	payload, err := g.packer.Unpack(packing.Packed{Bytes: stored, Encoding: main.text("encoding"), Checksum: main.text("checksum")})
+	if err != nil {
+		return es.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if seqNr == headSeqNr {
+		seqNr = formerState(main)
+	}
+	return es.Snapshot{Version: seqNr, Payload: payload}, nil
+}
+
+// partKeys returns the keys of the further items of a snapshot.
+func partKeys(main item) ([]item, error) {
+	parts, err := main.number("parts")
+	if err != nil {
+		return nil, err
+	}
+	if parts > packing.MaxState/partBytes {
+		return nil, fmt.Errorf("a snapshot cannot have %d parts", parts)
+	}
+	keys := make([]item, parts)
+	for i := range keys {
+		keys[i] = partKey(main, i+1)
+	}
+	return keys, nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
-	"example.com/threads/es/dynamodb/internal/faults"
 )
 
 // incompressible is a state that needs several items even when compressed.
@@ -77,10 +76,10 @@ func TestASavingThatBreaksOffShowsNothing(t *testing.T) {
 	interrupted := incompressible(9)
 	for _, operation := range []string{"PutItem", "UpdateItem"} { // fail a part or the main item, or the pointer
 		s.transport.Clear()
-		s.transport.On(operation, 1, func(call faults.Call) (*http.Response, error) {
-			s.transport.On(operation, faults.Forever, faults.Reset)
+		s.transport.On(operation, 1, func(call Call) (*http.Response, error) {
+			s.transport.On(operation, Forever, Reset)
 			if operation == "UpdateItem" {
-				return faults.Reset(call)
+				return Reset(call)
 			}
 			return call.Send()
 		})
@@ -101,7 +100,7 @@ func TestTheSameVersionInOtherBytesMixesNothing(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 9)
 	first, second := incompressible(9), incompressible(9)
-	s.transport.On("UpdateItem", 1, func(call faults.Call) (*http.Response, error) { // the pointer is not yet moved
+	s.transport.On("UpdateItem", 1, func(call Call) (*http.Response, error) { // the pointer is not yet moved
 		save(t, gateway, id, second)
 		return call.Send()
 	})
@@ -160,7 +159,7 @@ func TestThePointerWaitsForACommand(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 5)
-	s.transport.On("UpdateItem", 3, faults.Refuse(http.StatusBadRequest, "TransactionConflictException"))
+	s.transport.On("UpdateItem", 3, Refuse(http.StatusBadRequest, "TransactionConflictException"))
 	save(t, gateway, id, es.Snapshot{Version: 5, Payload: []byte("{}")})
 	if got := latest(t, gateway, id); got.Version != 5 {
 		t.Errorf("the latest is %d", got.Version)

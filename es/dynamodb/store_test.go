@@ -18,8 +18,6 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
-	"example.com/threads/es/dynamodb/internal/faults"
-	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/es/estest"
 	"example.com/threads/es/testenv"
 )
@@ -29,14 +27,14 @@ type store struct {
 	journal, snapshot string
 	client            *sdk.Client
 	faulty            *sdk.Client
-	transport         *faults.Transport
+	transport         *Transport
 }
 
 func newStore(t *testing.T) *store {
 	t.Helper()
 	cfg := testenv.DynamoDBConfig(t)
 	s := &store{journal: testenv.UniqueName(t), snapshot: testenv.UniqueName(t), client: sdk.NewFromConfig(cfg)}
-	s.transport = faults.New(cfg.HTTPClient)
+	s.transport = newTransport(cfg.HTTPClient)
 	cfg.HTTPClient = s.transport
 	cfg.Retryer = func() aws.Retryer { // the usual number of attempts, but with shorter pauses
 		return retry.NewStandard(func(o *retry.StandardOptions) {
@@ -45,14 +43,14 @@ func newStore(t *testing.T) *store {
 		})
 	}
 	s.faulty = sdk.NewFromConfig(cfg)
-	tables := schema.Tables(s.journal, s.snapshot)
+	tables := dynamodb.Tables(s.journal, s.snapshot)
 	// no streams: DynamoDB Local gets slower with each stream record of any table
 	for i := range tables {
 		tables[i].Stream = false
 	}
-	report, err := schema.Setup(t.Context(), s.client, tables)
-	if err != nil || len(report.Differences) > 0 {
-		t.Fatalf("set up the tables: %v, %v", report.Differences, err)
+	_, differences, err := dynamodb.SetUpTables(t.Context(), s.client, tables)
+	if err != nil || len(differences) > 0 {
+		t.Fatalf("set up the tables: %v, %v", differences, err)
 	}
 	t.Cleanup(func() { s.drop(t) })
 	return s
@@ -89,7 +87,7 @@ func TestContract(t *testing.T) {
 		own.SnapshotKeep, own.Spool = settings.KeepSnapshots, settings.Spool
 		return estest.Harness{
 			Gateway:        s.open(t, own),
-			LoseNextAnswer: func(meanwhile func()) { s.transport.On("TransactWriteItems", 1, faults.LoseAnswer(meanwhile)) },
+			LoseNextAnswer: func(meanwhile func()) { s.transport.On("TransactWriteItems", 1, LoseAnswer(meanwhile)) },
 			HideEntries:    s.hideEntries,
 			SetHead:        s.setHead,
 			DamageSnapshot: s.damageSnapshot,
@@ -106,7 +104,7 @@ func TestContract(t *testing.T) {
 // hideEntries makes the journal's index omit entries.
 func (s *store) hideEntries(hidden func(seqNr uint64) bool) {
 	s.transport.Clear()
-	s.transport.On("Query", faults.Forever, faults.Edit(func(_ faults.Call, answer map[string]any) {
+	s.transport.On("Query", Forever, Edit(func(_ Call, answer map[string]any) {
 		shown := []any{}
 		for _, found := range answer["Items"].([]any) {
 			seqNr, err := strconv.ParseUint(found.(map[string]any)["seq_nr"].(map[string]any)["N"].(string), 10, 64)

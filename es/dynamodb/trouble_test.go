@@ -8,17 +8,16 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
-	"example.com/threads/es/dynamodb/internal/faults"
 )
 
 // trouble are transient failures: the SDK retries them, and the gateway reports them as unavailable if they persist.
-var trouble = map[string]faults.Fault{
-	"connection reset":   faults.Reset,
-	"server error":       faults.Refuse(http.StatusInternalServerError, "InternalServerError"),
-	"not available":      faults.Refuse(http.StatusServiceUnavailable, "ServiceUnavailable"),
-	"throttled":          faults.Refuse(http.StatusBadRequest, "ThrottlingException"),
-	"too little":         faults.Refuse(http.StatusBadRequest, "ProvisionedThroughputExceededException"),
-	"over the account's": faults.Refuse(http.StatusBadRequest, "RequestLimitExceeded"),
+var trouble = map[string]Fault{
+	"connection reset":   Reset,
+	"server error":       Refuse(http.StatusInternalServerError, "InternalServerError"),
+	"not available":      Refuse(http.StatusServiceUnavailable, "ServiceUnavailable"),
+	"throttled":          Refuse(http.StatusBadRequest, "ThrottlingException"),
+	"too little":         Refuse(http.StatusBadRequest, "ProvisionedThroughputExceededException"),
+	"over the account's": Refuse(http.StatusBadRequest, "RequestLimitExceeded"),
 }
 
 // calls are the port's methods with the DynamoDB operations that they use.
@@ -88,7 +87,7 @@ func TestTroubleThatStays(t *testing.T) {
 					continue // no older snapshot to delete
 				}
 				s.transport.Clear()
-				s.transport.On(operation, faults.Forever, fault)
+				s.transport.On(operation, Forever, fault)
 				wantUnavailable(t, call(t.Context(), id))
 			}
 			s.transport.Clear()
@@ -103,7 +102,7 @@ func TestAStoreThatDoesNotAnswer(t *testing.T) {
 	id := begin(t, gateway, 5)
 	for _, operation := range []string{"TransactWriteItems", "GetItem", "Query", "Scan", "PutItem"} {
 		s.transport.Clear()
-		s.transport.On(operation, faults.Forever, faults.Stall)
+		s.transport.On(operation, Forever, Stall)
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		began := time.Now()
 		wantUnavailable(t, calls(gateway)[operation](ctx, id))
@@ -118,7 +117,7 @@ func TestAnAnswerCutShort(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 5)
-	s.transport.On("Query", faults.Forever, faults.CutAnswer)
+	s.transport.On("Query", Forever, CutAnswer)
 	last, err := readAll(t, gateway, id, 5)
 	wantUnavailable(t, err)
 	if last != 0 {

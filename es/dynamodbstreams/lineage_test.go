@@ -27,7 +27,6 @@ type story struct {
 	settings dynamodbstreams.Settings
 	pageSize int
 	trims    bool
-	shared   bool // with shared readers
 }
 
 type shardPlot struct {
@@ -52,11 +51,9 @@ func drawStory(t *rapid.T) story {
 	s := story{
 		pageSize: rapid.IntRange(1, 4).Draw(t, "page size"),
 		trims:    rapid.Bool().Draw(t, "trims empty shards"),
-		shared:   rapid.Bool().Draw(t, "shared readers"),
 		settings: dynamodbstreams.Settings{
 			PageLimit:   int32(rapid.IntRange(1, 4).Draw(t, "page limit")),
 			Concurrency: rapid.IntRange(1, 3).Draw(t, "concurrency"),
-			Grace:       time.Millisecond,
 		},
 		faults: append(rapid.SliceOfN(rapid.SampledFrom([]string{"throttle", "network", "expired", "empty"}), 0, 3).Draw(t, "faults"), "", "", ""),
 		seed:   rapid.Uint64().Draw(t, "seed"),
@@ -146,12 +143,12 @@ func (s story) tell(ctx context.Context) error {
 	}
 	for _, life := range s.lives {
 		<-time.After(life.pause)
-		life.live(ctx, streams, s.client(streams), store, s.settings, check)
+		life.live(ctx, streams, dynamodbstreams.Share(streams), store, s.settings, check)
 	}
 	<-time.After(time.Until(last))
 	store.before = func(batch projection.Batch) error { check(batch); return nil }
 	store.after, store.beforeFix = nil, nil
-	source, stop := startOn(ctx, streams, s.client(streams), store, s.settings)
+	source, stop := startOn(ctx, streams, dynamodbstreams.Share(streams), store, s.settings)
 	defer stop()
 	err := within(10*time.Minute, func() error {
 		if err := store.hasRows(int(next - 1)); err != nil {
@@ -163,14 +160,6 @@ func (s story) tell(ctx context.Context) error {
 		return errors.Join(store.settled(), source.Health())
 	})
 	return errors.Join(err, violation)
-}
-
-// client returns the service, with or without shared readers.
-func (s story) client(streams *aws24h) dynamodbstreams.Streams {
-	if s.shared {
-		return dynamodbstreams.Share(streams)
-	}
-	return streams
 }
 
 // endedBefore checks that a shard's parent is stored as ended when a position of the shard is stored.
@@ -189,7 +178,7 @@ func (s story) endedBefore(shard string, streams *aws24h, stored map[string]stri
 }
 
 // live runs a process until it dies, or for a minute.
-func (l processLife) live(ctx context.Context, streams *aws24h, client dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings, check func(projection.Batch)) {
+func (l processLife) live(ctx context.Context, streams *aws24h, client *dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings, check func(projection.Batch)) {
 	dead := make(chan struct{})
 	left := l.dies
 	isDead := func() bool {

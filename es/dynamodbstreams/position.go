@@ -1,8 +1,8 @@
 package dynamodbstreams
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,6 +17,10 @@ const (
 	ended   kind = "end"   // after the last record of a closed shard
 	gone    kind = "gone"  // the stream deleted the shard before it was read to the end
 )
+
+// horizon is how long a position is trusted before anything was read from it: half of the stream's retention, because a
+// shard's first records can already be that old when it begins.
+const horizon = 12 * time.Hour
 
 // position is how far a shard has been projected. Its text is stored in a checkpoint.
 type position struct {
@@ -45,19 +49,14 @@ func parsePosition(text string) (position, error) {
 	fields := strings.Fields(text)
 	var p position
 	switch {
-	case len(fields) == 3 && kind(fields[0]) == after:
+	case len(fields) == 3 && fields[0] == string(after):
 		p = position{kind: after, sequence: fields[1]}
-	case len(fields) == 2 && (kind(fields[0]) == begun || kind(fields[0]) == ended || kind(fields[0]) == gone):
+	case len(fields) == 2 && slices.Contains([]kind{begun, ended, gone}, kind(fields[0])):
 		p = position{kind: kind(fields[0])}
 	default:
-		return position{}, fmt.Errorf("position %q: %w", text, errPosition)
+		return p, fmt.Errorf("position %q is not begin, after <sequence number>, end or gone, followed by a time", text)
 	}
-	at, err := time.Parse(time.RFC3339, fields[len(fields)-1])
-	if err != nil {
-		return position{}, fmt.Errorf("position %q: %w", text, errPosition)
-	}
-	p.at = at
-	return p, nil
+	var err error
+	p.at, err = time.Parse(time.RFC3339, fields[len(fields)-1])
+	return p, err
 }
-
-var errPosition = errors.New("expected begin, after <sequence number>, end or gone, followed by a time")

@@ -3,43 +3,44 @@ package dynamodbstreams
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
 )
 
-// reader reads one shard. Its position only advances after everything before it is stored; all other fields can be lost
-// and are read again.
-type reader struct {
-	source *Source
-	stream string
-	shard  string
+// emptyPages is the number of consecutive empty pages after which a shard counts as caught up: the service may return
+// an empty page although records follow.
+const emptyPages = 3
 
-	position position
-	iterator string // empty: request one for the position
-	page     *page  // read but not projected
-	pace     polling.Pace
-	trimmed  bool // the stream trimmed records while the shard began
+// reader reads one shard. Its position only advances after everything before it is stored; all else can be lost and is
+// read again.
+type reader struct {
+	*Source
+	*shard
+	stream string
+
+	pace    polling.Pace
+	reading bool // since the position was reached, no iterator has expired
+	trimmed bool // the stream trimmed records while the shard began
 }
 
 // run returns when the shard is done or ctx has ended.
 func (r *reader) run(ctx context.Context) {
 	pauses := polling.NewBackoff()
 	for {
-		wait, err := r.step(ctx)
+		wait, err := r.next(ctx)
 		if err != nil {
 			wait = pauses.NextBackOff()
-			r.update(func(s *shardStatus) { s.trouble = err })
-			r.source.fail(ctx, "reading a shard failed; will retry from the same position", err, "shard", r.shard, "position", r.position.String())
+			r.change(func() { r.shard.trouble = err })
+			r.fail(ctx, "reading a shard failed; will retry from the same position", err, "shard", r.id, "position", r.position.String())
 		} else {
 			pauses.Reset()
-			r.update(func(s *shardStatus) { s.step, s.trouble = time.Now(), nil })
+			r.change(func() { r.step, r.shard.trouble = time.Now(), nil })
 		}
 		if r.position.done() || !polling.Pause(ctx, wait) {
 			return
@@ -47,139 +48,179 @@ func (r *reader) run(ctx context.Context) {
 	}
 }
 
-// update changes the shard's status.
-func (r *reader) update(change func(*shardStatus)) { r.source.status.shard(r.shard, change) }
-
-// step reads a page and hands it over, or hands over the page that failed the last time.
-func (r *reader) step(ctx context.Context) (wait time.Duration, err error) {
+// next reads a page and hands it over, or hands over the page that failed the last time.
+func (r *reader) next(ctx context.Context) (wait time.Duration, err error) {
 	select {
-	case r.source.slots <- struct{}{}:
-		defer func() { <-r.source.slots }()
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
-	if r.page == nil {
-		if err := r.read(ctx); err != nil {
-			return 0, err
+	if r.pending == nil {
+		if err := r.readPage(ctx); err != nil || r.pending == nil {
+			return r.settings.PollMax, err
 		}
-	}
-	if r.page == nil { // the iterator was invalid; the next step requests a new one
-		return r.source.settings.PollMax, nil
 	}
 	return r.deliver(ctx)
 }
 
-func (r *reader) read(ctx context.Context) error {
-	if r.position.kind == begun && r.iterator == "" && !r.position.trusted(time.Now()) {
+// readPage reads a page at the position. There is none after an error that needs another iterator or position.
+func (r *reader) readPage(ctx context.Context) error {
+	if r.position.kind == begun && !r.reading && !r.position.trusted(time.Now()) {
 		return r.lost(ctx, begun, "nothing was read from the shard since it began, and that was too long ago")
 	}
-	if r.iterator == "" {
-		iterator, err := r.source.iterator(ctx, r.stream, r.shard, r.position)
-		if err != nil {
-			return r.handleError(ctx, err)
-		}
-		r.iterator = iterator
-	}
 	asked := time.Now()
-	answer, err := r.source.ports.Streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{
-		ShardIterator: aws.String(r.iterator), Limit: aws.Int32(r.source.settings.PageLimit),
-	})
-	if err != nil {
-		return r.handleError(ctx, err)
-	}
-	r.source.counters.Polls.Add(1)
-	r.page = r.source.pageOf(ctx, r.position, asked, answer)
-	r.update(func(s *shardStatus) { s.pending = r.page })
-	return nil
-}
-
-// handleError handles the stream's errors that need another iterator or position.
-func (r *reader) handleError(ctx context.Context, err error) error {
+	read, closed, err := r.ports.Streams.read(ctx, shardName{r.stream, r.id}, r.position.sequence, int(r.settings.PageLimit))
 	switch {
+	case err == nil:
+		r.counters.polls.Add(1)
+		r.reading = true
+		p := r.pageOf(ctx, asked, read, closed)
+		r.change(func() { r.pending = p })
 	case isExpired(err):
-		r.source.counters.Expired.Add(1)
-		r.iterator = ""
+		r.counters.expired.Add(1)
+		r.reading = false
 		return nil
 	case isTrimmed(err) && r.position.kind == begun && r.trimmed:
 		// Already reported. DynamoDB Local answers like this for an empty shard until its first record arrives.
-		r.iterator = ""
-		r.update(func(s *shardStatus) { s.sawNothing(time.Now()) })
+		r.reading = false
+		r.change(func() { r.sawNothing(asked) })
 		return nil
 	case isTrimmed(err):
 		r.trimmed = r.position.kind == begun
 		return r.lost(ctx, begun, "the stream has trimmed records")
-	case isNotFound(err) && !r.listed():
+	case isNotFound(err) && !r.isListed():
 		return r.lost(ctx, gone, "the stream has deleted the shard")
 	}
 	return err
 }
 
-func (r *reader) listed() (listed bool) {
-	r.update(func(s *shardStatus) { listed = s.listed })
+func (r *reader) isListed() (listed bool) {
+	r.change(func() { listed = r.unlisted == 0 })
 	return listed
 }
 
 // lost requests a repair and continues at the oldest record that the stream still has.
 func (r *reader) lost(ctx context.Context, nextKind kind, cause string) error {
 	next := position{kind: nextKind, at: time.Now()}
-	r.source.log.WarnContext(ctx, "the stream may have lost records; a repair will compare the rows with the journal",
-		"shard", r.shard, "position", r.position.String(), "reason", cause)
-	if err := r.source.ports.Projector.OweRepair(ctx); err != nil {
+	r.ports.Log.WarnContext(ctx, "the stream may have lost records; a repair will compare the rows with the journal",
+		"shard", r.id, "position", r.position.String(), "reason", cause)
+	if err := r.ports.Projector.OweRepair(ctx); err != nil {
 		return err
 	}
-	if err := r.source.store(ctx, r.stream, r.shard, next); err != nil {
+	if err := r.project(ctx, r.stream, r.id, next); err != nil {
 		return err
 	}
-	r.source.counters.Lost.Add(1)
-	r.position, r.iterator = next, ""
+	r.counters.lost.Add(1)
+	r.reading = false
+	r.change(func() { r.position = next })
 	return nil
 }
 
 // deliver hands the page over, with the position after it.
 func (r *reader) deliver(ctx context.Context) (wait time.Duration, err error) {
-	p := r.page
+	p := r.pending
 	if p.position != r.position {
-		err := r.source.project(ctx, projection.Batch{
-			Records:    p.records,
-			Checkpoint: projection.Checkpoint{Source: r.stream, Shard: r.shard, Position: p.position.String()},
-		})
-		if err != nil {
-			return 0, fmt.Errorf("project %d records: %w", len(p.records), err)
+		if err := r.project(ctx, r.stream, r.id, p.position, p.records...); err != nil {
+			return 0, err
 		}
 	}
-	r.position, r.iterator, r.page = p.position, p.next, nil
-	r.update(func(s *shardStatus) { s.projected(p) })
-	r.source.counters.Records.Add(int64(len(p.records)))
+	r.change(func() {
+		r.position, r.pending = p.position, nil
+		r.current = later(r.current, p.newest)
+		if p.read == 0 {
+			r.sawNothing(p.asked)
+		} else {
+			r.empties = 0
+		}
+	})
+	r.counters.records.Add(int64(len(p.records)))
 	if p.read == 0 {
-		r.source.counters.Empty.Add(1)
+		r.counters.empty.Add(1)
 	}
-	return r.pace.Next(p.read, int(r.source.settings.PageLimit), time.Now()), nil
+	return r.pace.Next(p.read, int(r.settings.PageLimit), time.Now()), nil
 }
 
-// iterator requests an iterator at the position.
-func (s *Source) iterator(ctx context.Context, streamARN, shardID string, at position) (string, error) {
-	request := &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: aws.String(streamARN), ShardId: aws.String(shardID), ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+// sawNothing records that there was no record at the given time.
+func (s *shard) sawNothing(at time.Time) {
+	if s.empties++; s.empties >= emptyPages {
+		s.clear, s.current = at, later(s.current, at)
 	}
-	if at.kind == after {
-		request.ShardIteratorType = types.ShardIteratorTypeAfterSequenceNumber
-		request.SequenceNumber = aws.String(at.sequence)
-	}
-	answer, err := s.ports.Streams.GetShardIterator(ctx, request)
-	if err != nil {
-		return "", fmt.Errorf("get an iterator of shard %s at %s: %w", shardID, at, err)
-	}
-	return aws.ToString(answer.ShardIterator), nil
 }
 
-func is[T error](err error) bool {
-	var fault T
-	return errors.As(err, &fault)
+// page is an answer of the stream that is not projected yet.
+type page struct {
+	records        []projection.Record
+	read           int       // number of stream records, including those that are not handed over
+	position       position  // the shard's position after the page
+	oldest, newest time.Time // times of its first and last record
+	asked          time.Time // when it was requested
 }
 
-// The stream's answers that need another iterator or position.
-var (
-	isNotFound = is[*types.ResourceNotFoundException]
-	isExpired  = is[*types.ExpiredIteratorException]
-	isTrimmed  = is[*types.TrimmedDataAccessException]
-)
+// pageOf converts an answer. Items that are not journal entries are logged and counted.
+func (r *reader) pageOf(ctx context.Context, asked time.Time, read []types.Record, closed bool) *page {
+	p := &page{read: len(read), position: r.position, asked: asked}
+	var skipped, ignored int64
+	var reason error
+	for _, change := range read {
+		// The service rounds the time down to the second, DynamoDB Local to the minute.
+		created := aws.ToTime(change.Dynamodb.ApproximateCreationDateTime)
+		p.position = position{kind: after, sequence: sequenceOf(change), at: created}
+		if change.EventName != types.OperationTypeInsert {
+			ignored++
+			continue
+		}
+		record, occurred, err := r.recordOf(change.Dynamodb.NewImage)
+		if err != nil {
+			skipped, reason = skipped+1, err
+			continue
+		}
+		p.records = append(p.records, record)
+		p.newest = later(created, occurred)
+		if p.oldest.IsZero() {
+			p.oldest = p.newest
+		}
+	}
+	if closed {
+		p.position = position{kind: ended, at: p.position.at}
+	}
+	r.counters.skipped.Add(skipped)
+	r.counters.ignored.Add(ignored)
+	if skipped > 0 {
+		r.ports.Log.WarnContext(ctx, "skipped items of the journal table that are not journal entries", "records", skipped, "up_to", p.position.sequence, "last_reason", reason)
+	}
+	if ignored > 0 {
+		r.ports.Log.WarnContext(ctx, "ignored updates and deletions in the journal table: entries must never change", "records", ignored, "up_to", p.position.sequence)
+	}
+	return p
+}
+
+// recordOf converts an item's new image, whose payload may be text or binary, and returns when its event happened, to
+// the millisecond. An item that is not where programs look for it is no entry: a gap would not be filled from it, and
+// no command finds its aggregate.
+func (s *Source) recordOf(image map[string]types.AttributeValue) (record projection.Record, occurred time.Time, err error) {
+	text := func(name string) string {
+		value, _ := image[name].(*types.AttributeValueMemberS)
+		if value == nil {
+			return ""
+		}
+		return value.Value
+	}
+	record.Key, record.SeqNr, err = s.ports.Places.Place(text("pkey"), text("skey"))
+	if err == nil {
+		err = record.Key.Check()
+	}
+	if err == nil && record.SeqNr == 0 {
+		err = errors.New("it has the number 0")
+	}
+	record.Payload = []byte(text("payload"))
+	if binary, is := image["payload"].(*types.AttributeValueMemberB); is {
+		record.Payload = binary.Value
+	}
+	if number, is := image["occurred_at"].(*types.AttributeValueMemberN); is {
+		if millis, err := strconv.ParseInt(number.Value, 10, 64); err == nil {
+			occurred = time.UnixMilli(millis)
+		}
+	}
+	return record, occurred, err
+}

@@ -30,11 +30,11 @@ func TestEveryRecordIsHandedOverOrCounted(t *testing.T) {
 		eventually(t, func() error { return notBehind(t.Context(), source) })
 		stop()
 
-		counters := source.Counters()
+		counters := source.Totals()
 		for name, check := range map[string]struct{ got, want int64 }{
-			"handed over": {counters.Records.Load(), 3},
-			"skipped":     {counters.Skipped.Load(), 3},
-			"ignored":     {counters.Ignored.Load(), 2},
+			"handed over": {counters.Records, 3},
+			"skipped":     {counters.Skipped, 3},
+			"ignored":     {counters.Ignored, 2},
 		} {
 			if check.got != check.want {
 				t.Errorf("%s: %d, want %d", name, check.got, check.want)

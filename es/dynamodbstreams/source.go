@@ -1,116 +1,191 @@
 package dynamodbstreams
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	tables "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
 )
 
-// Streams is the client that reads the stream; [dynamodbstreams.Client] implements it.
-type Streams interface {
-	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
-	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
-	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
-}
-
-// Tables is the client that finds the table's stream; [dynamodb.Client] implements it.
-type Tables interface {
-	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
-}
-
-// Places knows where programs look for an entry; package dynamodb implements it.
-type Places interface {
-	Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error)
-}
-
 // Ports are the dependencies of a source.
 type Ports struct {
-	Places      Places
-	Tables      Tables
-	Streams     Streams
+	// Places knows where programs look for an entry: the gateway of package dynamodb.
+	Places interface {
+		Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error)
+	}
+	// Tables is the client that finds the table's stream.
+	Tables interface {
+		DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+	}
+	Streams     *Streams
 	Projector   projection.Sink
 	Checkpoints projection.Checkpoints
 	Log         *slog.Logger
 }
 
-// Counters are running totals.
-type Counters struct {
-	Polls    atomic.Int64 // answered polls
-	Empty    atomic.Int64 // of them, those without records
-	Failures atomic.Int64 // failed calls and batches; each is retried
-	Records  atomic.Int64 // records handed over
-	Skipped  atomic.Int64 // new items that are not journal entries
-	Ignored  atomic.Int64 // updates and deletions, which a journal must not have
-	Expired  atomic.Int64 // expired iterators
-	Lost     atomic.Int64 // positions after which records may have been lost
+// Settings of a source. Zero fields take their defaults, which are in parentheses.
+type Settings struct {
+	// PollMin is the wait between two polls of a shard while records arrive (5 ms); PollMax is the longest wait without
+	// records (100 ms). AWS charges for each poll of each open shard.
+	PollMin, PollMax time.Duration
+	// PageLimit is the number of records per poll (1,000, the maximum that the service allows).
+	PageLimit int32
+	// DiscoverEvery is the time between two listings of the shards (10 s). The end of a shard triggers a listing at
+	// once.
+	DiscoverEvery time.Duration
+	// Concurrency is the number of shards that are polled and projected at the same time (16). It limits memory, up to
+	// 1 MB each, and database connections. All shards take turns.
+	Concurrency int
 }
 
 // Source hands the changes of one journal table's stream to a projector. At most one process should run a source for a
-// projection: two are safe but do everything twice. The sources of several projections use one client of [Share].
+// projection: two are safe but do everything twice. The sources of several projections share their [Streams].
 type Source struct {
 	ports    Ports
 	table    string
 	settings Settings
-	log      *slog.Logger
-	counters Counters
+	counters counters
 	slots    chan struct{} // one per shard that may be polled and projected at the same time
-	status   status
+
+	mu      sync.Mutex
+	shards  map[string]*shard // of the stream that is followed
+	started time.Time         // when the source began to look for its stream
+	listed  time.Time         // when the shards were last listed; zero: the stream was not reached yet
+	empty   time.Time         // since when there is no shard to read; zero: there is one
+	trouble error             // last error of the stream or database; nil after success
 }
 
 // New returns a source for the table. Nothing is called before [Source.Run].
-func New(table string, ports Ports, settings Settings) *Source {
-	settings = settings.withDefaults()
-	return &Source{
-		ports: ports, table: table, settings: settings, log: ports.Log,
-		slots: make(chan struct{}, settings.Concurrency),
-	}
+func New(table string, ports Ports, s Settings) *Source {
+	s.PollMin = cmp.Or(s.PollMin, 5*time.Millisecond)
+	s.PollMax = max(s.PollMin, cmp.Or(s.PollMax, 100*time.Millisecond))
+	s.PageLimit = cmp.Or(s.PageLimit, maxPage)
+	s.DiscoverEvery = cmp.Or(s.DiscoverEvery, 10*time.Second)
+	s.Concurrency = cmp.Or(s.Concurrency, 16)
+	return &Source{ports: ports, table: table, settings: s, slots: make(chan struct{}, s.Concurrency)}
 }
 
-// Counters returns the running totals.
-func (s *Source) Counters() *Counters { return &s.counters }
+// nextStream is the wait before looking for another stream of the table.
+const nextStream = 100 * time.Millisecond
 
-// Run follows the table's stream until ctx ends. It returns when the batches in progress are projected or
-// Settings.Grace is over. It waits for a table, stream or database that is missing or does not answer, and logs that.
-// When the stream is replaced, it continues with the new one. Call it once.
+// Run follows the table's stream until ctx ends. It returns when the batches in progress are projected, or after a
+// grace period. It waits for a table, stream or database that is missing or does not answer, and logs that. When the
+// stream is replaced, it continues with the new one. Call it once.
 func (s *Source) Run(ctx context.Context) {
-	s.status.reset(time.Now())
+	s.reset()
 	for {
 		found, err := s.locate(ctx)
 		if err != nil {
 			return
 		}
-		s.log.InfoContext(ctx, "following the journal's stream", "stream", found)
-		err = s.consumer(found).run(ctx)
+		s.ports.Log.InfoContext(ctx, "following the journal's stream", "stream", found)
+		err = s.follow(ctx, found)
 		if ctx.Err() != nil {
 			return
 		}
-		s.log.WarnContext(ctx, "looking for the journal's next stream", "reason", err)
+		s.ports.Log.WarnContext(ctx, "looking for the journal's next stream", "reason", err)
 		if !polling.Pause(ctx, nextStream) {
 			return
 		}
 	}
 }
 
-// nextStream is the wait before looking for another stream of the table.
-const nextStream = 100 * time.Millisecond
+// Wake does nothing: polls of the stream have their own pace.
+func (s *Source) Wake() {}
 
-func (s *Source) project(ctx context.Context, batch projection.Batch) error {
-	return polling.HandOver(ctx, s.ports.Projector, batch, s.settings.Grace)
+// locate waits until the table has a stream with new images, and returns its ARN. It only fails when ctx ends.
+func (s *Source) locate(ctx context.Context) (found string, err error) {
+	err = s.retry(ctx, "waiting for the journal's stream", func(ctx context.Context) error {
+		answer, err := s.ports.Tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
+		var missing *tables.ResourceNotFoundException
+		if errors.As(err, &missing) {
+			return fmt.Errorf("table %s does not exist yet; create the tables first: %w", s.table, err)
+		}
+		if err == nil {
+			found, err = streamOf(answer.Table)
+		}
+		return err
+	}, "table", s.table)
+	return found, err
+}
+
+func streamOf(table *tables.TableDescription) (string, error) {
+	if table == nil {
+		return "", errors.New("the description of the table is empty")
+	}
+	settings := table.StreamSpecification
+	if settings == nil || !aws.ToBool(settings.StreamEnabled) || table.LatestStreamArn == nil {
+		return "", errors.New("the table has no stream; enable one with the view type NEW_IMAGE")
+	}
+	if view := settings.StreamViewType; view != tables.StreamViewTypeNewImage && view != tables.StreamViewTypeNewAndOldImages {
+		return "", fmt.Errorf("the table's stream carries %s; disable it and enable one with the view type NEW_IMAGE", view)
+	}
+	return *table.LatestStreamArn, nil
+}
+
+// project projects records and stores a shard's position.
+func (s *Source) project(ctx context.Context, stream, shard string, at position, records ...projection.Record) error {
+	err := polling.HandOver(ctx, s.ports.Projector, projection.Batch{
+		Records: records, Checkpoint: projection.Checkpoint{Source: stream, Shard: shard, Position: at.String()},
+	})
+	if err != nil {
+		return fmt.Errorf("project %d records and position %q of shard %s: %w", len(records), at, shard, err)
+	}
+	return nil
+}
+
+// change changes what [Source.Lag] and [Source.Health] read.
+func (s *Source) change(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+func (s *Source) reset() {
+	s.change(func() { s.started, s.listed, s.empty, s.shards = time.Now(), time.Time{}, time.Time{}, nil })
+}
+
+// retry calls do until it succeeds, and tells each failure. It only fails when ctx ends.
+func (s *Source) retry(ctx context.Context, text string, do func(context.Context) error, attrs ...any) error {
+	return polling.Retry(ctx, func(err error) {
+		s.change(func() { s.trouble = err })
+		s.fail(ctx, text, err, attrs...)
+	}, do)
 }
 
 func (s *Source) fail(ctx context.Context, text string, err error, attrs ...any) {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return
 	}
-	s.counters.Failures.Add(1)
-	s.log.WarnContext(ctx, text, append(attrs, "error", err)...)
+	s.counters.failures.Add(1)
+	s.ports.Log.WarnContext(ctx, text, append(attrs, "error", err)...)
+}
+
+// counters are running totals.
+type counters struct{ polls, empty, failures, records, skipped, ignored, expired, lost atomic.Int64 }
+
+// Measure registers the running totals as metrics.
+func (s *Source) Measure(registry prometheus.Registerer) {
+	c := &s.counters
+	polling.Total(registry, "stream_polls_total", "Successful polls of the stream.", &c.polls)
+	polling.Total(registry, "stream_polls_empty_total", "Polls without records.", &c.empty)
+	polling.Total(registry, "stream_failures_total", "Failed calls and batches; each is retried.", &c.failures)
+	polling.Total(registry, "stream_records_total", "Records handed to the projection.", &c.records)
+	polling.Total(registry, "stream_items_skipped_total", "New items of the journal table that are not journal entries.", &c.skipped)
+	polling.Total(registry, "stream_records_ignored_total", "Updates and deletions in the journal table.", &c.ignored)
+	polling.Total(registry, "stream_iterators_expired_total", "Iterators that expired and were replaced.", &c.expired)
+	polling.Total(registry, "stream_positions_lost_total", "Positions after which the stream had trimmed records.", &c.lost)
 }

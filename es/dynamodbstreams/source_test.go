@@ -114,7 +114,7 @@ func TestRecordsThatTheStreamForgotAreRepaired(t *testing.T) {
 				source, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{})
 				defer stop()
 				eventually(t, func() error { return errors.Join(store.hasRows(6), store.settled()) })
-				if lost := source.Counters().Lost.Load(); lost != 1 {
+				if lost := source.Totals().Lost; lost != 1 {
 					t.Errorf("%d losses counted, want 1", lost)
 				}
 			})
@@ -169,8 +169,8 @@ func TestAnExpiredIteratorIsReplacedWithoutRepeating(t *testing.T) {
 		streams.change(func() { shard.records = append(shard.records, recordsOf(5, 6, time.Now())...) })
 		store.look(func() { store.before = nil })
 		eventually(t, func() error { return store.hasRows(6) })
-		if n := store.count(); n != 6 || source.Counters().Expired.Load() != 1 {
-			t.Errorf("%d records handed over and %d iterators expired, want 6 and 1", n, source.Counters().Expired.Load())
+		if n := store.count(); n != 6 || source.Totals().Expired != 1 {
+			t.Errorf("%d records handed over and %d iterators expired, want 6 and 1", n, source.Totals().Expired)
 		}
 	})
 }
@@ -297,8 +297,8 @@ func TestAStopFinishesTheBatchInHand(t *testing.T) {
 		streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: recordsOf(1, 3, time.Now())})
 		slow := &slowProjector{memory: newMemory(), begun: make(chan struct{})}
 		source := dynamodbstreams.New("journal", dynamodbstreams.Ports{
-			Places: fakePlaces{}, Tables: streams, Streams: streams, Projector: slow, Checkpoints: slow, Log: discard,
-		}, dynamodbstreams.Settings{Grace: 5 * time.Second})
+			Places: fakePlaces{}, Tables: streams, Streams: dynamodbstreams.Share(streams), Projector: slow, Checkpoints: slow, Log: discard,
+		}, dynamodbstreams.Settings{})
 		stop := run(t.Context(), source, slow.memory)
 		<-slow.begun
 		stop()

@@ -65,11 +65,11 @@ func recordsOf(from, to uint64, at time.Time) []types.Record {
 
 // start runs a source until stop is called. stop waits for its end.
 func start(ctx context.Context, streams *aws24h, store *memory, settings dynamodbstreams.Settings) (*dynamodbstreams.Source, func()) {
-	return startOn(ctx, streams, streams, store, settings)
+	return startOn(ctx, streams, dynamodbstreams.Share(streams), store, settings)
 }
 
 // startOn is start with a given client.
-func startOn(ctx context.Context, streams *aws24h, client dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings) (*dynamodbstreams.Source, func()) {
+func startOn(ctx context.Context, streams *aws24h, client *dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings) (*dynamodbstreams.Source, func()) {
 	source := dynamodbstreams.New("journal", dynamodbstreams.Ports{
 		Places: fakePlaces{}, Tables: streams, Streams: client, Projector: store, Checkpoints: store, Log: discard,
 	}, settings)

@@ -20,7 +20,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-	"example.com/threads/es/dynamodb/schema"
+	esdynamodb "example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/testenv"
 )
@@ -93,7 +93,7 @@ func TestFaultsOnTheWire(t *testing.T) {
 	w, cfg := newWire(t)
 	client := dynamodb.NewFromConfig(cfg)
 	name := testenv.UniqueName(t)
-	if _, err := schema.Setup(t.Context(), client, schema.Tables(name, name+"_snapshot")); err != nil {
+	if _, _, err := esdynamodb.SetUpTables(t.Context(), client, esdynamodb.Tables(name, name+"_snapshot")); err != nil {
 		t.Fatal(err)
 	}
 	put := func(from, to uint64) {
@@ -105,7 +105,7 @@ func TestFaultsOnTheWire(t *testing.T) {
 	}
 	store := newMemory()
 	source := dynamodbstreams.New(name, dynamodbstreams.Ports{
-		Places: fakePlaces{}, Tables: client, Streams: sdk.NewFromConfig(cfg), Projector: store, Checkpoints: store, Log: discard,
+		Places: fakePlaces{}, Tables: client, Streams: dynamodbstreams.Share(sdk.NewFromConfig(cfg)), Projector: store, Checkpoints: store, Log: discard,
 	}, dynamodbstreams.Settings{PageLimit: 7, DiscoverEvery: 50 * time.Millisecond})
 	stop := run(t.Context(), source, store)
 	defer stop()
@@ -123,16 +123,16 @@ func TestFaultsOnTheWire(t *testing.T) {
 	w.say("DescribeStream", "LimitExceededException")
 	put(21, 40)
 	until(40)
-	if got := store.count(); handed != 20 || got != 40 || source.Counters().Expired.Load() != 1 || source.Counters().Lost.Load() != 0 {
+	if got := store.count(); handed != 20 || got != 40 || source.Totals().Expired != 1 || source.Totals().Lost != 0 {
 		t.Errorf("%d and then %d records were handed over, %d iterators expired, %d positions lost", handed, got,
-			source.Counters().Expired.Load(), source.Counters().Lost.Load())
+			source.Totals().Expired, source.Totals().Lost)
 	}
 	repairs := store.madeRepairs()
 	w.say("GetRecords", "TrimmedDataAccessException")
 	put(41, 60)
 	until(60)
-	if source.Counters().Lost.Load() != 1 || store.madeRepairs() != repairs+1 {
-		t.Errorf("%d positions lost, %d repairs after %d before", source.Counters().Lost.Load(), store.madeRepairs(), repairs)
+	if source.Totals().Lost != 1 || store.madeRepairs() != repairs+1 {
+		t.Errorf("%d positions lost, %d repairs after %d before", source.Totals().Lost, store.madeRepairs(), repairs)
 	}
 }
 

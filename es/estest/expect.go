@@ -54,7 +54,7 @@ func read(t *testing.T, h Harness, id es.AggregateID, after, upTo uint64) ([]es.
 
 func readAt(t *testing.T, h Harness, id es.AggregateID, seqNrs ...uint64) ([]es.Entry, error) {
 	t.Helper()
-	return collect(t, as[es.Lookup](t, h).EntriesAt(t.Context(), id, seqNrs))
+	return collect(t, h.Gateway.EntriesAt(t.Context(), id, seqNrs))
 }
 
 func collect(t *testing.T, entries iter.Seq2[es.Entry, error]) ([]es.Entry, error) {
@@ -116,7 +116,7 @@ func wantHandled(t *testing.T, err error, want es.Receipt) {
 
 func wantNoEntryByCommand(t *testing.T, h Harness, id es.AggregateID, commandID string) {
 	t.Helper()
-	if entry, found, err := as[es.Lookup](t, h).EntryByCommand(t.Context(), id, commandID); found || err != nil {
+	if entry, found, err := h.Gateway.EntryByCommand(t.Context(), id, commandID); found || err != nil {
 		t.Errorf("%s of tenant %q has entry %+v of command %s, %v", id, id.Tenant, entry, commandID, err)
 	}
 }

@@ -58,7 +58,7 @@ func Run(t *testing.T, open Open) {
 	})
 }
 
-// RunLookup tests the gateway against the contract of es.Lookup.
+// RunLookup tests the gateway against the look-ups of es.Reader.
 func RunLookup(t *testing.T, open Open) { run(t, open, []group{{"lookup", lookupContracts}}) }
 
 // RunJournal tests the gateway against the contract of es.Journal.

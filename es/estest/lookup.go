@@ -1,7 +1,6 @@
 package estest
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/oklog/ulid/v2"
@@ -34,18 +33,18 @@ var lookupContracts = []contract{
 		other := id
 		other.Tenant = "other"
 		for _, missing := range []es.AggregateID{other, newID()} {
-			if got, err := readAt(t, h, missing, 1); len(got) != 0 || !errors.Is(err, es.ErrInconsistent) {
+			if got, err := readAt(t, h, missing, 1); len(got) != 0 || es.KindOf(err) != es.Inconsistent {
 				t.Errorf("entry 1 of %+v: %d entries, %v", missing, len(got), err)
 			}
 		}
-		if got, err := readAt(t, h, id, 449, 451); len(got) != 1 || !errors.Is(err, es.ErrInconsistent) {
+		if got, err := readAt(t, h, id, 449, 451); len(got) != 1 || es.KindOf(err) != es.Inconsistent {
 			t.Errorf("a missing entry: %d entries, %v", len(got), err)
 		}
 	}},
 	{"a reader may stop", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 5, 0)
-		mayStop(t, as[es.Lookup](t, h).EntriesAt(t.Context(), id, []uint64{1, 2, 3, 4, 5}))
+		mayStop(t, h.Gateway.EntriesAt(t.Context(), id, []uint64{1, 2, 3, 4, 5}))
 	}},
 	{"the entry of a command is found by its id", Settings{}, func(t *testing.T, h Harness) {
 		id, other := newID(), newID()
@@ -56,7 +55,7 @@ var lookupContracts = []contract{
 		grow(t, h, other, 0, 1, 0)
 		for _, entry := range []es.Entry{made[0], made[2]} {
 			h.HideEntries(func(uint64) bool { return true }) // a stale index must not matter
-			got, found, err := as[es.Lookup](t, h).EntryByCommand(t.Context(), id, entry.CommandID)
+			got, found, err := h.Gateway.EntryByCommand(t.Context(), id, entry.CommandID)
 			if err != nil || !found || got.CommandID != entry.CommandID {
 				t.Fatalf("entry %d by its command: %+v, %v, %v", entry.SeqNr, got, found, err)
 			}

@@ -139,7 +139,7 @@ var spoolContracts = []contract{
 		putParts(t, h, newFile(tenant, "ada"), 0, content(10_000))
 	}},
 	{"a part that is too large is an error", Settings{}, func(t *testing.T, h Harness) {
-		if err := as[es.Spool](t, h).PutParts(t.Context(), newFile("", "ada"), 0, make([]byte, es.MaxPart+1)); err == nil {
+		if err := as[es.Spool](t, h).PutParts(t.Context(), newFile("", "ada"), 0, make([]byte, 2<<20+1)); err == nil {
 			t.Error("the part that is too large was stored")
 		}
 	}},

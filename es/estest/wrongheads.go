@@ -120,7 +120,7 @@ func verify(t *testing.T, h Harness, id es.AggregateID) error {
 func wantInconsistent(t *testing.T, err error, want es.InconsistentError) {
 	t.Helper()
 	var got *es.InconsistentError
-	if !errors.As(err, &got) || *got != want || errors.Is(err, es.ErrConflict) || !errors.Is(err, es.ErrInconsistent) {
+	if !errors.As(err, &got) || *got != want || errors.Is(err, es.ErrConflict) || es.KindOf(err) != es.Inconsistent {
 		t.Errorf("got %v, want %v", err, &want)
 	}
 }

@@ -1,3 +1,8 @@
+// Package journalcheck finds what is wrong in an event store, and repairs heads and snapshots that contradict the
+// journal. The journal is the truth: no event is ever changed.
+//
+// A [Checker] works on any gateway that is an es.Maintainer, beside running programs. Their writes can look
+// wrong for a moment, so it reports only what it found twice.
 package journalcheck
 
 import (
@@ -14,28 +19,20 @@ import (
 	"example.com/threads/es"
 )
 
-// Store is an event store with maintenance access.
-type Store interface {
-	es.Reader
-	es.Maintainer
-}
-
-// Decoder decodes the payloads of an aggregate type.
-type Decoder struct {
-	// Event returns why an event can't be decoded.
-	Event func(payload []byte) error
-	// Snapshot returns whose state a snapshot is, and after which event.
-	Snapshot func(payload []byte) (id string, version uint64, err error)
-}
-
 // Checker checks and repairs. It is safe for concurrent use.
 type Checker struct {
-	store    Store
-	decoders map[string]Decoder
+	store es.Maintainer
+	types map[string]es.AnyAggregate
 }
 
-// New returns a Checker of store. Events and snapshots are decoded by aggregate type; those of other types are not.
-func New(store Store, decoders map[string]Decoder) *Checker { return &Checker{store, decoders} }
+// New returns a Checker of store. It decodes the events and snapshots of these types.
+func New(store es.Maintainer, types ...es.AnyAggregate) *Checker {
+	c := &Checker{store, map[string]es.AnyAggregate{}}
+	for _, each := range types {
+		c.types[each.Type()] = each
+	}
+	return c
+}
 
 // ErrUnknown means that nothing is stored for an aggregate.
 var ErrUnknown = errors.New("neither events nor a head nor a snapshot are stored under this id: " +
@@ -45,6 +42,7 @@ const (
 	maxLooks    = 6
 	betweenLook = 100 * time.Millisecond // longer than a program's write takes
 	workers     = 8                      // aggregates checked concurrently
+	maxRepairs  = 5                      // attempts of a repair while a program changes the head
 )
 
 // Aggregate checks one aggregate. It fails with ErrUnknown if nothing is stored.
@@ -56,6 +54,9 @@ func (c *Checker) Aggregate(ctx context.Context, id es.AggregateID) ([]Finding, 
 // sure checks until two checks agree, so that writes in progress are not reported. If an aggregate keeps changing, it
 // returns what the last two checks have in common.
 func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding, error) {
+	sorted := func(found []Finding) []Finding {
+		return slices.SortedFunc(slices.Values(found), func(a, b Finding) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	}
 	var before []Finding
 	for looks := 1; ; looks++ {
 		now, err := c.look(ctx, id)
@@ -64,18 +65,16 @@ func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding
 		}
 		found := now.all()
 		switch {
-		case now.empty():
+		case now.last == 0 && !now.head.Exists && len(now.snapshots) == 0:
 			return nil, nil, fmt.Errorf("%s: %w", id, ErrUnknown)
 		case len(found) == 0:
 			return now, nil, nil
 		case looks > 1 && (looks == maxLooks || slices.Equal(sorted(found), sorted(before))):
-			return now, common(found, before), nil
+			return now, slices.DeleteFunc(found, func(f Finding) bool { return !slices.Contains(before, f) }), nil
 		}
 		before = found
-		select {
-		case <-time.After(betweenLook):
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+		if err := es.Wait(ctx, betweenLook); err != nil {
+			return nil, nil, err
 		}
 	}
 }
@@ -112,9 +111,9 @@ func (c *Checker) All(
 }
 
 func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Finding, error) {
-	elsewhere := findings{id: stored.ID}
+	elsewhere := look{id: stored.ID}
 	for _, fault := range stored.Faults {
-		elsewhere.add(misplaced, fault.Expected, fault.Found,
+		elsewhere.add(misplaced, fix{}, fault.Expected, fault.Found,
 			"check that SHARD_COUNT is that of the programs that wrote it; if so, another program wrote the item: move or delete it by hand",
 			"it is stored where no program reads it: its %s is wrong", fault.Field)
 	}
@@ -128,17 +127,51 @@ func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Find
 	return found, err
 }
 
-func sorted(found []Finding) []Finding {
-	return slices.SortedFunc(slices.Values(found), func(a, b Finding) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-}
-
-// common returns the findings of now that are also in before.
-func common(now, before []Finding) []Finding {
-	var both []Finding
-	for _, finding := range now {
-		if slices.Contains(before, finding) {
-			both = append(both, finding)
+// Repair corrects the head from the journal and deletes unusable snapshots. It returns what it did, in words, and what
+// is still wrong. With dryRun it only says so. If events are missing it does nothing: a head over a gap would let
+// commands build on an incomplete history.
+func (c *Checker) Repair(ctx context.Context, id es.AggregateID, dryRun bool) (steps []string, left []Finding, err error) {
+	for range maxRepairs {
+		if steps, left, err = c.repair(ctx, id, dryRun); !errors.Is(err, es.ErrConflict) {
+			break
 		}
 	}
-	return both
+	return steps, left, err
+}
+
+func (c *Checker) repair(ctx context.Context, id es.AggregateID, dryRun bool) (steps []string, left []Finding, err error) {
+	seen, found, err := c.sure(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	head := es.Head{Version: seen.last, SnapshotVersion: seen.pointer()}
+	writeHead, drop := false, []uint64{}
+	for _, finding := range found {
+		switch {
+		case !finding.Repairable:
+			left = append(left, finding)
+		case finding.fix.drop > 0:
+			steps = append(steps, fmt.Sprintf("delete snapshot %d: %s", finding.fix.drop, finding.What))
+			drop = append(drop, finding.fix.drop)
+		case !writeHead:
+			writeHead = true
+			steps = slices.Insert(steps, 0, fmt.Sprintf("write the head: version %d, which was %s, and %s, which was %s",
+				head.Version, seen.was("version", seen.head.Version), pointerText(head.SnapshotVersion), seen.was("snapshot_version", seen.head.SnapshotVersion)))
+		}
+	}
+	if dryRun || len(steps) == 0 {
+		return steps, left, nil
+	}
+	if writeHead {
+		if err := c.store.ReplaceHead(ctx, id, seen.head, head); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, version := range drop { // once nothing points to them
+		if err := c.store.DropSnapshot(ctx, id, version); err != nil {
+			return nil, nil, err
+		}
+	}
+	left, err = c.Aggregate(ctx, id)
+	return steps, left, err
 }

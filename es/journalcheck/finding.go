@@ -33,57 +33,42 @@ type Finding struct {
 	Found      string `json:"found"`
 	Next       string `json:"next"`       // what to do
 	Repairable bool   `json:"repairable"` // by [Checker.Repair]
+	fix        fix
+}
+
+// fix is what a repair does about a finding. The zero fix is nothing.
+type fix struct {
+	head bool   // it writes the head anew
+	drop uint64 // it deletes the snapshot of this version
 }
 
 // maxFindings limits the findings of one aggregate.
 const maxFindings = 100
 
-// findings collects the findings of one aggregate.
-type findings struct {
-	id   es.AggregateID
-	gap  bool // the journal has a gap, so nothing is repaired
-	told []Finding
-	more int
-}
-
-func (f *findings) add(kind string, expected, found, next string, what string, args ...any) {
-	if len(f.told) == maxFindings {
-		f.more++
+func (l *look) add(kind string, by fix, expected, found, next string, what string, args ...any) {
+	if len(l.told) == maxFindings {
+		l.more++
 		return
 	}
-	f.told = append(f.told, Finding{
-		Tenant: f.id.Tenant.String(), AID: f.id.String(), Kind: kind, What: fmt.Sprintf(what, args...), Expected: expected, Found: found,
-		Next: next, Repairable: repairable[kind] && !f.gap,
+	l.told = append(l.told, Finding{
+		Tenant: l.id.Tenant.String(), AID: l.id.String(), Kind: kind, What: fmt.Sprintf(what, args...), Expected: expected, Found: found,
+		Next: next, Repairable: by != fix{} && !l.gap, fix: by,
 	})
 }
 
-var repairable = map[string]bool{
-	headMissing: true, headBehind: true, headAhead: true, headUnreadable: true,
-	snapshotPointer: true, snapshotBroken: true, snapshotAhead: true,
-}
-
 // all returns the findings, with a last one for those beyond the maximum.
-func (f *findings) all() []Finding {
-	if f.more == 0 {
-		return f.told
+func (l *look) all() []Finding {
+	if l.more == 0 {
+		return l.told
 	}
-	last := Finding{
-		Tenant: f.id.Tenant.String(), AID: f.id.String(), Kind: more, What: fmt.Sprintf("%d more findings are not told", f.more),
-		Expected: "none", Found: fmt.Sprint(f.more), Next: "fix the findings listed, and check again",
-	}
-	return append(f.told[:len(f.told):len(f.told)], last)
+	return append(l.told[:len(l.told):len(l.told)], Finding{
+		Tenant: l.id.Tenant.String(), AID: l.id.String(), Kind: more, What: fmt.Sprintf("%d more findings are not told", l.more),
+		Expected: "none", Found: fmt.Sprint(l.more), Next: "fix the findings listed, and check again",
+	})
 }
 
-// repair is the command that repairs an aggregate.
-func (f *findings) repair() string {
-	if f.gap {
-		return "once the missing events are back, " + Command("journal repair", f.id)
-	}
-	return Command("journal repair", f.id)
-}
-
-// Command returns the operators' command line about an aggregate, quoted.
-func Command(words string, id es.AggregateID) string {
+// command returns the operators' command line about an aggregate, quoted.
+func command(words string, id es.AggregateID) string {
 	if id.Tenant != "" {
 		return fmt.Sprintf("`%s %s --tenant %s`", words, id, id.Tenant)
 	}

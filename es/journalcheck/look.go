@@ -1,11 +1,13 @@
 package journalcheck
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
+	"slices"
+	"time"
 
 	"example.com/threads/es"
 )
@@ -13,27 +15,29 @@ import (
 // look is the stored data of one aggregate and its findings.
 type look struct {
 	id        es.AggregateID
-	spans     []span // of event numbers
+	last      uint64 // number of the last event; 0: none
+	gap       bool   // events before it are missing, so nothing is repaired
 	head      es.StoredHead
 	snapshots []es.StoredSnapshot
-	findings
+	told      []Finding
+	more      int // findings beyond the maximum
 }
 
 // look reads journal, then head, then snapshots. An event and its head are written in one transaction, so a head behind
 // events that were read before it is wrong, even in a busy aggregate.
 func (c *Checker) look(ctx context.Context, id es.AggregateID) (*look, error) {
-	l := &look{id: id, findings: findings{id: id}}
-	seen := numbers{}
+	l := &look{id: id}
+	var seqNrs []uint64
 	for stored, err := range c.store.StoredEntries(ctx, id) {
 		if err != nil {
 			return nil, err
 		}
 		c.checkEntry(l, stored)
 		if stored.SeqNr > 0 {
-			seen.add(stored.SeqNr)
+			seqNrs = append(seqNrs, stored.SeqNr)
 		}
 	}
-	l.spans = seen.spans()
+	l.checkGaps(seqNrs)
 	var err error
 	if l.head, err = c.store.StoredHead(ctx, id); err != nil {
 		return nil, err
@@ -48,19 +52,18 @@ func (c *Checker) look(ctx context.Context, id es.AggregateID) (*look, error) {
 		stored.Payload = nil // it may be large
 		l.snapshots = append(l.snapshots, stored)
 	}
-	l.checkGaps()
-	l.checkHead()
 	l.checkSnapshots()
+	l.checkHead()
 	return l, nil
 }
 
 // unusable returns why a program does not use a snapshot whose bytes are whole; empty: it does.
 func (c *Checker) unusable(id es.AggregateID, stored es.StoredSnapshot) string {
-	decoder, known := c.decoders[id.Type]
-	if !known {
+	known := c.types[id.Type]
+	if known == nil {
 		return ""
 	}
-	of, version, err := decoder.Snapshot(stored.Payload)
+	of, version, err := known.DecodeSnapshot(stored.Payload)
 	switch {
 	case errors.Is(err, es.ErrOutdated): // it is intact
 	case err != nil:
@@ -71,113 +74,133 @@ func (c *Checker) unusable(id es.AggregateID, stored es.StoredSnapshot) string {
 	return ""
 }
 
-// empty reports whether nothing is stored.
-func (l *look) empty() bool { return len(l.spans) == 0 && !l.head.Exists && len(l.snapshots) == 0 }
-
-// last returns the number of the last event; 0: none.
-func (l *look) last() uint64 {
-	if len(l.spans) == 0 {
-		return 0
-	}
-	return l.spans[len(l.spans)-1].last
-}
-
 func (c *Checker) checkEntry(l *look, stored es.StoredEntry) {
 	const next = "the event can't be repaired here: compare it with a backup of the journal, and see `journal show`; " +
 		"a program that can't read it stops there"
-	at := "event " + decimal(stored.SeqNr)
 	for _, fault := range stored.Faults {
-		l.add(eventContradicts, fault.Expected, fault.Found, next, "%s is stored with a wrong %s", at, fault.Field)
+		l.add(eventContradicts, fix{}, fault.Expected, fault.Found, next, "event %d is stored with a wrong %s", stored.SeqNr, fault.Field)
 	}
-	var says envelope
-	if err := json.Unmarshal(stored.Payload, &says); err != nil {
-		l.add(eventUnreadable, "an event as JSON", abbreviate(stored.Payload), next, "%s can't be read: %v", at, err)
-		return
-	}
-	wrong := says.contradictions(l.id, stored.Entry)
-	for _, fault := range wrong {
-		l.add(eventContradicts, fault.Expected, fault.Found, next, "%s says another %s than its place", at, fault.Field)
-	}
-	if decoder, known := c.decoders[l.id.Type]; known && len(wrong) == 0 {
-		if err := decoder.Event(stored.Payload); err != nil {
-			l.add(eventUnreadable, "an event that this program knows", abbreviate(stored.Payload),
-				"if a newer release wrote it, use that release; otherwise "+next, "%s can't be read: %v", at, err)
+	err := error(nil)
+	if known := c.types[l.id.Type]; known != nil {
+		var recorded es.Recorded[any]
+		if recorded, err = known.DecodeEvent(stored.Payload); err == nil {
+			for _, fault := range contradictions(l.id, stored.Entry, recorded.Envelope) {
+				l.add(eventContradicts, fix{}, fault.Expected, fault.Found, next, "event %d says another %s than its place", stored.SeqNr, fault.Field)
+			}
 		}
+	} else if !json.Valid(stored.Payload) {
+		err = errors.New("it is no JSON")
+	}
+	if err != nil {
+		begin := stored.Payload[:min(len(stored.Payload), 200)]
+		l.add(eventUnreadable, fix{}, "an event that this program knows, as JSON", fmt.Sprintf("%d bytes: %q", len(stored.Payload), begin),
+			"if a newer release wrote it, use that release; otherwise "+next, "event %d can't be read: %v", stored.SeqNr, err)
 	}
 }
 
-func (l *look) checkGaps() {
-	for _, gap := range gaps(l.spans) {
-		l.gap = true
-		what := fmt.Sprintf("events %d to %d are missing", gap.first, gap.last)
-		if gap.first == gap.last {
-			what = fmt.Sprintf("event %d is missing", gap.first)
+// contradictions compares an event's envelope with where it is stored. Fields that the store does not have are skipped.
+func contradictions(id es.AggregateID, entry es.Entry, says es.Envelope) []es.Fault {
+	var found []es.Fault
+	compare := func(field, expected, says string) {
+		if expected != says {
+			found = append(found, es.Fault{Field: field, Expected: cmp.Or(expected, "nothing"), Found: cmp.Or(says, "nothing")})
 		}
-		l.add(eventsMissing, fmt.Sprintf("events 1 to %d without a gap", l.last()), "nothing",
-			"restore the events from a backup of the journal: until then commands and rows of this aggregate stand still", "%s", what)
 	}
+	compare("aggregate_id", id.ID, says.AggregateID)
+	compare("tenant_code", id.Tenant.String(), says.Tenant.String())
+	compare("seq_nr", fmt.Sprint(entry.SeqNr), fmt.Sprint(says.SeqNr))
+	compare("id", cmp.Or(entry.EventID, says.EventID), says.EventID)
+	name := es.EventName(entry.Payload)
+	compare("type", cmp.Or(entry.EventType, name), cmp.Or(name, entry.EventType))
+	compare("command_id", cmp.Or(entry.CommandID, says.CommandID), says.CommandID)
+	if !entry.OccurredAt.IsZero() && says.OccurredAt.Sub(entry.OccurredAt).Abs() >= time.Millisecond {
+		compare("occurred_at", entry.OccurredAt.Format(time.RFC3339Nano), says.OccurredAt.Format(time.RFC3339Nano))
+	}
+	return found
+}
+
+// checkGaps looks for numbers that are missing between 1 and the last.
+func (l *look) checkGaps(seqNrs []uint64) {
+	slices.Sort(seqNrs)
+	if len(seqNrs) > 0 {
+		l.last = seqNrs[len(seqNrs)-1]
+	}
+	next := uint64(1)
+	for _, seqNr := range seqNrs {
+		if seqNr > next {
+			l.gap = true
+			what := fmt.Sprintf("events %d to %d are missing", next, seqNr-1)
+			if next == seqNr-1 {
+				what = fmt.Sprintf("event %d is missing", next)
+			}
+			l.add(eventsMissing, fix{}, fmt.Sprintf("events 1 to %d without a gap", l.last), "nothing",
+				"restore the events from a backup of the journal: until then commands and rows of this aggregate stand still", "%s", what)
+		}
+		next = seqNr + 1
+	}
+}
+
+// repair is the command that repairs the aggregate.
+func (l *look) repair() string {
+	if l.gap {
+		return "once the missing events are back, " + command("journal repair", l.id)
+	}
+	return command("journal repair", l.id)
 }
 
 func (l *look) checkHead() {
-	last := l.last()
-	version := func(number uint64) string { return "version " + decimal(number) }
-	repair := l.repair()
+	last, repair, anew := l.last, l.repair(), fix{head: true}
+	version := func(number uint64) string { return fmt.Sprintf("version %d", number) }
 	switch {
 	case !l.head.Exists && last == 0:
 		return
 	case !l.head.Exists:
-		l.add(headMissing, version(last), "nothing", repair+" writes the head; until then commands don't find this aggregate",
+		l.add(headMissing, anew, version(last), "nothing", repair+" writes the head; until then commands don't find this aggregate",
 			"there are events without a head")
 		return
 	case last == 0:
-		l.add(headAlone, "events 1 to "+decimal(l.head.Version), "none",
+		l.add(headAlone, fix{}, fmt.Sprintf("events 1 to %d", l.head.Version), "none",
 			"check that this program uses the same journal as the others; if so, restore the events from a backup: without events nothing can be repaired",
 			"there is a head without any event")
 		return
 	}
-	unreadable := map[string]bool{}
+	wrong := map[string]bool{}
 	for _, fault := range l.head.Faults {
-		unreadable[fault.Field] = true
-		l.add(headUnreadable, fault.Expected, fault.Found, repair+" rewrites it", "the head's %s is wrong", fault.Field)
+		wrong[fault.Field] = true
+		l.add(headUnreadable, anew, fault.Expected, fault.Found, repair+" rewrites it", "the head's %s is wrong", fault.Field)
 	}
 	switch {
-	case unreadable["version"]:
+	case wrong["version"]:
 	case l.head.Version < last:
-		l.add(headBehind, version(last), version(l.head.Version),
+		l.add(headBehind, anew, version(last), version(l.head.Version),
 			repair+" moves it forward; until then commands of this aggregate fail, and the events after it are not read",
 			"the head is behind the journal")
 	case l.head.Version > last:
-		l.add(headAhead, version(last), version(l.head.Version),
-			"if a backup of the journal has the events after "+decimal(last)+", restore them first; otherwise "+repair+
-				" moves the head back, and those events are lost", "the head is ahead of the journal")
+		l.add(headAhead, anew, version(last), version(l.head.Version),
+			fmt.Sprintf("if a backup of the journal has the events after %d, restore them first; otherwise %s moves the head back, "+
+				"and those events are lost", last, repair), "the head is ahead of the journal")
+	}
+	if want := l.pointer(); !wrong["snapshot_version"] && l.head.SnapshotVersion != want {
+		l.add(snapshotPointer, anew, pointerText(want), pointerText(l.head.SnapshotVersion),
+			repair+" corrects it; meanwhile loading is correct but slower", "the head does not point to the latest intact snapshot")
 	}
 }
 
 func (l *look) checkSnapshots() {
-	last, repair := l.last(), l.repair()
-	for _, snapshot := range l.snapshots {
-		at := "snapshot " + decimal(snapshot.Version)
-		switch {
-		case last == 0:
-		case snapshot.Version > last:
-			l.add(snapshotAhead, "no later version than "+decimal(last), decimal(snapshot.Version),
-				repair+" deletes it: otherwise it would be used once there are as many events again", "%s is of a version that the journal does not reach", at)
-		case snapshot.Broken != "":
-			l.add(snapshotBroken, "a whole snapshot", snapshot.Broken,
-				repair+" deletes it, and "+Command("snapshots take", l.id)+" writes a new one; meanwhile loading is correct but slower", "%s can't be used", at)
-		}
-	}
-	if !l.head.Exists || last == 0 {
+	if l.last == 0 {
 		return
 	}
-	for _, fault := range l.head.Faults {
-		if fault.Field == "snapshot_version" {
-			return // reported with the head
+	for _, snapshot := range l.snapshots {
+		switch drop := (fix{drop: snapshot.Version}); {
+		case snapshot.Version > l.last:
+			l.add(snapshotAhead, drop, fmt.Sprintf("no later version than %d", l.last), fmt.Sprint(snapshot.Version),
+				l.repair()+" deletes it: otherwise it would be used once there are as many events again",
+				"snapshot %d is of a version that the journal does not reach", snapshot.Version)
+		case snapshot.Broken != "":
+			l.add(snapshotBroken, drop, "a whole snapshot", snapshot.Broken,
+				l.repair()+" deletes it, and "+command("snapshots take", l.id)+" writes a new one; meanwhile loading is correct but slower",
+				"snapshot %d can't be used", snapshot.Version)
 		}
-	}
-	if want := l.pointer(); l.head.SnapshotVersion != want {
-		l.add(snapshotPointer, pointerText(want), pointerText(l.head.SnapshotVersion),
-			repair+" corrects it; meanwhile loading is correct but slower", "the head does not point to the latest intact snapshot")
 	}
 }
 
@@ -185,7 +208,7 @@ func pointerText(version uint64) string {
 	if version == 0 {
 		return "no snapshot"
 	}
-	return "snapshot " + decimal(version)
+	return fmt.Sprintf("snapshot %d", version)
 }
 
 // pointer returns the latest intact snapshot that is not ahead of the journal; 0: none. The first state, and a snapshot
@@ -193,20 +216,22 @@ func pointerText(version uint64) string {
 func (l *look) pointer() (latest uint64) {
 	for _, snapshot := range l.snapshots {
 		counts := snapshot.Version > 1 && !snapshot.Unlisted || l.head.SnapshotVersion == snapshot.Version
-		if counts && snapshot.Broken == "" && snapshot.Version <= l.last() {
+		if counts && snapshot.Broken == "" && snapshot.Version <= l.last {
 			latest = max(latest, snapshot.Version)
 		}
 	}
 	return latest
 }
 
-func decimal(number uint64) string { return strconv.FormatUint(number, 10) }
-
-// abbreviate returns the beginning of a payload.
-func abbreviate(payload []byte) string {
-	const most = 200
-	if len(payload) > most {
-		return fmt.Sprintf("%q and %d bytes more", payload[:most], len(payload)-most)
+// was formats a field of the head before the repair.
+func (l *look) was(field string, value uint64) string {
+	if !l.head.Exists {
+		return "missing"
 	}
-	return fmt.Sprintf("%q", payload)
+	for _, fault := range l.head.Faults {
+		if fault.Field == field {
+			return fault.Found
+		}
+	}
+	return fmt.Sprint(value)
 }

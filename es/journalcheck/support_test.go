@@ -2,6 +2,7 @@ package journalcheck_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -18,6 +19,18 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 )
+
+// tested is the type of the aggregates.
+var tested = es.Aggregate[int, int, struct{}]{Events: es.NewCodec("tested", nil, es.Plain[struct{}, struct{}]("Tested"))}
+
+func snapshotOf(t *testing.T, id es.AggregateID, version uint64) []byte {
+	t.Helper()
+	payload, err := json.Marshal(map[string]any{"id": id.ID, "version": version, "state": 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return payload
+}
 
 // world is an event store whose rows a test may damage, because foreign keys are off.
 type world struct {
@@ -56,13 +69,13 @@ func (w world) spoil(t *testing.T, id es.AggregateID, statement string) {
 	}
 }
 
-// aggregate creates an aggregate of 30 events with snapshots at 10 and 20: their payload is the version.
+// aggregate creates an aggregate of 30 events with snapshots at 10 and 20.
 func (w world) aggregate(t *testing.T) es.AggregateID {
 	t.Helper()
 	id := es.AggregateID{Tenant: "one", Type: "tested", ID: ulid.Make().String()}
 	w.grow(t, id, 0, 30)
 	for _, version := range []uint64{10, 20} {
-		if err := w.SaveSnapshot(t.Context(), id, es.Snapshot{Version: version, Payload: fmt.Append(nil, version)}); err != nil {
+		if err := w.SaveSnapshot(t.Context(), id, es.Snapshot{Version: version, Payload: snapshotOf(t, id, version)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,7 +86,7 @@ func (w world) grow(t *testing.T, id es.AggregateID, after uint64, count int) {
 	t.Helper()
 	write := es.Append{ID: id, ExpectedVersion: after}
 	if after == 0 {
-		write.FirstSnapshot = []byte("1")
+		write.FirstSnapshot = snapshotOf(t, id, 1)
 	}
 	for i := range count {
 		seqNr, eventID := after+uint64(i)+1, ulid.Make().String()
@@ -89,9 +102,9 @@ func (w world) grow(t *testing.T, id es.AggregateID, after uint64, count int) {
 	}
 }
 
-func check(t *testing.T, store journalcheck.Store, id es.AggregateID) []journalcheck.Finding {
+func check(t *testing.T, store es.Maintainer, id es.AggregateID) []journalcheck.Finding {
 	t.Helper()
-	found, err := journalcheck.New(store, nil).Aggregate(t.Context(), id)
+	found, err := journalcheck.New(store, tested).Aggregate(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

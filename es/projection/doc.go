@@ -9,6 +9,6 @@
 // (types.go).
 //
 // Several projections can read one source, each with its own name, positions, checkpoints and dead letters. The sources
-// are dynamodbstreams and sqlqueue; another, such as a Lambda handler, calls the [Sink], too. The store is rowstore.
+// are in dynamodbstreams and sqlstore; another, such as a Lambda handler, calls the [Sink], too. The store is rowstore.
 // What a source does not deliver is read from the journal ([JournalReader]).
 package projection

@@ -3,8 +3,12 @@ package projection
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/es"
 )
@@ -25,25 +29,78 @@ const (
 	driftAgain  = 10 * time.Second // interval of checking wrong aggregates again
 	afterACycle = 5 * time.Second
 	afterAFault = 30 * time.Second
+	// verifyWorkers is how many aggregates are verified concurrently, each in its own transaction.
+	verifyWorkers = 4
 )
 
-// drift is the state of a watch.
+// drift is what was found so far.
 type drift struct {
 	mu      sync.Mutex
-	wrong   map[es.AggregateID]bool
+	wrong   map[es.AggregateID]bool // and whether its rows are ahead of the journal
 	checked int
-	ahead   map[es.AggregateID]bool
 }
 
-// Drift returns what [Projector.Watch] has found so far.
+// Drift returns what has been found so far.
 func (p *Projector) Drift() Drift {
 	p.drift.mu.Lock()
 	defer p.drift.mu.Unlock()
-	found := Drift{Wrong: len(p.drift.wrong), Checked: p.drift.checked, Ahead: len(p.drift.ahead)}
-	for found.First = range p.drift.ahead {
-		break
+	found := Drift{Wrong: len(p.drift.wrong), Checked: p.drift.checked}
+	for key, ahead := range p.drift.wrong {
+		if ahead {
+			found.Ahead, found.First = found.Ahead+1, key
+		}
 	}
 	return found
+}
+
+// ForgetDrift clears the findings after the rows were replaced.
+func (p *Projector) ForgetDrift() {
+	p.drift.mu.Lock()
+	defer p.drift.mu.Unlock()
+	clear(p.drift.wrong)
+}
+
+// note records the result of a comparison, and logs what is new.
+func (p *Projector) note(ctx context.Context, key es.AggregateID, found Verified) {
+	first := p.Drift().Ahead == 0
+	p.drift.mu.Lock()
+	known, before := p.drift.wrong[key], len(p.drift.wrong)
+	p.drift.checked++
+	if len(found.Differences) == 0 {
+		delete(p.drift.wrong, key)
+	} else if before < maxDrift {
+		p.drift.wrong[key] = found.ahead
+	}
+	news := len(p.drift.wrong) > before || found.ahead && !known
+	p.drift.mu.Unlock()
+	if !news || found.ahead && !first {
+		return
+	}
+	d := found.Differences[0]
+	about := []any{"aggregate", key.String(), "tenant", key.Tenant.String(), "row", d.Row, "what", d.What, "expected", d.Expected, "found", d.Found}
+	switch {
+	case found.Contradicted: // an operator must repair the head, and new rows would not help
+		p.logger.ErrorContext(ctx, "head and journal contradict each other: `journal check` tells what to do", about...)
+	case found.ahead:
+		p.logger.ErrorContext(ctx, "the rows are ahead of the journal: the event store was restored to an earlier time; rebuild the rows, "+
+			"or set REBUILD=auto to have it done", about...)
+	default:
+		p.logger.ErrorContext(ctx, "rows differ from the journal: `rows verify` lists the differences, and repairs them with --repair",
+			append(about, "differences", len(found.Differences)+found.More)...)
+	}
+}
+
+// lookAhead notes whether the rows of an aggregate are ahead of the journal, or its head is wrong.
+func (p *Projector) lookAhead(ctx context.Context, position Head) (ahead bool, err error) {
+	ahead, err = p.Ahead(ctx, position)
+	switch {
+	case es.KindOf(err) == es.Inconsistent:
+		p.note(ctx, position.Key, Verified{Contradicted: true, Differences: []Difference{contradiction(position.Key, err)}})
+		return false, nil
+	case err == nil && ahead:
+		p.note(ctx, position.Key, Verified{ahead: true, Differences: []Difference{claim(position, "an earlier one")}})
+	}
+	return ahead, err
 }
 
 // Watch verifies all aggregates, one after the other, in cycles, until ctx ends, so that wrong rows are found without
@@ -53,6 +110,16 @@ func (p *Projector) Drift() Drift {
 func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	tick := time.Second / time.Duration(perSecond)
 	again := p.options.Now()
+	look := func(key es.AggregateID) error {
+		found, err := p.Verify(ctx, key)
+		if err == nil {
+			p.note(ctx, key, found)
+		}
+		if errors.Is(err, ErrTransient) {
+			return nil // it is being written to; the next cycle checks again
+		}
+		return err
+	}
 	pace := func(events uint64) error {
 		for read := uint64(0); read == 0 || read < events; read += driftEvents {
 			if err := es.Wait(ctx, tick); err != nil {
@@ -60,8 +127,11 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 			}
 			if now := p.options.Now(); now.Sub(again) >= driftAgain {
 				again = now
-				for _, known := range p.drift.keys() {
-					if err := p.lookAt(ctx, known); err != nil {
+				p.drift.mu.Lock()
+				known := slices.Collect(maps.Keys(p.drift.wrong))
+				p.drift.mu.Unlock()
+				for _, key := range known {
+					if err := look(key); err != nil {
 						return err
 					}
 				}
@@ -69,7 +139,6 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 		}
 		return nil
 	}
-	look := func(key es.AggregateID) error { return p.lookAt(ctx, key) }
 	for ctx.Err() == nil {
 		pause := afterACycle
 		if err := p.walk(ctx, pace, look); err != nil && ctx.Err() == nil {
@@ -80,98 +149,58 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	}
 }
 
-func (p *Projector) lookAt(ctx context.Context, key es.AggregateID) error {
-	found, err := p.Verify(ctx, key)
-	if errors.Is(err, ErrTransient) {
-		return nil // it is being written to; the next cycle checks again
+// Aggregates calls look for every aggregate of the verifiable types in the journal or the rows: concurrently, in any
+// order, once each. It stops at the first error.
+func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, es.AggregateID) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(verifyWorkers + 1)
+	group.Go(func() error {
+		atOnce := func(uint64) error { return nil }
+		return p.walk(ctx, atOnce, func(key es.AggregateID) error {
+			group.Go(func() error { return look(ctx, key) })
+			return nil
+		})
+	})
+	return group.Wait()
+}
+
+// walk calls do for the aggregates of verifiable types that have a head, then for those that have rows alone. It calls
+// pace before each aggregate, and again before it reads the journal for its rows, with the number of events to be read.
+// It stops at the first error.
+func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do func(es.AggregateID) error) error {
+	for head, err := range p.heads(ctx) {
+		if err != nil {
+			return err
+		}
+		if _, able := p.handlers[head.Key.Type].(Verifiable); !able {
+			continue
+		}
+		if err := pace(head.Version); err != nil {
+			return err
+		}
+		if err := do(head.Key); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	switch news := p.drift.note(key, len(found.Differences) > 0); {
-	case news && found.Contradicted:
-		p.logContradiction(ctx, key, found.Differences[0].Found)
-	case news:
-		first := found.Differences[0]
-		p.logger.ErrorContext(ctx, "rows differ from the journal: `rows verify` lists the differences, and repairs them with --repair",
-			"aggregate", key.String(), "tenant", key.Tenant.String(), "differences", len(found.Differences)+found.More,
-			"row", first.Row, "what", first.What, "expected", first.Expected, "found", first.Found)
+	for position, err := range p.positions(ctx) {
+		if err != nil {
+			return err
+		}
+		if _, able := p.handlers[position.Key.Type].(Verifiable); !able {
+			continue
+		}
+		if err := pace(1); err != nil {
+			return err
+		}
+		headless, err := p.endsAt(ctx, position.Key, 0)
+		switch {
+		case err != nil && es.KindOf(err) != es.Inconsistent:
+			return err
+		case err == nil && headless: // the heads include all others
+			if err := do(position.Key); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
-}
-
-// lookAhead records whether the rows of an aggregate are ahead of the journal. A wrong head is logged instead: an
-// operator must repair it, and new rows would not help.
-func (p *Projector) lookAhead(ctx context.Context, position Head) (ahead bool, err error) {
-	ahead, err = p.ahead(ctx, position)
-	switch {
-	case es.KindOf(err) == es.Inconsistent:
-		if p.drift.note(position.Key, true) {
-			p.logContradiction(ctx, position.Key, err.Error())
-		}
-		return false, nil
-	case err == nil && ahead:
-		p.noteAhead(position.Key, position.Version)
-	}
-	return ahead, err
-}
-
-func (p *Projector) logContradiction(ctx context.Context, key es.AggregateID, what string) {
-	p.logger.ErrorContext(ctx, "head and journal contradict each other: `journal check` tells what to do",
-		"aggregate", key.String(), "tenant", key.Tenant.String(), "found", what)
-}
-
-// noteAhead records that the rows of an aggregate are ahead of the journal, and logs the first one.
-func (p *Projector) noteAhead(key es.AggregateID, rows uint64) {
-	p.drift.mu.Lock()
-	first := len(p.drift.ahead) == 0
-	if first {
-		p.drift.ahead = make(map[es.AggregateID]bool)
-	}
-	if len(p.drift.ahead) < maxDrift {
-		p.drift.ahead[key] = true
-	}
-	p.drift.mu.Unlock()
-	p.drift.note(key, true)
-	if first {
-		p.logger.Error("the rows are ahead of the journal: the event store was restored to an earlier time; rebuild the rows, "+
-			"or set REBUILD=auto to have it done", "aggregate", key.String(), "tenant", key.Tenant.String(), "rows_version", rows)
-	}
-}
-
-// ForgetDrift clears the findings after the rows were replaced.
-func (p *Projector) ForgetDrift() {
-	p.drift.mu.Lock()
-	defer p.drift.mu.Unlock()
-	p.drift.wrong, p.drift.ahead = nil, nil
-}
-
-// note records the result of a comparison and reports whether the aggregate is newly wrong.
-func (d *drift) note(key es.AggregateID, wrong bool) (news bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.checked++
-	if !wrong {
-		delete(d.wrong, key)
-		delete(d.ahead, key)
-		return false
-	}
-	if d.wrong[key] || len(d.wrong) == maxDrift {
-		return false
-	}
-	if d.wrong == nil {
-		d.wrong = make(map[es.AggregateID]bool)
-	}
-	d.wrong[key] = true
-	return true
-}
-
-func (d *drift) keys() []es.AggregateID {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	keys := make([]es.AggregateID, 0, len(d.wrong))
-	for key := range d.wrong {
-		keys = append(keys, key)
-	}
-	return keys
 }

@@ -14,7 +14,7 @@ import (
 
 func TestJournalReader(t *testing.T) {
 	gateway := dynamodbtest.New(t)
-	journal := projection.NewJournalReader(gateway)
+	journal := projection.JournalReader{Journal: gateway}
 	write := func(aggregateType string, events uint64) es.AggregateID {
 		t.Helper()
 		key := es.AggregateID{Type: aggregateType, ID: ulid.Make().String()}

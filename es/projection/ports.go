@@ -73,8 +73,8 @@ type Store interface {
 	Parked(ctx context.Context, now time.Time, limit int) ([]DeadLetter, error)
 	// RetryNow makes every parked aggregate due.
 	RetryNow(ctx context.Context, now time.Time) error
-	// Skipped returns the seq_nrs of an aggregate's events that an operator has decided to leave out.
-	Skipped(ctx context.Context, key es.AggregateID) (map[uint64]bool, error)
+	// Skipped returns the seq_nrs of all events that operators have decided to leave out.
+	Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error)
 	// Positions lists at most limit positions after a key, in the order of tenant, type and id.
 	Positions(ctx context.Context, after es.AggregateID, limit int) ([]Head, error)
 	// Types lists the stored aggregate types, in any order.
@@ -109,3 +109,120 @@ var (
 	// ErrTermOver says that another process has got the turn to write since: nothing was written, and nothing will be.
 	ErrTermOver = errors.New("another process writes these rows now")
 )
+
+// Record is a journal record as a source delivered it. It is not checked yet.
+type Record struct {
+	Key     es.AggregateID
+	SeqNr   uint64
+	Payload []byte // the whole event, encoded
+}
+
+// Head is an aggregate and its version.
+type Head struct {
+	Key     es.AggregateID
+	Version uint64
+}
+
+// Checkpoint is how far a shard of a source has been projected. Only the source understands Position.
+type Checkpoint struct {
+	Source   string `db:"source"` // such as the stream's ARN, or the queue's name
+	Shard    string `db:"shard"`
+	Position string `db:"position"`
+}
+
+// Batch is what a source hands over at once: records in the source's order, and the checkpoint to store with the rows
+// that they change. Both may be empty.
+type Batch struct {
+	Records    []Record
+	Checkpoint Checkpoint
+}
+
+// Position is how far an aggregate has been projected.
+type Position struct {
+	Version uint64      // SeqNr of the last event that is in the rows
+	Parked  *DeadLetter // nil: not parked
+}
+
+// moved returns the changes that set the position of an aggregate, which stays parked if it is.
+func (p Position) moved(key es.AggregateID, version uint64, at time.Time) Changes {
+	changes := Changes{Versions: map[es.AggregateID]uint64{key: version}, At: at}
+	if p.Parked != nil {
+		changes.Parked = map[es.AggregateID]DeadLetter{key: *p.Parked}
+	}
+	return changes
+}
+
+// DeadLetter describes a parked aggregate: its rows do not change until the event SeqNr can be projected.
+type DeadLetter struct {
+	Projection string // only where those of several are listed
+	Key        es.AggregateID
+	SeqNr      uint64    `db:"seq_nr"`
+	EventID    string    `db:"event_id"` // empty if it could not be read
+	Payload    []byte    `db:"payload"`  // as stored in the journal; empty if it could be decoded
+	Reason     string    `db:"reason"`
+	Attempts   int       `db:"attempts"` // for this event
+	ParkedAt   time.Time `db:"parked_at"`
+	RetryAt    time.Time `db:"retry_at"`
+}
+
+// Changes is what a transaction writes to the [Store], beside rows.
+type Changes struct {
+	Versions   map[es.AggregateID]uint64     // new positions
+	Parked     map[es.AggregateID]DeadLetter // those of Versions that are parked; all others are not
+	Released   []es.AggregateID              // aggregates that are no longer parked
+	Types      []Type
+	Checkpoint Checkpoint // zero: none
+	At         time.Time  // time of the change
+}
+
+// Outcome counts the results of a batch, a retry or a repair.
+type Outcome struct {
+	Applied      int // events from the source that were applied
+	Duplicates   int // records whose events were already in the rows
+	Filled       int // events from the journal that were applied
+	Held         int // records of parked aggregates; the retry reads their events from the journal
+	Unreadable   int // records that cannot be decoded
+	Unregistered int // records of aggregate types without a handler
+	Parked       int // how often an aggregate was parked, including again
+	Released     int // aggregates that are no longer parked
+	Repairs      int // completed repairs
+}
+
+func (o Outcome) plus(other Outcome) Outcome {
+	return Outcome{
+		Applied:      o.Applied + other.Applied,
+		Duplicates:   o.Duplicates + other.Duplicates,
+		Filled:       o.Filled + other.Filled,
+		Held:         o.Held + other.Held,
+		Unreadable:   o.Unreadable + other.Unreadable,
+		Unregistered: o.Unregistered + other.Unregistered,
+		Parked:       o.Parked + other.Parked,
+		Released:     o.Released + other.Released,
+		Repairs:      o.Repairs + other.Repairs,
+	}
+}
+
+// Sink receives a source's records; [Projector] implements it. It may be called concurrently.
+type Sink interface {
+	// Begin must be called before the first batch, and again after a failure. fromFirst says that the source will
+	// deliver every event from the first on.
+	Begin(ctx context.Context, fromFirst bool) error
+	// Project applies a batch to the rows and stores its checkpoint in the same transaction. A batch without records
+	// only stores the checkpoint. After an error the source hands the same batch over again, without a limit; so an
+	// event that can never be projected must be parked, not returned as an error.
+	Project(ctx context.Context, batch Batch) (Outcome, error)
+	// OweRepair reports that the source may have lost records. When it returns nil, the source may move past the loss:
+	// everything that is in the journal at the time of the call will be projected. Unneeded calls only cost reads.
+	OweRepair(ctx context.Context) error
+}
+
+// Lag is how far a projection is behind the journal.
+type Lag struct {
+	// Behind is the age of the oldest record that is not projected; 0 if there is none. If that is not known, it is the
+	// time since the source was last known to be caught up.
+	Behind time.Duration
+	// Records is the number of records that are not projected.
+	Records int
+	// AtLeast means that both values may be higher.
+	AtLeast bool
+}

@@ -81,6 +81,7 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 	p := &Projector{
 		store: store, journal: journal, handlers: make(map[string]Handler), options: options,
 		logger: options.Logger, woken: make(chan struct{}, 1), repairs: make(chan struct{}, 1), unregistered: make(map[string]metEvents),
+		drift: drift{wrong: make(map[es.AggregateID]bool)},
 	}
 	if p.logger == nil {
 		p.logger = slog.New(slog.DiscardHandler)

@@ -1,19 +1,16 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/es"
-)
-
-const (
-	repairChunk    = 500 // aggregates
-	repairProgress = 5 * time.Second
 )
 
 // OweRepair is called by a source that may have lost records. When it returns nil, the need for a repair is stored and
@@ -61,179 +58,285 @@ func (p *Projector) repairWhenDue(ctx context.Context) {
 	}
 }
 
-// repairOwed runs a repair and stores that none is due any more.
+// repairOwed runs a repair and stores that none is due any more, unless another loss was reported since it began:
+// another repair is then already requested.
 func (p *Projector) repairOwed(ctx context.Context) error {
 	p.owing.Lock()
 	losses := p.losses
 	p.owing.Unlock()
 	p.logger.InfoContext(ctx, "comparing the rows with the journal")
 	_, err := p.Repair(ctx)
-	if err == nil {
-		err = p.settle(ctx, losses)
-	}
-	if err != nil && ctx.Err() == nil {
-		p.logger.WarnContext(ctx, "the repair from the journal failed and will be retried", "error", err)
-	}
-	return err
-}
-
-// settle stores that no repair is due any more, unless another loss was reported since the repair began.
-func (p *Projector) settle(ctx context.Context, losses int) error {
 	p.owing.Lock()
 	defer p.owing.Unlock()
-	if p.losses != losses {
-		return nil // another repair is already requested
+	if err == nil && p.losses == losses {
+		err = p.remember(ctx, p.registered(true))
 	}
-	if err := p.remember(ctx, p.registered(true)); err != nil {
+	if err != nil {
+		if ctx.Err() == nil {
+			p.logger.WarnContext(ctx, "the repair from the journal failed and will be retried", "error", err)
+		}
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.repairSince = time.Time{}
+	if p.losses == losses {
+		p.mu.Lock()
+		p.repairSince = time.Time{}
+		p.mu.Unlock()
+	}
 	return nil
 }
+
+const repairChunk = 500 // aggregates
 
 // Repair compares every aggregate of the registered types with its position and applies the missing events. It deletes
 // nothing. It may run beside everything else, be interrupted, and be repeated.
 //
 // Errors are those of [Projector.Project], and the journal's.
-func (p *Projector) Repair(ctx context.Context) (Outcome, error) {
-	work := &repair{projector: p, begun: p.options.Now(), reported: p.options.Now()}
+func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
+	began := p.options.Now()
+	var mu sync.Mutex
+	aggregates, positions := 0, 0
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(p.options.RepairWorkers)
-	walkErr := work.walk(groupCtx, func(heads []Head) { group.Go(func() error { return work.compare(groupCtx, heads) }) })
-	err := group.Wait()
-	if err == nil {
-		err = walkErr
+	compare := func(heads []Head) {
+		group.Go(func() error {
+			outcome, found, err := p.compare(groupCtx, heads)
+			mu.Lock()
+			defer mu.Unlock()
+			total, aggregates, positions = total.plus(outcome), aggregates+len(heads), positions+found
+			return err
+		})
 	}
-	if err == nil {
-		err = work.lookForRowsAhead(ctx)
-	}
-	if err == nil {
-		work.outcome.Repairs = 1
-		work.report(ctx, "the rows are what the journal says")
-	}
-	p.options.Observe(work.outcome)
-	return work.outcome, err
-}
-
-// repair is a repair in progress.
-type repair struct {
-	projector *Projector
-	begun     time.Time
-
-	mu         sync.Mutex
-	reported   time.Time
-	aggregates int // compared so far
-	behind     int // of them, those with missing events
-	positions  int // of them, those that had a position
-	outcome    Outcome
-}
-
-// walk calls do with the heads of all registered types, in chunks.
-func (r *repair) walk(ctx context.Context, do func([]Head)) error {
 	var chunk []Head
-	for name := range r.projector.handlers {
-		for head, err := range r.projector.journal.Heads(ctx, name) {
-			if err != nil {
-				return fmt.Errorf("list the aggregates of type %s: %w", name, err)
-			}
-			if chunk = append(chunk, head); len(chunk) == repairChunk {
-				do(chunk)
-				chunk = nil
-			}
+	for head, headErr := range p.heads(groupCtx) {
+		if err = headErr; err != nil {
+			break
+		}
+		if chunk = append(chunk, head); len(chunk) == repairChunk {
+			compare(chunk)
+			chunk = nil
 		}
 	}
 	if len(chunk) > 0 {
-		do(chunk)
+		compare(chunk)
 	}
-	return nil
+	if err = cmp.Or(group.Wait(), err); err == nil {
+		err = p.lookForRowsAhead(ctx, positions)
+	}
+	if err == nil {
+		total.Repairs = 1
+		p.logger.InfoContext(ctx, "the rows are what the journal says", "aggregates", aggregates, "events", total.Filled,
+			"parked", total.Parked, "seconds", p.options.Now().Sub(began).Seconds())
+	}
+	p.options.Observe(total)
+	return total, err
 }
 
-// compare applies the missing events of the aggregates whose rows are behind their heads.
-func (r *repair) compare(ctx context.Context, heads []Head) error {
-	keys := make([]es.AggregateID, len(heads))
-	for i, head := range heads {
-		keys[i] = head.Key
-	}
-	versions, err := r.projector.store.Versions(ctx, keys)
+// compare applies the missing events of aggregates, and returns how many of them have a position then.
+func (p *Projector) compare(ctx context.Context, heads []Head) (outcome Outcome, positions int, err error) {
+	versions, err := p.store.Versions(ctx, keysOf(heads))
 	if err != nil {
-		return fmt.Errorf("read positions: %w", err)
+		return outcome, 0, fmt.Errorf("read positions: %w", err)
 	}
 	var gaps []eventGap
-	positions := 0
 	for _, head := range heads {
 		after := versions[head.Key]
-		if after > 0 {
+		if max(after, head.Version) > 0 {
 			positions++
 		}
 		if after > head.Version {
-			if _, err := r.projector.lookAhead(ctx, Head{Key: head.Key, Version: after}); err != nil {
-				return err
+			if _, err := p.lookAhead(ctx, Head{Key: head.Key, Version: after}); err != nil {
+				return outcome, positions, err
 			}
 		}
 		if after < head.Version {
 			gaps = append(gaps, eventGap{key: head.Key, after: after, target: head.Version, origin: fromJournal})
 		}
 	}
-	behind := len(gaps)
-	outcome, err := r.projector.fill(ctx, gaps, withoutMark)
-	r.count(ctx, len(heads), behind, positions, outcome)
-	return err
+	outcome, err = p.fill(ctx, gaps, withoutMark)
+	return outcome, positions, err
 }
 
-// lookForRowsAhead looks for an aggregate with rows but no head, if there are more positions than heads.
-func (r *repair) lookForRowsAhead(ctx context.Context) error {
-	p, there := r.projector, 0
+// lookForRowsAhead looks for an aggregate with rows but no head, if there are more positions than those of heads.
+func (p *Projector) lookForRowsAhead(ctx context.Context, ofHeads int) error {
 	if p.Drift().Ahead > 0 {
 		return nil // already reported
 	}
-	positions := func(do func(Head) (more bool, err error)) error {
-		for page, err := range positionPages(ctx, p.store) {
-			if err != nil {
-				return err
-			}
-			for _, position := range page {
-				if _, registered := p.handlers[position.Key.Type]; !registered || position.Version == 0 {
-					continue
+	there := 0
+	for _, err := range p.positions(ctx) {
+		if err != nil {
+			return err
+		}
+		there++
+	}
+	if there <= ofHeads {
+		return nil
+	}
+	for position, err := range p.positions(ctx) {
+		if err != nil {
+			return err
+		}
+		if ahead, err := p.lookAhead(ctx, position); err != nil || ahead {
+			return err
+		}
+	}
+	return nil
+}
+
+// heads yields the aggregates of the registered types that have a head. It ends after an error.
+func (p *Projector) heads(ctx context.Context) iter.Seq2[Head, error] {
+	return func(yield func(Head, error) bool) {
+		for name := range p.handlers {
+			for head, err := range p.journal.Heads(ctx, name) {
+				if err != nil {
+					err = fmt.Errorf("list the aggregates of type %s: %w", name, err)
 				}
-				if more, err := do(position); err != nil || !more {
-					return err
+				if !yield(head, err) || err != nil {
+					return
 				}
 			}
 		}
-		return nil
 	}
-	if err := positions(func(Head) (bool, error) { there++; return true, nil }); err != nil || there <= r.positions+r.behind {
-		return err
+}
+
+// positions yields the aggregates of the registered types that have rows. It ends after an error.
+func (p *Projector) positions(ctx context.Context) iter.Seq2[Head, error] {
+	return func(yield func(Head, error) bool) {
+		for page, err := range positionPages(ctx, p.store) {
+			if err != nil {
+				yield(Head{}, err)
+				return
+			}
+			for _, position := range page {
+				if _, registered := p.handlers[position.Key.Type]; registered && position.Version > 0 && !yield(position, nil) {
+					return
+				}
+			}
+		}
 	}
-	return positions(func(position Head) (bool, error) {
-		ahead, err := p.lookAhead(ctx, position)
-		return !ahead, err
+}
+
+const positionsPage = 500
+
+// positionPages yields all positions of a store. It ends after an error.
+func positionPages(ctx context.Context, store Store) iter.Seq2[[]Head, error] {
+	return func(yield func([]Head, error) bool) {
+		for after := (es.AggregateID{}); ; {
+			page, err := store.Positions(ctx, after, positionsPage)
+			if err != nil {
+				yield(nil, fmt.Errorf("list the positions: %w", err))
+				return
+			}
+			if !yield(page, nil) || len(page) < positionsPage {
+				return
+			}
+			after = page[len(page)-1].Key
+		}
+	}
+}
+
+func keysOf(heads []Head) []es.AggregateID {
+	keys := make([]es.AggregateID, len(heads))
+	for i, head := range heads {
+		keys[i] = head.Key
+	}
+	return keys
+}
+
+// Ahead reports whether the journal lacks the event that a position is at. The error is of the kind Inconsistent if the
+// head alone says so.
+func (p *Projector) Ahead(ctx context.Context, position Head) (bool, error) {
+	// Only a reader that claims to know events beyond the head is told that the head is wrong.
+	ends, err := p.endsAt(ctx, position.Key, position.Version)
+	if err == nil && ends {
+		ends, err = p.endsAt(ctx, position.Key, position.Version-1)
+	}
+	return ends, err
+}
+
+// endsAt reports whether the journal has no event of an aggregate after the one with this number.
+func (p *Projector) endsAt(ctx context.Context, key es.AggregateID, seqNr uint64) (bool, error) {
+	for _, err := range p.journal.EventsAfter(ctx, key, seqNr) {
+		return false, err
+	}
+	return true, nil
+}
+
+// Fill brings the rows of aggregates that have a handler and are not parked to the end of the journal. It returns the
+// number of events that it has applied.
+func (p *Projector) Fill(ctx context.Context, keys ...es.AggregateID) (int, error) {
+	versions, err := p.store.Versions(ctx, keys)
+	if err != nil {
+		return 0, err
+	}
+	var gaps []eventGap
+	for _, key := range keys {
+		if _, registered := p.handlers[key.Type]; registered {
+			gaps = append(gaps, eventGap{key: key, after: versions[key], target: versions[key], whole: true, origin: fromJournal})
+		}
+	}
+	outcome, err := p.fill(ctx, gaps, withoutMark)
+	return outcome.Filled, err
+}
+
+// Retract moves the positions of another projection that are beyond the journal back to the journal's end. They are
+// beyond it after the event store was restored to an earlier time; that projection would then take the next events for
+// events that it knows. It repeats none. Call it when the rows of p are up to date: only what differs from them is
+// looked up in the journal.
+//
+// Errors are those of [Projector.Project], and the journal's.
+func (p *Projector) Retract(ctx context.Context, other Store) error {
+	moved := 0
+	defer func() {
+		if moved > 0 {
+			p.logger.WarnContext(ctx, "another projection was ahead of the journal, and continues at its end", "aggregates", moved)
+		}
+	}()
+	for page, err := range positionPages(ctx, other) {
+		if err != nil {
+			return err
+		}
+		rows, err := p.store.Versions(ctx, keysOf(page))
+		if err != nil {
+			return fmt.Errorf("read positions: %w", err)
+		}
+		for _, position := range page {
+			if position.Version <= rows[position.Key] {
+				continue
+			}
+			done, err := p.retractOne(ctx, other, position, rows[position.Key])
+			if err != nil {
+				return err
+			}
+			if done {
+				moved++
+			}
+		}
+	}
+	return nil
+}
+
+// retractOne retracts a position that is beyond the rows if it is beyond the journal, too: rows may just be behind.
+func (p *Projector) retractOne(ctx context.Context, other Store, position Head, end uint64) (done bool, err error) {
+	ahead, err := p.Ahead(ctx, position)
+	if es.KindOf(err) == es.Inconsistent {
+		return false, nil // the head is wrong; no event is known to be lost
+	}
+	if err != nil || !ahead {
+		return false, err
+	}
+	for record, err := range p.journal.EventsAfter(ctx, position.Key, end) {
+		if err != nil {
+			return false, err
+		}
+		end = record.SeqNr
+	}
+	return true, p.retry(ctx, func() error {
+		return other.Change(ctx, func(ctx context.Context, tx Tx) error {
+			now, err := tx.Load(ctx, []es.AggregateID{position.Key})
+			if err != nil || now[position.Key].Version != position.Version {
+				return err
+			}
+			return tx.Save(ctx, now[position.Key].moved(position.Key, end, p.options.Now()))
+		})
 	})
-}
-
-func (r *repair) count(ctx context.Context, aggregates, behind, positions int, outcome Outcome) {
-	r.mu.Lock()
-	r.aggregates += aggregates
-	r.behind += behind
-	r.positions += positions
-	r.outcome = r.outcome.plus(outcome)
-	now := r.projector.options.Now()
-	due := now.Sub(r.reported) >= repairProgress
-	if due {
-		r.reported = now
-	}
-	r.mu.Unlock()
-	if due {
-		r.report(ctx, "the rows are being compared with the journal")
-	}
-}
-
-// report logs the progress.
-func (r *repair) report(ctx context.Context, text string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.projector.logger.InfoContext(ctx, text, "aggregates", r.aggregates, "behind", r.behind, "events", r.outcome.Filled,
-		"parked", r.outcome.Parked, "seconds", r.projector.options.Now().Sub(r.begun).Seconds())
 }

@@ -10,6 +10,9 @@ import (
 // Verifiable is a [Handler] whose rows can be compared with the journal and rebuilt from it.
 type Verifiable interface {
 	Handler
+	// RowsVersion returns the version of the rows. Another version makes different rows from the same events, so the
+	// existing rows have to be rebuilt. Rows of a handler that is not Verifiable have version 1.
+	RowsVersion() int
 	// Shadow returns an in-memory copy of the rows that an aggregate creates after event after, limited to the rows
 	// that fit.
 	Shadow(key es.AggregateID, after uint64) Shadow
@@ -23,6 +26,8 @@ type Shadow interface {
 	Apply(event Event) error
 	// Compare returns how the rows in the transaction tx differ. Errors are those of [Store].
 	Compare(ctx context.Context, tx Tx, tell func(Difference)) error
+	// Write stores the rows in the transaction tx, where they are missing. Errors are those of [Store].
+	Write(ctx context.Context, tx Tx) error
 	// Rest returns the event after which rows were created that did not fit; false: there are none.
 	Rest() (after uint64, more bool)
 }
@@ -44,6 +49,8 @@ type Verified struct {
 	// Contradicted: head and journal contradict each other, which is among the Differences. The event store must be
 	// repaired before the rows can be compared.
 	Contradicted bool
+
+	ahead bool // the rows claim events that the journal lacks, which is among the Differences
 }
 
 // maxDifferences limits the differences reported for one aggregate.
@@ -80,7 +87,7 @@ func (p *Projector) Verify(ctx context.Context, key es.AggregateID) (Verified, e
 			total.add(difference)
 		}
 		total.More += piece.found.More
-		total.Behind, total.Contradicted = piece.found.Behind, piece.found.Contradicted
+		total.Behind, total.Contradicted, total.ahead = piece.found.Behind, piece.found.Contradicted, piece.found.ahead
 		if piece.unusable {
 			return total, nil // the expected rest is unknown
 		}
@@ -94,7 +101,7 @@ type verification struct {
 	projector *Projector
 	key       es.AggregateID
 	shadow    Shadow
-	skipped   map[uint64]bool
+	skipped   map[es.AggregateID]map[uint64]bool
 	read      uint64 // the last event applied to the shadow
 	unusable  bool   // the next event is in the rows and can no longer be applied
 	found     Verified
@@ -107,7 +114,7 @@ func (v *verification) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if v.skipped, err = p.store.Skipped(ctx, v.key); err != nil {
+	if v.skipped, err = p.store.Skipped(ctx); err != nil {
 		return err
 	}
 	if err := v.readTo(ctx, versions[v.key]); err != nil {
@@ -131,7 +138,7 @@ func (v *verification) run(ctx context.Context) error {
 				return nil
 			}
 			if v.read < version {
-				switch ahead, err := p.ahead(ctx, Head{Key: v.key, Version: version}); {
+				switch ahead, err := p.Ahead(ctx, Head{Key: v.key, Version: version}); {
 				case v.contradicted(err):
 					return nil
 				case err != nil:
@@ -139,11 +146,8 @@ func (v *verification) run(ctx context.Context) error {
 				case !ahead:
 					return fmt.Errorf("%w: the journal has grown", ErrTransient)
 				}
-				p.noteAhead(v.key, version)
-				v.other = []Difference{{
-					Key: v.key, Row: "the position", What: "the rows claim events that the journal does not have",
-					Expected: fmt.Sprintf("event %d", v.read), Found: fmt.Sprintf("event %d", version),
-				}}
+				v.found.ahead = true
+				v.other = []Difference{claim(Head{v.key, version}, fmt.Sprintf("event %d", v.read))}
 			}
 			return v.shadow.Compare(ctx, tx, v.found.add)
 		})
@@ -168,7 +172,7 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 			v.found.Behind = true
 			return nil
 		}
-		if !v.skipped[record.SeqNr] {
+		if !v.skipped[v.key][record.SeqNr] {
 			if err := v.apply(record); err != nil {
 				v.unusable = true
 				v.other = []Difference{{
@@ -190,10 +194,20 @@ func (v *verification) contradicted(err error) bool {
 		return false
 	}
 	v.unusable, v.found.Contradicted = true, true
-	v.other = []Difference{{
-		Key: v.key, Row: "the event store", What: "head and journal contradict each other", Expected: "that they agree", Found: err.Error(),
-	}}
+	v.other = []Difference{contradiction(v.key, err)}
 	return true
+}
+
+func contradiction(key es.AggregateID, err error) Difference {
+	return Difference{Key: key, Row: "the event store", What: "head and journal contradict each other", Expected: "that they agree", Found: err.Error()}
+}
+
+// claim is the difference of a position that is ahead of the journal.
+func claim(position Head, last string) Difference {
+	return Difference{
+		Key: position.Key, Row: "the position", What: "the rows claim events that the journal does not have",
+		Expected: last, Found: fmt.Sprintf("event %d", position.Version),
+	}
 }
 
 func (v *verification) apply(record Record) error {
@@ -202,4 +216,72 @@ func (v *verification) apply(record Record) error {
 		return err
 	}
 	return v.shadow.Apply(event)
+}
+
+// Remake rebuilds the rows of an aggregate and its position from the journal, in one transaction. Skipped events stay
+// left out; a parked aggregate stays parked. If an event that was in the rows can no longer be applied, or if head and
+// journal contradict each other, Remake fails and changes nothing.
+func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
+	handler, able := p.handlers[key.Type].(Verifiable)
+	if !able {
+		return fmt.Errorf("this program can't rebuild rows of aggregate type %q", key.Type)
+	}
+	skipped, err := p.store.Skipped(ctx)
+	if err != nil {
+		return err
+	}
+	var version uint64
+	err = p.retry(ctx, func() error {
+		return p.store.Change(ctx, func(ctx context.Context, tx Tx) error {
+			positions, err := tx.Load(ctx, []es.AggregateID{key})
+			if err != nil {
+				return err
+			}
+			if err := handler.Clear(ctx, tx, key); err != nil {
+				return err
+			}
+			before := positions[key]
+			for after, more := uint64(0), true; more; {
+				piece := &verification{projector: p, key: key, shadow: handler.Shadow(key, after), skipped: skipped}
+				// Later events are left to the projection, which handles events that can't be applied.
+				if err := piece.readTo(ctx, before.Version); err != nil {
+					return err
+				}
+				if piece.unusable {
+					return fmt.Errorf("%s: %s: %s", piece.other[0].Row, piece.other[0].What, piece.other[0].Found)
+				}
+				if err := piece.shadow.Write(ctx, tx); err != nil {
+					return err
+				}
+				version = piece.read
+				after, more = piece.shadow.Rest()
+			}
+			if version < before.Version {
+				if _, err := p.Ahead(ctx, Head{Key: key, Version: before.Version}); err != nil {
+					return err
+				}
+			}
+			return tx.Save(ctx, before.moved(key, version, p.options.Now()))
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("rebuild the rows of %s: %w", key, err)
+	}
+	p.options.Notify([]Head{{Key: key, Version: version}})
+	return nil
+}
+
+// VerifyOrRepair verifies the rows of an aggregate. With repair, it rebuilds rows that differ, unless head and journal
+// contradict each other. If rows can't be rebuilt, the reason is among the differences.
+func (p *Projector) VerifyOrRepair(ctx context.Context, key es.AggregateID, repair bool) (found Verified, repaired bool, err error) {
+	found, err = p.Verify(ctx, key)
+	if err != nil || !repair || len(found.Differences) == 0 || found.Contradicted {
+		return found, false, err
+	}
+	if err := p.Remake(ctx, key); err != nil {
+		reason := Difference{Key: key, Row: "the repair", What: "nothing was changed", Expected: "rebuilt rows", Found: err.Error()}
+		found.Differences = append(found.Differences, reason)
+		return found, false, context.Cause(ctx)
+	}
+	return found, true, nil
 }

@@ -2,7 +2,6 @@ package rowstore
 
 import (
 	"context"
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -15,7 +14,7 @@ import (
 )
 
 // JSONRows are a projection of one row for each aggregate of a type: E are its events, R is the row, which is stored as
-// JSON under the tenant's code and the aggregate's id. For columns of its own, use [projection.OneRow] with [Rows].
+// JSON under the tenant's code and the aggregate's id. For columns of its own, use [OneRow].
 type JSONRows[E, R any] struct {
 	Table string // of the rows; also the projection's name
 	// Version must be increased by every change that makes a different row from the same events: the rows are then
@@ -39,13 +38,17 @@ func (r JSONRows[E, R]) Create(ctx context.Context, db *sqlx.DB) error {
 
 // Handler returns the handler that keeps the rows.
 func (r JSONRows[E, R]) Handler() projection.Verifiable {
-	return projection.OneRow[E, jsonRow[R]]{
-		Events: r.Events, Version: r.Version, Rows: r.rows(),
-		Next: func(before jsonRow[R], _ bool, event es.Recorded[E]) (jsonRow[R], error) {
-			row, err := r.Fold(before.row, event)
-			return jsonRow[R]{event.Tenant, event.AggregateID, row}, err
-		},
-	}
+	return OneRow(r.rows(), r.Events, r.Version, func(before jsonRow, exists bool, event es.Recorded[E]) (jsonRow, error) {
+		row, err := r.rowOf(before, exists)
+		if err == nil {
+			row, err = r.Fold(row, event)
+		}
+		if err != nil {
+			return before, err
+		}
+		content, err := json.Marshal(row)
+		return jsonRow{event.Tenant, event.AggregateID, string(content)}, err
+	})
 }
 
 // lookAgain is the interval at which Read looks for a version.
@@ -64,8 +67,17 @@ func (r JSONRows[E, R]) Read(ctx context.Context, db *sqlx.DB, key es.AggregateI
 			if err != nil {
 				return err
 			}
-			rows, err := r.rows().LoadRows(ctx, tx, []es.AggregateID{key})
-			row, version = rows[key].row, positions[key].Version
+			in, err := SQL(tx)
+			if err != nil {
+				return err
+			}
+			version = positions[key].Version
+			var found jsonRow
+			err = r.rows().Load(ctx, in, [][]string{{key.Tenant.String(), key.ID}}, "", func(stored jsonRow) { found = stored })
+			if err != nil {
+				return in.Explain("read "+r.Table, err)
+			}
+			row, err = r.rowOf(found, found.Content != "")
 			return err
 		})
 		switch {
@@ -78,41 +90,18 @@ func (r JSONRows[E, R]) Read(ctx context.Context, db *sqlx.DB, key es.AggregateI
 	}
 }
 
-func (r JSONRows[E, R]) rows() Rows[jsonRow[R]] {
-	return Rows[jsonRow[R]]{table.Table[jsonRow[R]]{
-		Name: r.Table, Columns: []string{"tenant_code", "id", "content"}, Key: 2,
-		ID:     func(r *jsonRow[R]) []string { return []string{r.tenant.String(), r.id} },
-		Fields: func(r *jsonRow[R]) []any { return []any{table.Tenant(&r.tenant), &r.id, &jsonField[R]{&r.row}} },
-	}}
+// jsonRow is a row as it is stored.
+type jsonRow struct {
+	Tenant  es.Tenant `db:"tenant_code"`
+	ID      string    `db:"id"`
+	Content string    `db:"content"`
 }
 
-type jsonRow[R any] struct {
-	tenant es.Tenant
-	id     string
-	row    R
-}
+func (r JSONRows[E, R]) rows() table.Table[jsonRow] { return table.Of[jsonRow](r.Table, 2) }
 
-// jsonField is a field that is stored as JSON.
-type jsonField[R any] struct{ field *R }
-
-// Scan implements [database/sql.Scanner].
-func (f *jsonField[R]) Scan(source any) error {
-	var row R // without what the field held before
-	var err error
-	switch source := source.(type) {
-	case string:
-		err = json.Unmarshal([]byte(source), &row)
-	case []byte:
-		err = json.Unmarshal(source, &row)
-	default:
-		err = fmt.Errorf("expected JSON, found %T", source)
+func (r JSONRows[E, R]) rowOf(stored jsonRow, exists bool) (row R, err error) {
+	if exists {
+		err = json.Unmarshal([]byte(stored.Content), &row)
 	}
-	*f.field = row
-	return err
-}
-
-// Value implements [driver.Valuer].
-func (f *jsonField[R]) Value() (driver.Value, error) {
-	text, err := json.Marshal(*f.field)
-	return string(text), err
+	return row, err
 }

@@ -11,25 +11,20 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/rowstore/table"
 )
 
-// Letter is a dead letter and the projection that it is of.
-type Letter struct {
-	Projection string
-	projection.DeadLetter
-}
-
 // Letters lists the dead letters of all projections, those that have been parked longest first.
-func Letters(ctx context.Context, db *sqlx.DB) (found []Letter, err error) {
+func Letters(ctx context.Context, db *sqlx.DB) (found []projection.DeadLetter, err error) {
 	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters ORDER BY parked_at, projection, tenant_code, aggregate_id"
 	live, err := liveSets(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	err = deadLetters.Query(ctx, db, func(row letterRow) {
-		if name, is := live.projectionOf(row.projection); is {
-			found = append(found, Letter{name, row.read()})
+		if name, is := live.projectionOf(row.Set); is {
+			letter := row.read()
+			letter.Projection = name
+			found = append(found, letter)
 		}
 	}, query)
 	return found, err
@@ -69,26 +64,12 @@ func (s *Store) Retry(ctx context.Context, key es.AggregateID, now time.Time) er
 type Skip struct {
 	Projection string
 	Key        es.AggregateID
-	SeqNr      uint64
-	EventID    string
-	Cause      string // why the event could not be projected
-	Reason     string // why it was decided, in the operator's words
-	By         string // who decided
-	At         time.Time
-}
-
-type skipRow struct {
-	owner
-	skip Skip
-}
-
-var skips = table.Table[skipRow]{
-	Name: "skipped_events", Key: 5, Columns: columnsOfOwner("seq_nr", "event_id", "cause", "reason", "skipped_by", "skipped_at"),
-	ID: func(r *skipRow) []string { return append(r.primary(), fmt.Sprint(r.skip.SeqNr)) },
-	Fields: func(r *skipRow) []any {
-		s := &r.skip
-		return append(r.fields(), &s.SeqNr, &s.EventID, &s.Cause, &s.Reason, &s.By, table.Time(&s.At))
-	},
+	SeqNr      uint64    `db:"seq_nr"`
+	EventID    string    `db:"event_id"`
+	Cause      string    `db:"cause"`      // why the event could not be projected
+	Reason     string    `db:"reason"`     // why it was decided, in the operator's words
+	By         string    `db:"skipped_by"` // who decided
+	At         time.Time `db:"skipped_at"`
 }
 
 // SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It
@@ -144,19 +125,22 @@ const byKept = 255 // code points
 func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error) {
 	query := "SELECT " + strings.Join(skips.Columns, ", ") + " FROM skipped_events ORDER BY skipped_at DESC LIMIT ?"
 	err = skips.Query(ctx, db, func(row skipRow) {
-		row.skip.Projection, row.skip.Key = row.projection, row.key()
-		found = append(found, row.skip)
+		row.Projection, row.Key = row.Set, row.key()
+		found = append(found, row.Skip)
 	}, query, limit)
 	return found, err
 }
 
 // Skipped implements [projection.Store].
-func (s *Store) Skipped(ctx context.Context, key es.AggregateID) (map[uint64]bool, error) {
-	skipped := make(map[uint64]bool)
-	where, args := table.Where(skips.Columns[:4], primariesOf(s.projection, []es.AggregateID{key}))
-	query := "SELECT " + strings.Join(skips.Columns, ", ") + " FROM skipped_events WHERE " + where
-	err := skips.Query(ctx, s.reading(), func(row skipRow) { skipped[row.skip.SeqNr] = true }, query, args...)
-	return skipped, s.explain("read skipped events", err)
+func (s *Store) Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error) {
+	found := make(map[es.AggregateID]map[uint64]bool)
+	err := skips.Query(ctx, s.reading(), func(row skipRow) {
+		if found[row.key()] == nil {
+			found[row.key()] = make(map[uint64]bool)
+		}
+		found[row.key()][row.SeqNr] = true
+	}, "SELECT "+strings.Join(skips.Columns, ", ")+" FROM skipped_events WHERE projection = ?", s.projection)
+	return found, s.explain("read skipped events", err)
 }
 
 // Positions implements [projection.Store].
@@ -165,11 +149,16 @@ func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) 
 	if err != nil {
 		return nil, err
 	}
-	query := "SELECT " + strings.Join(positions.Columns, ", ") + " FROM projection_positions WHERE projection = ? AND (tenant_code > ? OR " +
-		"(tenant_code = ? AND (aggregate_type > ? OR (aggregate_type = ? AND aggregate_id > ?)))) " +
-		"ORDER BY tenant_code, aggregate_type, aggregate_id LIMIT ?"
-	tenant := after.Tenant.String()
-	err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, projection.Head{Key: row.key(), Version: row.version}) },
-		query, set, tenant, tenant, after.Type, after.Type, after.ID, limit)
+	where, args := beyond("", after)
+	err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, projection.Head{Key: row.key(), Version: row.Version}) },
+		"SELECT "+strings.Join(positions.Columns, ", ")+" FROM projection_positions WHERE projection = ? AND "+where, append([]any{set}, append(args, limit)...)...)
 	return found, s.explain("list positions", err)
+}
+
+// beyond ends a query of a page of positions: those after a key, in the order of keys, up to a limit.
+func beyond(of string, after es.AggregateID) (string, []any) {
+	text := strings.ReplaceAll("(.tenant_code > ? OR (.tenant_code = ? AND (.aggregate_type > ? OR (.aggregate_type = ? AND .aggregate_id > ?)))) "+
+		"ORDER BY .tenant_code, .aggregate_type, .aggregate_id LIMIT ?", ".", of)
+	tenant := after.Tenant.String()
+	return text, []any{tenant, tenant, after.Type, after.Type, after.ID}
 }

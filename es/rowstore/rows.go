@@ -104,44 +104,99 @@ func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R]
 	return nil
 }
 
-// Rows is the [projection.RowStore] of a table whose primary key is the tenant's code and the aggregate's id.
-type Rows[R any] struct {
-	Table table.Table[R]
+// OneRow returns the handler of aggregates that have one row each, in a table whose primary key is the tenant's code
+// and the aggregate's id.
+//
+// version must be increased by every change that makes a different row from the same events; see
+// [projection.Verifiable]. 0 means 1. next returns the row after the next event of its aggregate; exists reports
+// whether there was a row. It is pure. An event that contradicts the row is an error.
+func OneRow[E, R any](
+	in table.Table[R], events *es.Codec[E], version int, next func(row R, exists bool, event es.Recorded[E]) (R, error),
+) projection.Verifiable {
+	return oneRow[E, R]{in, events, max(version, 1), next}
 }
 
-func primaryOf(key es.AggregateID) [2]string { return [2]string{key.Tenant.String(), key.ID} }
+type oneRow[E, R any] struct {
+	table   table.Table[R]
+	events  *es.Codec[E]
+	version int
+	next    func(row R, exists bool, event es.Recorded[E]) (R, error)
+}
 
-// LoadRows implements [projection.RowStore].
-func (r Rows[R]) LoadRows(ctx context.Context, tx projection.Tx, keys []es.AggregateID) (map[es.AggregateID]R, error) {
+// Type implements [projection.Handler].
+func (h oneRow[E, R]) Type() string { return h.events.Type() }
+
+// RowsVersion implements [projection.Verifiable].
+func (h oneRow[E, R]) RowsVersion() int { return h.version }
+
+// Decode implements [projection.Handler].
+func (h oneRow[E, R]) Decode(payload []byte) (projection.Event, error) {
+	recorded, err := h.events.Decode(payload)
+	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
+}
+
+// Load implements [projection.Handler].
+func (h oneRow[E, R]) Load(ctx context.Context, tx projection.Tx, events []projection.Event) (projection.Fold, error) {
+	rows := make(map[es.AggregateID]R, len(events))
 	var none R
-	found := make(map[es.AggregateID]R, len(keys))
-	for _, key := range keys {
-		found[key] = none
+	for _, event := range events {
+		rows[event.Aggregate()] = none
 	}
-	return found, Load(ctx, tx, r.Table, found, primaryOf)
+	err := Load(ctx, tx, h.table, rows, func(key es.AggregateID) [2]string { return [2]string{key.Tenant.String(), key.ID} })
+	return &rowsInMemory[E, R]{handler: h, tx: tx, rows: rows, changed: make(map[es.AggregateID]R)}, err
 }
 
-// SaveRows implements [projection.RowStore].
-func (r Rows[R]) SaveRows(ctx context.Context, tx projection.Tx, rows map[es.AggregateID]R) error {
-	return Save(ctx, tx, r.Table, rows)
+// Shadow implements [projection.Verifiable].
+func (h oneRow[E, R]) Shadow(key es.AggregateID, _ uint64) projection.Shadow {
+	return &rowsInMemory[E, R]{handler: h, key: key, rows: make(map[es.AggregateID]R), changed: make(map[es.AggregateID]R)}
 }
 
-// DeleteRow implements [projection.RowStore].
-func (r Rows[R]) DeleteRow(ctx context.Context, tx projection.Tx, key es.AggregateID) error {
-	return r.part(key).Delete(ctx, tx)
+// Clear implements [projection.Verifiable].
+func (h oneRow[E, R]) Clear(ctx context.Context, tx projection.Tx, key es.AggregateID) error {
+	return h.part(key).Delete(ctx, tx)
 }
 
-// CompareRow implements [projection.RowStore].
-func (r Rows[R]) CompareRow(ctx context.Context, tx projection.Tx, key es.AggregateID, want *R, tell func(projection.Difference)) error {
-	var expected []R
-	if want != nil {
-		expected = []R{*want}
+func (h oneRow[E, R]) part(key es.AggregateID) Part[R] {
+	where, args := table.Where(h.table.Columns[:2], [][]string{{key.Tenant.String(), key.ID}})
+	return Part[R]{key, h.table, where, args}
+}
+
+// rowsInMemory are the rows of one transaction, or those that one aggregate should have.
+type rowsInMemory[E, R any] struct {
+	handler       oneRow[E, R]
+	tx            projection.Tx
+	key           es.AggregateID
+	rows, changed map[es.AggregateID]R
+}
+
+// Apply implements [projection.Fold] and [projection.Shadow].
+func (m *rowsInMemory[E, R]) Apply(event projection.Event) error {
+	own, is := event.Event.(E)
+	if !is {
+		return fmt.Errorf("a %T is no event of %s", event.Event, m.handler.Type())
 	}
-	return r.part(key).Compare(ctx, tx, slices.Values(expected), func(R) bool { return false }, tell)
+	before, exists := m.rows[event.Aggregate()]
+	row, err := m.handler.next(before, exists, es.Recorded[E]{Envelope: event.Envelope, Event: own})
+	if err == nil {
+		m.rows[event.Aggregate()], m.changed[event.Aggregate()] = row, row
+	}
+	return err
 }
 
-func (r Rows[R]) part(key es.AggregateID) Part[R] {
-	primary := primaryOf(key)
-	where, args := table.Where(r.Table.Columns[:2], [][]string{primary[:]})
-	return Part[R]{key, r.Table, where, args}
+// Save implements [projection.Fold].
+func (m *rowsInMemory[E, R]) Save(ctx context.Context) error {
+	return m.Write(ctx, m.tx)
 }
+
+// Compare implements [projection.Shadow].
+func (m *rowsInMemory[E, R]) Compare(ctx context.Context, tx projection.Tx, tell func(projection.Difference)) error {
+	return m.handler.part(m.key).Compare(ctx, tx, maps.Values(m.rows), func(R) bool { return false }, tell)
+}
+
+// Write implements [projection.Shadow].
+func (m *rowsInMemory[E, R]) Write(ctx context.Context, tx projection.Tx) error {
+	return Save(ctx, tx, m.handler.table, m.changed)
+}
+
+// Rest implements [projection.Shadow].
+func (m *rowsInMemory[E, R]) Rest() (after uint64, more bool) { return 0, false }

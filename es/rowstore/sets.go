@@ -1,6 +1,7 @@
 package rowstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -16,18 +17,10 @@ import (
 // tables of the live set have their plain names. Which positions are theirs stands in row_sets, a table of the set
 // itself: so a statement that renames the tables changes both together.
 
-type setRow struct{ projection, name, handlers string }
-
-var sets = table.Table[setRow]{
-	Name: "row_sets", Key: 1, Columns: []string{"projection", "set_name", "handlers"},
-	ID:     func(r *setRow) []string { return []string{r.projection} },
-	Fields: func(r *setRow) []any { return []any{&r.projection, &r.name, &r.handlers} },
-}
-
 // setOf is the name of a projection's live set: its own where there has been no rebuild.
 func setOf(ctx context.Context, from table.Queryer, name string) (string, error) {
 	found := name
-	err := sets.Load(ctx, from, [][]string{{name}}, "", func(row setRow) { found = row.name })
+	err := sets.Load(ctx, from, [][]string{{name}}, "", func(row setRow) { found = row.Name })
 	return found, err
 }
 
@@ -39,7 +32,7 @@ type liveNames map[string]string
 
 func liveSets(ctx context.Context, from table.Queryer) (liveNames, error) {
 	found := liveNames{}
-	err := sets.Query(ctx, from, func(row setRow) { found[row.projection] = row.name }, "SELECT projection, set_name, handlers FROM row_sets")
+	err := sets.Query(ctx, from, func(row setRow) { found[row.Projection] = row.Name }, "SELECT projection, set_name, handlers FROM row_sets")
 	return found, err
 }
 
@@ -54,12 +47,22 @@ func (l liveNames) projectionOf(set string) (name string, is bool) {
 
 // set is the name of the set that the store works on.
 func (s *Store) set(ctx context.Context) (string, error) {
-	if s.making != "" {
-		return s.making, nil
+	if s.next != "" {
+		return s.next, nil
 	}
 	name, err := setOf(ctx, s.reading(), s.projection)
 	return name, s.explain("read which rows are live", err)
 }
+
+// making is the store of the set with this name while a rebuild makes it.
+func (s *Store) making(set string) *Store {
+	own := *s
+	own.next, own.term = set, 0
+	return &own
+}
+
+// owner is the name that checkpoints are under.
+func (s *Store) owner() string { return cmp.Or(s.next, s.projection) }
 
 // reading is where the store reads outside of Change.
 func (s *Store) reading() table.Queryer {
@@ -75,8 +78,8 @@ func (s *Store) reading() table.Queryer {
 func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[es.AggregateID]bool)}
 	ctx = s.unhurried(ctx)
-	if s.making != "" {
-		tx.set, tx.Suffix = s.making, nextSuffix
+	if s.next != "" {
+		tx.set, tx.Suffix = s.next, nextSuffix
 		return tx, s.stillMaking(ctx, begun)
 	}
 	var term uint64
@@ -95,9 +98,9 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 // lock on rebuilds.
 func (s *Store) stillMaking(ctx context.Context, begun *sqlx.Tx) error {
 	found := ""
-	err := sets.In(nextSuffix).Load(ctx, begun, [][]string{{s.projection}}, "", func(row setRow) { found = row.name })
-	if err == nil && found != s.making {
-		return fmt.Errorf("%w: they are those of the set %q, not of %q", projection.ErrTermOver, found, s.making)
+	err := sets.In(nextSuffix).Load(ctx, begun, [][]string{{s.projection}}, "", func(row setRow) { found = row.Name })
+	if err == nil && found != s.next {
+		return fmt.Errorf("%w: they are those of the set %q, not of %q", projection.ErrTermOver, found, s.next)
 	}
 	return s.explain("see which set is being made", err)
 }

@@ -1,7 +1,12 @@
+// Package rowstore stores the state of projections on MySQL, MariaDB and SQLite: positions of aggregates, dead
+// letters, checkpoints of sources and known aggregate types, each under the projection's name. It belongs to the
+// engine. The rows of a projection are in tables of the application, which are written in the same transaction through
+// [SQL]; a [Rebuild] makes them anew. rdb-migration creates the tables.
 package rowstore
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"strings"
 	"time"
@@ -10,7 +15,9 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/sqldialect"
+	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore/table"
 )
 
 // Store implements [projection.Store] and [projection.Checkpoints] for one projection in a relational database.
@@ -19,7 +26,7 @@ type Store struct {
 	dialect    sqldialect.Dialect
 	projection string
 	term       uint64   // of the turn that Change needs; 0: none
-	making     string   // the name of the set that it writes while that is made; "": the live set
+	next       string   // the name of the set that it works on while a rebuild makes that; "": the live set
 	within     *sqlx.Tx // the transaction that everything happens in; nil: each has its own
 }
 
@@ -31,6 +38,9 @@ func New(db *sqlx.DB, name string) (*Store, error) {
 	}
 	return &Store{db: db, dialect: dialect, projection: name}, nil
 }
+
+// server tells that the database is a server, and no file.
+func (s *Store) server() bool { return s.db.DriverName() == "mysql" }
 
 // InTerm is the same store for who has the turn to write: once another one has got it, Change fails with
 // [projection.ErrTermOver].
@@ -91,10 +101,10 @@ func (s *Store) View(ctx context.Context, read func(context.Context, projection.
 func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	var versions map[es.AggregateID]uint64
 	var err error
-	if s.making == "" {
+	if s.next == "" {
 		versions, err = Versions(ctx, s.reading(), s.projection, keys)
 	} else {
-		versions, err = versionsIn(ctx, s.reading(), "projection = ?", []any{s.making}, keys)
+		versions, err = versionsIn(ctx, s.reading(), "projection = ?", []any{s.next}, keys)
 	}
 	return versions, s.explain("read positions", err)
 }
@@ -125,10 +135,11 @@ func (s *Store) RetryNow(ctx context.Context, now time.Time) error {
 func (s *Store) Types(ctx context.Context) ([]projection.Type, error) {
 	var types []projection.Type
 	err := aggregateTypes.Query(ctx, s.db, func(row typeRow) {
-		if row.First.ID != "" {
-			row.First.Type = row.Name
+		found := projection.Type{Name: row.Name, Complete: row.Complete}
+		if row.FirstID != "" {
+			found.First = es.AggregateID{Tenant: row.FirstTenant, Type: row.Name, ID: row.FirstID}
 		}
-		types = append(types, row.Type)
+		types = append(types, found)
 	}, "SELECT "+strings.Join(aggregateTypes.Columns, ", ")+" FROM projection_types WHERE projection = ?", s.projection)
 	return types, s.explain("read aggregate types", err)
 }
@@ -137,7 +148,7 @@ func (s *Store) Types(ctx context.Context) ([]projection.Type, error) {
 func (s *Store) Checkpoints(ctx context.Context, source string) ([]projection.Checkpoint, error) {
 	found := []projection.Checkpoint{}
 	err := checkpoints.Query(ctx, s.db, func(row checkpointRow) { found = append(found, row.Checkpoint) },
-		"SELECT "+strings.Join(checkpoints.Columns, ", ")+" FROM checkpoints WHERE projection = ? AND source = ?", s.projection, source)
+		"SELECT "+strings.Join(checkpoints.Columns, ", ")+" FROM checkpoints WHERE projection = ? AND source = ?", s.owner(), source)
 	return found, s.explain("read checkpoints", err)
 }
 
@@ -187,4 +198,49 @@ func (s *Store) explain(doing string, err error) error {
 	case sqldialect.Fault, sqldialect.Ended, sqldialect.Damaged:
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+//go:embed migrations/*/*.sql
+var migrations embed.FS
+
+// Schema returns the migrations of the tables of positions, checkpoints, dead letters and the commands of process
+// managers.
+func Schema() migration.Set {
+	return migration.Set{Name: "projections", Table: "projections_migrations", Files: migrations, Folder: "migrations"}
+}
+
+// Report is the progress of a projection, as reported by the program that runs it. Readers of the rows cannot compute
+// it.
+type Report struct {
+	CaughtUp      bool          `db:"caught_up"` // every event was projected once since the tables were created
+	Behind        time.Duration // age of the oldest unprojected event
+	BehindRecords int           `db:"behind_records"` // unprojected events, or a lower bound
+	AtLeast       bool          `db:"at_least"`       // both values may be higher
+	At            time.Time     `db:"reported_at"`    // time of the report
+}
+
+// SaveReport stores a report. It returns whether the projection has caught up once, in this report or an earlier one;
+// this is never reset.
+func (s *Store) SaveReport(ctx context.Context, report Report) (caughtUp bool, err error) {
+	known, err := ReadReport(ctx, s.db, s.projection)
+	if err == nil {
+		report.CaughtUp = report.CaughtUp || known.CaughtUp
+		err = reports.Upsert(ctx, s.db, s.dialect, []reportRow{{s.projection, report, report.Behind.Microseconds()}})
+	}
+	return report.CaughtUp, s.explain("store the progress of the projection", err)
+}
+
+// ReadReport returns the report of a projection; zero if there is none. Errors of the database are not wrapped.
+func ReadReport(ctx context.Context, from table.Queryer, name string) (found Report, err error) {
+	err = reports.Load(ctx, from, [][]string{{name}}, "", func(row reportRow) {
+		found = row.Report
+		found.Behind = time.Duration(row.Micros) * time.Microsecond
+	})
+	return found, err
+}
+
+// Report is the report of the store's projection.
+func (s *Store) Report(ctx context.Context) (Report, error) {
+	found, err := ReadReport(ctx, s.db, s.projection)
+	return found, s.explain("read how far the projection is", err)
 }

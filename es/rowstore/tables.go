@@ -9,58 +9,80 @@ import (
 	"example.com/threads/es/rowstore/table"
 )
 
-// owner is the key of a row: the projection and the aggregate.
+// owner is the key of a row: the set of rows, or the projection, and the aggregate.
 type owner struct {
-	projection string
-	tenant     es.Tenant
-	kind, id   string
+	Set    string    `db:"projection"`
+	Tenant es.Tenant `db:"tenant_code"`
+	Kind   string    `db:"aggregate_type"`
+	ID     string    `db:"aggregate_id"`
 }
 
-func (o owner) key() es.AggregateID { return es.AggregateID{Tenant: o.tenant, Type: o.kind, ID: o.id} }
-
-func (o owner) primary() []string { return []string{o.projection, o.tenant.String(), o.kind, o.id} }
-
-func (o *owner) fields() []any { return []any{&o.projection, table.Tenant(&o.tenant), &o.kind, &o.id} }
+func (o owner) key() es.AggregateID { return es.AggregateID{Tenant: o.Tenant, Type: o.Kind, ID: o.ID} }
 
 func ownerOf(set string, key es.AggregateID) owner { return owner{set, key.Tenant, key.Type, key.ID} }
 
 func primariesOf(set string, keys []es.AggregateID) [][]string {
 	primaries := make([][]string, len(keys))
 	for i, key := range keys {
-		primaries[i] = ownerOf(set, key).primary()
+		primaries[i] = []string{set, key.Tenant.String(), key.Type, key.ID}
 	}
 	return primaries
 }
 
-func columnsOfOwner(more ...string) []string {
-	return append([]string{"projection", "tenant_code", "aggregate_type", "aggregate_id"}, more...)
-}
+type (
+	positionRow struct {
+		owner
+		Version uint64 `db:"version"`
+		Parked  bool   `db:"parked"` // there is a dead letter
+	}
+	letterRow struct {
+		owner
+		projection.DeadLetter
+	}
+	typeRow struct {
+		Projection  string    `db:"projection"`
+		Name        string    `db:"aggregate_type"`
+		Complete    bool      `db:"complete"`
+		FirstTenant es.Tenant `db:"first_tenant_code"`
+		FirstID     string    `db:"first_id"`
+		UpdatedAt   time.Time `db:"updated_at"`
+	}
+	checkpointRow struct {
+		Projection string `db:"projection"`
+		projection.Checkpoint
+		UpdatedAt time.Time `db:"updated_at"`
+	}
+	setRow struct {
+		Projection string `db:"projection"`
+		Name       string `db:"set_name"`
+		Handlers   string `db:"handlers"`
+	}
+	rebuildRow struct {
+		Projection string `db:"projection"`
+		Generation uint64 `db:"generation"`
+		RebuildState
+	}
+	reportRow struct {
+		Projection string `db:"projection"`
+		Report
+		Micros int64 `db:"behind_micros"`
+	}
+	skipRow struct {
+		owner
+		Skip
+	}
+)
 
-type positionRow struct {
-	owner
-	version uint64
-	parked  bool // there is a dead letter
-}
-
-var positions = table.Table[positionRow]{
-	Name: "projection_positions", Key: 4, Columns: columnsOfOwner("version", "parked"),
-	ID:     func(r *positionRow) []string { return r.primary() },
-	Fields: func(r *positionRow) []any { return append(r.fields(), &r.version, &r.parked) },
-}
-
-type letterRow struct {
-	owner
-	letter projection.DeadLetter
-}
-
-var deadLetters = table.Table[letterRow]{
-	Name: "dead_letters", Key: 4, Columns: columnsOfOwner("seq_nr", "event_id", "payload", "reason", "attempts", "parked_at", "retry_at"),
-	ID: func(r *letterRow) []string { return r.primary() },
-	Fields: func(r *letterRow) []any {
-		l := &r.letter
-		return append(r.fields(), &l.SeqNr, &l.EventID, &l.Payload, &l.Reason, &l.Attempts, table.Time(&l.ParkedAt), table.Time(&l.RetryAt))
-	},
-}
+var (
+	positions      = table.Of[positionRow]("projection_positions", 4)
+	deadLetters    = table.Of[letterRow]("dead_letters", 4)
+	aggregateTypes = table.Of[typeRow]("projection_types", 2)
+	checkpoints    = table.Of[checkpointRow]("checkpoints", 3)
+	sets           = table.Of[setRow]("row_sets", 1)
+	rebuilds       = table.Of[rebuildRow]("projection_rebuilds", 1)
+	reports        = table.Of[reportRow]("projection_reports", 1)
+	skips          = table.Of[skipRow]("skipped_events", 5)
+)
 
 // Limits for unreadable values in dead letters: longer ones are cut to fit the columns.
 const (
@@ -76,40 +98,12 @@ func letterRowOf(set string, letter projection.DeadLetter) letterRow {
 }
 
 func (r letterRow) read() projection.DeadLetter {
-	r.letter.Key = r.key()
-	return r.letter
+	r.Key = r.key()
+	return r.DeadLetter
 }
 
 // Cut returns the first code points of a text, of which any may come.
 func Cut(text string, kept int) string {
 	points := []rune(strings.ToValidUTF8(text, "\uFFFD"))
 	return string(points[:min(len(points), kept)])
-}
-
-type typeRow struct {
-	projection string
-	projection.Type
-	updatedAt time.Time
-}
-
-var aggregateTypes = table.Table[typeRow]{
-	Name: "projection_types", Key: 2, Columns: []string{"projection", "aggregate_type", "complete", "first_tenant_code", "first_id", "updated_at"},
-	ID: func(r *typeRow) []string { return []string{r.projection, r.Name} },
-	Fields: func(r *typeRow) []any {
-		return []any{&r.projection, &r.Name, &r.Complete, table.Tenant(&r.First.Tenant), &r.First.ID, table.Time(&r.updatedAt)}
-	},
-}
-
-type checkpointRow struct {
-	projection string
-	projection.Checkpoint
-	updatedAt time.Time
-}
-
-var checkpoints = table.Table[checkpointRow]{
-	Name: "checkpoints", Key: 3, Columns: []string{"projection", "source", "shard", "position", "updated_at"},
-	ID: func(r *checkpointRow) []string { return []string{r.projection, r.Source, r.Shard} },
-	Fields: func(r *checkpointRow) []any {
-		return []any{&r.projection, &r.Source, &r.Shard, &r.Position, table.Time(&r.updatedAt)}
-	},
 }

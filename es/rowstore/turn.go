@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/projection"
 )
 
 const (
@@ -32,17 +32,7 @@ type Turn struct {
 	// Lost ends when the turn is over; never on SQLite.
 	Lost context.Context
 
-	lock *serverLock // nil: SQLite
-}
-
-// serverLock is a lock of the server, which a connection of its own holds.
-type serverLock struct {
-	name    string
-	conn    *sql.Conn
-	silence time.Duration
-	lost    context.Context
-	stop    context.CancelCauseFunc
-	done    chan struct{}
+	giveUp func()
 }
 
 // errLost is why a turn or a rebuild has ended that was not given up.
@@ -52,7 +42,7 @@ var errLost = errors.New("the connection that holds the lock on the read model i
 // error of the database; then it may be tried again.
 func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 	if !s.server() {
-		return &Turn{Lost: context.WithoutCancel(ctx)}, nil
+		return &Turn{Lost: context.WithoutCancel(ctx), giveUp: func() {}}, nil
 	}
 	conn, err := s.connect(ctx, turnSilence)
 	if err != nil {
@@ -63,8 +53,8 @@ func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 		discard(conn)
 		return nil, err
 	}
-	lock := hold(ctx, updaterLock, conn, turnSilence)
-	return &Turn{term, lock.lost, lock}, nil
+	lost, giveUp := hold(ctx, updaterLock, conn, turnSilence)
+	return &Turn{term, lost, giveUp}, nil
 }
 
 func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (term uint64, err error) {
@@ -83,42 +73,30 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 }
 
 // hold keeps a lock that conn has got, until it is given up or lost; not only until ctx ends.
-func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duration) *serverLock {
+func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duration) (lost context.Context, giveUp func()) {
 	lost, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	lock := &serverLock{name, conn, silence, lost, stop, make(chan struct{})}
-	go lock.keep()
-	return lock
-}
-
-func (l *serverLock) keep() {
-	defer close(l.done)
-	defer letGo(context.WithoutCancel(l.lost), l.conn, l.name)
-	for {
-		_ = es.Wait(l.lost, stillAlive)
-		if l.lost.Err() != nil {
-			return
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for es.Wait(lost, stillAlive) == nil {
+			ctx, cancel := context.WithTimeout(lost, silence/2)
+			_, err := conn.ExecContext(ctx, "DO 1")
+			cancel()
+			if err != nil {
+				stop(fmt.Errorf("%w: %w", errLost, err))
+			}
 		}
-		ctx, cancel := context.WithTimeout(l.lost, l.silence/2)
-		_, err := l.conn.ExecContext(ctx, "DO 1")
-		cancel()
-		if err != nil && l.lost.Err() == nil {
-			l.stop(fmt.Errorf("%w: %w", errLost, err))
-			return
-		}
-	}
-}
-
-func (l *serverLock) giveUp() {
-	l.stop(context.Canceled)
-	<-l.done
+		// The lock would go with the connection, too, but later.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(lost), time.Second)
+		defer cancel()
+		_, _ = conn.ExecContext(ctx, "DO RELEASE_LOCK(CONCAT(?, MD5(DATABASE())))", name)
+		discard(conn)
+	}()
+	return lost, func() { stop(context.Canceled); <-done }
 }
 
 // GiveUp ends the turn, so that another process has it at once.
-func (t *Turn) GiveUp() {
-	if t.lock != nil {
-		t.lock.giveUp()
-	}
-}
+func (t *Turn) GiveUp() { t.giveUp() }
 
 // Names of locks; they are the server's, for all of its databases.
 const (
@@ -132,17 +110,9 @@ func getLock(ctx context.Context, conn *sql.Conn, name string, seconds int) (boo
 	return got.Int64 == 1, err
 }
 
-// letGo frees a lock at once, and closes its connection, with which it would go in any case.
-func letGo(ctx context.Context, conn *sql.Conn, name string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	_, _ = conn.ExecContext(ctx, "DO RELEASE_LOCK(CONCAT(?, MD5(DATABASE())))", name)
-	discard(conn)
-}
-
-// Lock implements [projection.RowSets].
-func (r *RowSets) Lock(ctx context.Context) (held context.Context, release func(), err error) {
-	s := r.store
+// lockRebuilds sees that only one rebuild runs, if the database can. It fails with [ErrRebuilding] if another one does.
+// held ends with ctx, or with [ErrLockLost] as its cause.
+func (s *Store) lockRebuilds(ctx context.Context) (held context.Context, release func(), err error) {
 	if !s.server() {
 		return ctx, func() {}, nil
 	}
@@ -153,10 +123,40 @@ func (r *RowSets) Lock(ctx context.Context) (held context.Context, release func(
 	locked, err := getLock(ctx, conn, rebuildLock, 0)
 	if err != nil || !locked {
 		discard(conn)
-		return nil, nil, cmp.Or(s.explain("lock rebuilds", err), projection.ErrRebuilding)
+		return nil, nil, cmp.Or(s.explain("lock rebuilds", err), ErrRebuilding)
 	}
-	lock := hold(ctx, rebuildLock, conn, rebuildSilence)
+	lost, giveUp := hold(ctx, rebuildLock, conn, rebuildSilence)
 	held, end := context.WithCancelCause(ctx)
-	context.AfterFunc(lock.lost, func() { end(fmt.Errorf("%w: %w", projection.ErrLockLost, context.Cause(lock.lost))) })
-	return held, lock.giveUp, nil
+	context.AfterFunc(lost, func() { end(fmt.Errorf("%w: %w", ErrLockLost, context.Cause(lost))) })
+	return held, giveUp, nil
+}
+
+// connect returns a connection that the server closes, and with it the locks that it holds, once it says nothing for so
+// long, in whole seconds. It must not go back to the pool: see discard.
+func (s *Store) connect(ctx context.Context, silence time.Duration) (*sql.Conn, error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, s.explain("connect", err)
+	}
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %.0f", silence.Seconds())); err != nil {
+		discard(conn)
+		return nil, s.explain("bound the silence of a connection", err)
+	}
+	return conn, nil
+}
+
+// onConnection runs work on a connection of its own; see connect.
+func (s *Store) onConnection(ctx context.Context, silence time.Duration, work func(*sql.Conn) error) error {
+	conn, err := s.connect(ctx, silence)
+	if err != nil {
+		return err
+	}
+	defer discard(conn)
+	return work(conn)
+}
+
+// discard closes a connection for good.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = conn.Close()
 }

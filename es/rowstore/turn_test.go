@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"testing"
 	"time"
@@ -82,32 +83,45 @@ func killHolder(t *testing.T, db *fixture, lock string) {
 	}
 }
 
+// slowJournal is one whose pages take until the context ends.
+type slowJournal struct {
+	projection.WholeJournal
+	begun chan struct{}
+}
+
+func (slowJournal) Parts() int { return 1 }
+
+func (j slowJournal) Read(ctx context.Context, _, _ int, _ string) iter.Seq2[projection.Batch, error] {
+	return func(yield func(projection.Batch, error) bool) {
+		j.begun <- struct{}{}
+		<-ctx.Done()
+		yield(projection.Batch{}, context.Cause(ctx))
+	}
+}
+
 // A rebuild whose connection is lost, like that of a process that was paused, must end, and another one may begin.
 func TestARebuildEndsWithItsLock(t *testing.T) {
 	db := open(t, testenv.MySQL(t))
-	sets := rowstore.NewRowSets(db.Store, nil)
-	held, release, err := sets.Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer release()
-	if _, _, err := sets.Lock(t.Context()); !errors.Is(err, projection.ErrRebuilding) {
+	journal := slowJournal{begun: make(chan struct{}, 2)}
+	rebuild := &rowstore.Rebuild{Store: db.Store, Journal: journal}
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	ended := make(chan error, 2)
+	go func() { ended <- rebuild.Start(ctx) }()
+	<-journal.begun
+	if err := rebuild.Resume(ctx); !errors.Is(err, rowstore.ErrRebuilding) {
 		t.Errorf("two rebuilds have the lock: %v", err)
 	}
 	killHolder(t, db, "rebuild.")
-	select {
-	case <-held.Done():
-	case <-time.After(10 * time.Second):
-		t.Fatal("the rebuild does not notice that its lock is lost")
+	if err := <-ended; !errors.Is(err, rowstore.ErrLockLost) {
+		t.Errorf("it ends because of %v", err)
 	}
-	if !errors.Is(context.Cause(held), projection.ErrLockLost) {
-		t.Errorf("it ends because of %v", context.Cause(held))
+	go func() { ended <- rebuild.Resume(ctx) }()
+	<-journal.begun
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the next one ends because of %v", err)
 	}
-	_, releaseNext, err := sets.Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	releaseNext()
 }
 
 // A transaction of a turn must end before the next turn begins.

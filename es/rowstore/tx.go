@@ -1,7 +1,6 @@
 package rowstore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -76,8 +75,8 @@ func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateI
 	}
 	err := positions.Load(ctx, t, primariesOf(t.set, keys), lock, func(row positionRow) {
 		t.existing[row.key()] = true
-		found[row.key()] = projection.Position{Version: row.version}
-		if row.parked {
+		found[row.key()] = projection.Position{Version: row.Version}
+		if row.Parked {
 			parked = append(parked, row.key())
 		}
 	})
@@ -108,7 +107,7 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 	}
 	var types []typeRow
 	for _, changed := range changes.Types {
-		types = append(types, typeRow{t.store.projection, changed, changes.At})
+		types = append(types, typeRow{t.store.projection, changed.Name, changed.Complete, changed.First.Tenant, changed.First.ID, changes.At})
 	}
 	if err := aggregateTypes.Upsert(ctx, t, t.Dialect, types); err != nil {
 		return t.Explain("write aggregate types", err)
@@ -116,8 +115,7 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 	if changes.Checkpoint == (projection.Checkpoint{}) {
 		return nil
 	}
-	owner := cmp.Or(t.store.making, t.store.projection)
-	err := checkpoints.Upsert(ctx, t, t.Dialect, []checkpointRow{{owner, changes.Checkpoint, changes.At}})
+	err := checkpoints.Upsert(ctx, t, t.Dialect, []checkpointRow{{t.store.owner(), changes.Checkpoint, changes.At}})
 	return t.Explain("write a checkpoint", err)
 }
 
@@ -163,7 +161,7 @@ func versionsIn(ctx context.Context, from table.Queryer, set string, setArgs []a
 		}
 		where, args := table.Where(positions.Columns[1:4], some)
 		query := "SELECT " + strings.Join(positions.Columns, ", ") + " FROM projection_positions WHERE " + set + " AND (" + where + ")"
-		err := positions.Query(ctx, from, func(row positionRow) { versions[row.key()] = row.version }, query, append(slices.Clone(setArgs), args...)...)
+		err := positions.Query(ctx, from, func(row positionRow) { versions[row.key()] = row.Version }, query, append(slices.Clone(setArgs), args...)...)
 		if err != nil {
 			return nil, err
 		}

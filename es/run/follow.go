@@ -2,13 +2,16 @@ package run
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/es/sqlstore"
 )
 
 // Source follows an event store and hands its events to a projector.
@@ -45,7 +48,7 @@ func (t *Turn) Follow(
 ) (*Followed, error) {
 	measured := newOutcomes(registry)
 	options.Observe, options.Tracer, options.Ignore = measured.count, t.updater.tracer(name), append(options.Ignore, t.updater.options.Ignore...)
-	projector := projection.New(rows, projection.NewJournalReader(t.databases.Journal), options, handlers...)
+	projector := projection.New(rows, projection.JournalReader{Journal: t.databases.Journal}, options, handlers...)
 	source, err := t.databases.Source(timed{projector, measured}, positions, besidePollMin)
 	if err != nil {
 		return nil, err
@@ -72,4 +75,82 @@ func (f *Followed) Lag(ctx context.Context) projection.Lag {
 		lag.Behind, lag.AtLeast = max(lag.Behind, time.Since(since)), true
 	}
 	return lag
+}
+
+// Follow keeps the rows of a projection in the file of its event store until ctx ends, and rebuilds them when a handler
+// has another version than the one that made them. It is an [Updater] of a program that needs no more.
+func Follow(ctx context.Context, file *sqlstore.File, name string, tables []string, handlers ...projection.Handler) error {
+	log := slog.Default()
+	open := func(context.Context) (Databases, error) {
+		return Databases{
+			Journal: file.Gateway, Rows: file.DB, Trouble: file.Check, Close: func() {},
+			Source: func(to projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (Source, error) {
+				return file.NewSource(to, checkpoints, log, sqlstore.SourceSettings{PollMin: pollMin, PollMax: 20 * time.Millisecond}), nil
+			},
+		}, nil
+	}
+	return New(Options{
+		ReadModel: ReadModel{Name: name, Tables: tables, Handlers: handlers}, Open: open, RebuildAuto: true, Log: log,
+	}, prometheus.NewRegistry()).Run(ctx)
+}
+
+// timed wraps the projector and measures the duration and the size of batches.
+type timed struct {
+	*projection.Projector
+	outcomes *outcomes
+}
+
+func (t timed) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
+	began := time.Now()
+	outcome, err := t.Projector.Project(ctx, batch)
+	if len(batch.Records) > 0 {
+		t.outcomes.durations.Observe(time.Since(began).Seconds())
+		t.outcomes.sizes.Observe(float64(len(batch.Records)))
+	}
+	return outcome, err
+}
+
+// outcomeCounters are the totals of what became of records, in the order of [outcomes.count].
+var outcomeCounters = []prometheus.CounterOpts{
+	{Name: "projection_events_applied_total", Help: "Events from the source that were projected."},
+	{Name: "projection_events_filled_total", Help: "Events from the journal that filled a gap and were projected."},
+	{Name: "projection_duplicates_total", Help: "Records whose events were already projected."},
+	{Name: "projection_records_held_total", Help: "Records that wait in the journal because their aggregate is parked."},
+	{Name: "projection_records_unreadable_total", Help: "Records that can't be read as an event of their type."},
+	{Name: "projection_records_unregistered_total", Help: "Records of aggregate types that this program does not know."},
+	{Name: "projection_parkings_total", Help: "Times that an aggregate was parked, repeated parkings of the same one included."},
+	{Name: "projection_releases_total", Help: "Times that a parked aggregate was released."},
+	{Name: "projection_repairs_total", Help: "Comparisons of all aggregates with the journal that were completed."},
+}
+
+// outcomes measures the results of projecting so far.
+type outcomes struct {
+	totals           []prometheus.Counter // in the order of outcomeCounters
+	durations, sizes prometheus.Histogram
+}
+
+func newOutcomes(registry prometheus.Registerer) *outcomes {
+	register := promauto.With(registry)
+	o := &outcomes{
+		durations: register.NewHistogram(prometheus.HistogramOpts{
+			Name: "projection_batch_duration_seconds", Help: "Time until a batch of records was stored or failed.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}),
+		sizes: register.NewHistogram(prometheus.HistogramOpts{
+			Name: "projection_batch_records", Help: "Records in a batch.", Buckets: prometheus.ExponentialBuckets(1, 4, 7),
+		}),
+	}
+	for _, c := range outcomeCounters {
+		o.totals = append(o.totals, register.NewCounter(c))
+	}
+	return o
+}
+
+func (o *outcomes) count(found projection.Outcome) {
+	for i, n := range []int{
+		found.Applied, found.Filled, found.Duplicates, found.Held, found.Unreadable,
+		found.Unregistered, found.Parked, found.Released, found.Repairs,
+	} {
+		o.totals[i].Add(float64(n))
+	}
 }

@@ -10,9 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"example.com/threads/es/internal/totals"
+	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/process"
-	"example.com/threads/es/process/outbox"
 	"example.com/threads/es/projection"
 )
 
@@ -21,7 +20,7 @@ type Process struct {
 	Name string
 	Send process.Send
 	// Handlers add the commands that follow from events to the outbox.
-	Handlers func(*outbox.Outbox) []projection.Handler
+	Handlers func(*process.Outbox) []projection.Handler
 	// Ignore lists the aggregate types of the application; those without a handler do not concern the process.
 	Ignore []string
 	// Hold returns the reason why its commands must wait for now.
@@ -35,8 +34,7 @@ type running struct {
 	*Followed
 	process Process
 	advice  string
-	outbox  *outbox.Outbox
-	manager *process.Manager
+	outbox  *process.Outbox
 	report  func(ctx context.Context, message string, err error)
 	gauges  atomic.Pointer[[]Gauge] // of the last check that succeeded
 }
@@ -48,16 +46,15 @@ func (t *Turn) Process(p Process) (Consumer, error) {
 		return nil, err
 	}
 	log := t.updater.options.Log
-	commands := outbox.New(t.databases.Rows, store, p.Name)
-	manager := process.NewManager(p.Name, commands, p.Send, process.Settings{Logger: log})
+	outbox := process.New(t.databases.Rows, store, p.Name, log)
 	registry := prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": p.Name}, t.registry))
-	totals.Register(registry, "commands_sent_total", "Commands of the process that were decided.", &manager.Sent)
-	totals.Register(registry, "commands_failed_total", "Attempts to send a command of the process that failed; it is sent again.", &manager.Failures)
+	polling.Total(registry, "commands_sent_total", "Commands of the process that were decided.", &outbox.Sent)
+	polling.Total(registry, "commands_failed_total", "Attempts to send a command of the process that failed; it is sent again.", &outbox.Failures)
 	followed, err := t.Follow(p.Name, store, store, registry, projection.Options{
-		Logger: log.With("process", p.Name), Ignore: p.Ignore, Notify: func([]projection.Head) { manager.Wake() },
-	}, p.Handlers(commands)...)
+		Logger: log.With("process", p.Name), Ignore: p.Ignore, Notify: func([]projection.Head) { outbox.Wake() },
+	}, p.Handlers(outbox)...)
 	return &running{
-		Followed: followed, process: p, advice: t.Advice().Parked, outbox: commands, manager: manager,
+		Followed: followed, process: p, advice: t.Advice().Parked, outbox: outbox,
 		report: func(ctx context.Context, message string, err error) { log.WarnContext(ctx, message, "error", err) },
 	}, err
 }
@@ -67,7 +64,7 @@ const finishTimeout = 2 * time.Second // for snapshots that are due at the end
 // Run works until ctx ends and the current batches are stored.
 func (r *running) Run(ctx context.Context) {
 	var sending sync.WaitGroup
-	sending.Go(func() { r.manager.Run(ctx) })
+	sending.Go(func() { r.outbox.Run(ctx, r.process.Send) })
 	r.Followed.Run(ctx)
 	sending.Wait()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)

@@ -35,8 +35,8 @@ func (c *changing) Heads(ctx context.Context, aggregateType string) iter.Seq2[pr
 	return c.WholeJournal.Heads(ctx, aggregateType)
 }
 
-func (c *changing) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Page, error] {
-	return func(yield func(projection.Page, error) bool) {
+func (c *changing) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Batch, error] {
+	return func(yield func(projection.Batch, error) bool) {
 		if c.empty {
 			return
 		}
@@ -53,7 +53,6 @@ type rebuilt struct {
 	*world
 	journal *changing
 	store   *rowstore.Store
-	sets    *rowstore.RowSets
 }
 
 func onEach(t *testing.T, test func(t *testing.T, r *rebuilt)) {
@@ -69,14 +68,14 @@ func onEach(t *testing.T, test func(t *testing.T, r *rebuilt)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			journal := &changing{WholeJournal: projection.NewJournalReader(w.file), onPage: func() {}}
-			test(t, &rebuilt{w, journal, store, rowstore.NewRowSets(store, []string{notes.Table})})
+			journal := &changing{WholeJournal: projection.JournalReader{Journal: w.file}, onPage: func() {}}
+			test(t, &rebuilt{w, journal, store})
 		})
 	}
 }
 
-func (r *rebuilt) rebuild(options projection.RebuildOptions, handlers ...projection.Handler) *projection.Rebuild {
-	return projection.NewRebuild(r.sets, r.store, r.journal, options, handlers...)
+func (r *rebuilt) rebuild(handlers ...projection.Handler) *rowstore.Rebuild {
+	return &rowstore.Rebuild{Store: r.store, Tables: []string{notes.Table}, Journal: r.journal, Handlers: handlers}
 }
 
 // rows counts the rows of a set.
@@ -90,14 +89,14 @@ func (r *rebuilt) rows(t *testing.T, table string) (rows int) {
 
 func (r *rebuilt) wantNothingBegun(t *testing.T) {
 	t.Helper()
-	if state, err := r.sets.State(t.Context()); err != nil || !state.Over() {
+	if state, err := r.store.RebuildState(t.Context()); err != nil || !state.Over() {
 		t.Errorf("it has begun: %+v, %v", state, err)
 	}
 }
 
 func TestNoRebuildWithoutATypeThatHasRows(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rebuilt) {
-		if err := r.rebuild(projection.RebuildOptions{}).Start(t.Context()); err == nil || !strings.Contains(err.Error(), `"notebook"`) {
+		if err := r.rebuild().Start(t.Context()); err == nil || !strings.Contains(err.Error(), `"notebook"`) {
 			t.Errorf("the rebuild ends with %v", err)
 		}
 		r.wantNothingBegun(t)
@@ -108,9 +107,9 @@ func TestNoRebuildWithoutATypeThatHasRows(t *testing.T) {
 func TestNoRebuildFromAnEmptyJournalUnlessAskedFor(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rebuilt) {
 		before := r.rows(t, notes.Table)
-		rebuild := r.rebuild(projection.RebuildOptions{}, notes.Handler())
+		rebuild := r.rebuild(notes.Handler())
 		r.journal.empty = true
-		if err := rebuild.Start(t.Context()); !errors.Is(err, projection.ErrEmptyJournal) {
+		if err := rebuild.Start(t.Context()); !errors.Is(err, rowstore.ErrEmptyJournal) {
 			t.Errorf("the rebuild ends with %v", err)
 		}
 		r.wantNothingBegun(t)
@@ -122,7 +121,7 @@ func TestNoRebuildFromAnEmptyJournalUnlessAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.journal.empty, r.journal.onPage = true, func() {}
-		if err := rebuild.Resume(t.Context()); !errors.Is(err, projection.ErrEmptyJournal) {
+		if err := rebuild.Resume(t.Context()); !errors.Is(err, rowstore.ErrEmptyJournal) {
 			t.Errorf("the resumed rebuild ends with %v", err)
 		}
 		if now := r.rows(t, notes.Table); now != before || before == 0 {
@@ -132,9 +131,11 @@ func TestNoRebuildFromAnEmptyJournalUnlessAskedFor(t *testing.T) {
 		if err := rebuild.Cancel(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.rebuild(projection.RebuildOptions{FromEmpty: true}, notes.Handler()).Start(t.Context()); err != nil {
+		rebuild.FromEmpty = true
+		if err := rebuild.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		rebuild.FromEmpty = false
 		if now, old := r.rows(t, notes.Table), r.rows(t, notes.Table+"_old"); now != 0 || old != before {
 			t.Errorf("there are %d rows, and %d of %d beside them", now, old, before)
 		}
@@ -153,7 +154,7 @@ func TestVersionsOutliveAProgramWithoutTheType(t *testing.T) {
 			handlers []projection.Handler
 			want     []string
 		}{{[]projection.Handler{notes.Handler()}, nil}, {nil, nil}, {[]projection.Handler{later.Handler()}, []string{notebook.Type}}} {
-			if outdated, err := projection.Outdated(t.Context(), r.sets, step.handlers); err != nil || !slices.Equal(outdated, step.want) {
+			if outdated, err := r.rebuild(step.handlers...).Outdated(t.Context()); err != nil || !slices.Equal(outdated, step.want) {
 				t.Errorf("%v is outdated, want %v: %v", outdated, step.want, err)
 			}
 		}

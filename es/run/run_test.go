@@ -21,7 +21,6 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
-	"example.com/threads/es/sqlqueue"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/es/testenv"
 )
@@ -138,10 +137,8 @@ func (w *world) options(handlers ...projection.Handler) run.Options {
 			return run.Databases{
 				Journal: w.file, Rows: w.file.DB, Trouble: w.file.Check, Close: func() {},
 				Source: func(sink projection.Sink, checkpoints projection.Checkpoints, _ time.Duration) (run.Source, error) {
-					queue, err := sqlstore.NewQueue(w.file.DB)
-					return sqlqueue.New(sqlqueue.Ports{
-						Queue: queue, Projector: sink, Checkpoints: checkpoints, Log: slog.New(slog.DiscardHandler),
-					}, sqlqueue.Settings{PollMax: 10 * time.Millisecond}), err
+					return w.file.NewSource(sink, checkpoints, slog.New(slog.DiscardHandler),
+						sqlstore.SourceSettings{PollMax: 10 * time.Millisecond}), nil
 				},
 			}, nil
 		},
@@ -253,12 +250,7 @@ func TestRowsOfAnotherVersionAreRebuiltIfAllowed(t *testing.T) {
 	options.Advice.Rebuild = "ask for it"
 	updater, stop := start(t, options)
 	eventually(t, func() bool {
-		for _, check := range updater.Look(t.Context()).Checks {
-			if check.Name == "row_versions" && strings.Contains(check.Reason, "ask for it") {
-				return true
-			}
-		}
-		return false
+		return strings.Contains(updater.Look(t.Context()).Checks["row_versions"], "ask for it")
 	})
 	w.wantNotes(t, key, 3)
 	if err := updater.Rebuild(); err != nil { // an operator may
@@ -330,12 +322,7 @@ func TestATypeThatNobodyKnowsIsToldAndNotLost(t *testing.T) {
 	updater, stop := start(t, options)
 	eventually(t, func() bool {
 		state := updater.Look(t.Context())
-		for _, check := range state.Checks {
-			if check.Name == "aggregate_types" && strings.Contains(check.Reason, "IGNORE=notebook") {
-				return !state.Ready()
-			}
-		}
-		return false
+		return strings.Contains(state.Checks["aggregate_types"], "IGNORE=notebook") && !state.Ready()
 	})
 	stop()
 	updater, _ = start(t, w.options(notes.Handler()))

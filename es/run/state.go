@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/es/projection"
 )
@@ -19,23 +22,19 @@ type State struct {
 	DriftedAggregates int  // whose rows differ from the journal, of those verified so far
 	RepairDue         bool
 	Rebuild           *Rebuilding // unfinished; nil: there is none
-	Checks            []Check
-	Warnings          []string // for operators
+	// Checks has the conditions of being ready, by name, with the reason why each fails, which anybody may be told. A
+	// check without a reason passes.
+	Checks   map[string]string
+	Warnings []string // for operators
 
 	gauges []Gauge // of the consumers
-}
-
-// Check is a condition of being ready.
-type Check struct {
-	Name   string
-	Reason string // why it fails; anybody may be told. "": it passes
 }
 
 // Ready reports whether the updater is of use: no operator has to act, and the read model has caught up once. A lag
 // alone does not make it unready.
 func (s State) Ready() bool {
-	for _, check := range s.Checks {
-		if check.Reason != "" {
+	for _, reason := range s.Checks {
+		if reason != "" {
 			return false
 		}
 	}
@@ -49,7 +48,7 @@ const checkTimeout = 2 * time.Second
 func (u *Updater) Look(ctx context.Context) State {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	found := State{Lag: projection.Lag{Behind: time.Since(u.since), AtLeast: true}}
+	found := State{Checks: map[string]string{}, Lag: projection.Lag{Behind: time.Since(u.since), AtLeast: true}}
 	opened, turn := u.opened.Load(), u.turn.Load()
 	if opened == nil {
 		for _, name := range []string{"database", "stream", "processes"} {
@@ -61,7 +60,7 @@ func (u *Updater) Look(ctx context.Context) State {
 	if err == nil {
 		found.ParkedAggregates = &parked
 		u.parked.Store(int64(parked))
-		if found.Rebuild, err = opened.rebuilding(ctx); err == nil && found.Rebuild.Over {
+		if found.Rebuild, err = rebuilding(ctx, opened.store); err == nil && found.Rebuild.Over {
 			found.Rebuild = nil
 		}
 	}
@@ -103,7 +102,7 @@ func (u *Updater) lookAtTurn(ctx context.Context, found *State, turn *Turn) {
 	versions, journal, versionWarning := turn.keeper.reasons()
 	u.check(ctx, found, "stream", errors.Join(turn.databases.Trouble(ctx), model.source.Health()))
 	u.check(ctx, found, "processes", errors.Join(failed...))
-	found.Checks = append(found.Checks, Check{"aggregate_types", u.unknownTypes(turn)}, Check{"row_versions", versions}, Check{"rows_ahead", journal})
+	found.Checks["aggregate_types"], found.Checks["row_versions"], found.Checks["rows_ahead"] = u.unknownTypes(turn), versions, journal
 	if versionWarning != "" {
 		found.Warnings = append(found.Warnings, versionWarning)
 	}
@@ -111,26 +110,81 @@ func (u *Updater) lookAtTurn(ctx context.Context, found *State, turn *Turn) {
 
 // check records the result of a check. The cause of a failure goes to the log only, unless it says what may be told.
 func (u *Updater) check(ctx context.Context, found *State, name string, err error) {
+	found.Checks[name] = ""
 	if err == nil {
-		found.Checks = append(found.Checks, Check{Name: name})
 		return
 	}
 	u.options.Log.WarnContext(ctx, "not ready", "check", name, "error", err)
-	reason := ""
 	if public := interface{ Reason() string }(nil); errors.As(err, &public) {
-		reason = public.Reason()
+		found.Checks[name] = public.Reason()
 	}
-	found.Checks = append(found.Checks, Check{name, cmp.Or(reason, name+" can't be used or stands still; the log says why")})
+	found.Checks[name] = cmp.Or(found.Checks[name], name+" can't be used or stands still; the log says why")
 }
 
 // unknownTypes returns the reason to be unready because of events of unregistered types; "": there are none.
-func (u *Updater) unknownTypes(turn *Turn) (reason string) {
+func (u *Updater) unknownTypes(turn *Turn) string {
+	var reasons []string
 	for _, first := range turn.model.projector.Unregistered() {
-		if reason != "" {
-			reason += "; "
+		reason := fmt.Sprintf("there are events of the aggregate type %q (the first met: %s), which this program does not know: run one that does",
+			first.Type, first)
+		if ignore := u.options.Advice.Ignore; ignore != "" {
+			reason += ", or " + ignore + first.Type
 		}
-		reason += fmt.Sprintf("there are events of the aggregate type %q (the first met: %s), which this program does not know: "+
-			"run one that does, or %s%s", first.Type, first, u.options.Advice.Ignore, first.Type)
+		reasons = append(reasons, reason)
 	}
-	return reason
+	return strings.Join(reasons, "; ")
+}
+
+// Describe implements [prometheus.Collector]. It describes nothing, so that Collect may leave out what is unknown.
+func (u *Updater) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements [prometheus.Collector]: all gauges are of one look at the updater.
+func (u *Updater) Collect(metrics chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*checkTimeout)
+	defer cancel()
+	found := u.Look(ctx)
+	send := func(g Gauge) {
+		metrics <- prometheus.MustNewConstMetric(prometheus.NewDesc(g.Name, g.Help, nil, g.Labels), prometheus.GaugeValue, g.Value)
+	}
+	gauge := func(name, help string, value float64) { send(Gauge{Name: name, Help: help, Value: value}) }
+	gauge("projection_active", "1 while this process writes the read model, 0 while it stands by.", oneIf(found.Active))
+	gauge("projection_ready", "1 while the updater is ready.", oneIf(found.Ready()))
+	gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none.", found.Lag.Behind.Seconds())
+	gauge("projection_lag_records", "Records that are not in the read model.", float64(found.Lag.Records))
+	gauge("projection_lag_at_least", "1 when projection_lag_seconds and projection_lag_records are lower bounds.", oneIf(found.Lag.AtLeast))
+	gauge("projection_parked_aggregates", "Aggregates that wait for an event that can't be projected.", float64(u.parked.Load()))
+	gauge("projection_drifted_aggregates", "Aggregates whose rows differ from the journal, of those verified so far.", float64(found.DriftedAggregates))
+	gauge("projection_repair_due", "1 while a repair is due: rows may be missing until the comparison with the journal is done.", oneIf(found.RepairDue))
+
+	rebuild := Rebuilding{}
+	if found.Rebuild != nil {
+		rebuild = *found.Rebuild
+	}
+	gauge("projection_rebuild_running", "1 while a rebuild of the read model is unfinished.", oneIf(found.Rebuild != nil))
+	gauge("projection_rebuild_events", "Events in the new rows of the rebuild.", float64(rebuild.Events))
+	gauge("projection_rebuild_events_expected", "Events that the rebuild is expected to project.", float64(rebuild.EventsTotal))
+	gauge("projection_rebuild_seconds_left", "Estimated time until the rebuild has read all events; 0 if unknown.", rebuild.SecondsLeft)
+
+	var ahead, outdated int
+	if turn := u.turn.Load(); turn != nil {
+		ahead, outdated = turn.model.projector.Drift().Ahead, len(turn.keeper.outdatedTypes())
+		for _, key := range turn.model.projector.Unregistered() {
+			send(Gauge{
+				"projection_unregistered_type", "1 for each aggregate type that has events and that this program does not know.", 1,
+				prometheus.Labels{"aggregate_type": key.Type},
+			})
+		}
+	}
+	gauge("projection_aggregates_ahead", "Aggregates whose rows have events that the journal lacks, of those verified so far.", float64(ahead))
+	gauge("projection_rows_outdated", "Aggregate types whose rows were made by another version of the program.", float64(outdated))
+	for _, g := range found.gauges {
+		send(g)
+	}
+}
+
+func oneIf(condition bool) float64 {
+	if condition {
+		return 1
+	}
+	return 0
 }

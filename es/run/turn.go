@@ -15,6 +15,27 @@ import (
 	"example.com/threads/es/rowstore"
 )
 
+// Consumer works beside the read model while this process has the turn.
+type Consumer interface {
+	// Run works until ctx ends, and finishes what it has begun. It logs failures.
+	Run(ctx context.Context)
+	// Check returns what operators should know. An error is the reason to be unready.
+	Check(ctx context.Context) (Status, error)
+}
+
+// Status is what operators see of a [Consumer].
+type Status struct {
+	Warnings []string
+	Gauges   []Gauge // also with an error, as last known
+}
+
+// Gauge is a metric of one moment.
+type Gauge struct {
+	Name, Help string
+	Value      float64
+	Labels     prometheus.Labels
+}
+
 // Turn is the time while this process writes the read model. A [Consumer] is made of it.
 type Turn struct {
 	updater   *Updater
@@ -78,7 +99,7 @@ func (u *Updater) work(ctx context.Context, databases Databases, right *rowstore
 
 func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 	t := &Turn{updater: u, databases: databases, term: term, registry: prometheus.NewRegistry(), changed: []func([]projection.Head){u.options.Notify}}
-	store, journal := u.opened.Load().store.InTerm(term), projection.NewJournalReader(databases.Journal)
+	store, journal := u.opened.Load().store.InTerm(term), projection.JournalReader{Journal: databases.Journal}
 	notify := func(heads []projection.Head) {
 		for _, changed := range t.changed {
 			changed(heads)

@@ -1,3 +1,9 @@
+// Package run is the runtime of an updater: the program that keeps a read model. It waits for its turn to write,
+// follows the event store, projects, rebuilds and verifies the rows, runs further consumers of the events beside it,
+// and tells its state and its metrics.
+//
+// An application hands it [Options]: the read model's handlers, how the databases are opened, and its consumers, such
+// as process managers ([Turn.Process]).
 package run
 
 import (
@@ -18,10 +24,6 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 )
-
-// Silence is how long a database server waits for a silent updater before it ends its transaction, so that another
-// updater can take over from a paused one.
-const Silence = 3 * time.Second
 
 const turnAgain = 500 * time.Millisecond // after an error
 
@@ -116,8 +118,6 @@ type Updater struct {
 type readModel struct {
 	db    *sqlx.DB
 	store *rowstore.Store
-	sets  *rowstore.RowSets
-	pace  pace
 }
 
 // New returns an updater whose metrics are in registry. It works while [Updater.Run] runs.
@@ -190,7 +190,7 @@ func (u *Updater) Rebuilding(ctx context.Context) *Rebuilding {
 	if opened == nil {
 		return nil
 	}
-	found, err := opened.rebuilding(ctx)
+	found, err := rebuilding(ctx, opened.store)
 	if err != nil {
 		return nil // the checks of the database report it
 	}
@@ -199,7 +199,14 @@ func (u *Updater) Rebuilding(ctx context.Context) *Rebuilding {
 
 // Run projects whenever this process has the turn, until ctx ends and the current batches are stored.
 func (u *Updater) Run(ctx context.Context) error {
-	databases, err := u.open(ctx)
+	var databases Databases
+	report := func(err error) {
+		u.options.Log.WarnContext(ctx, "waiting for the databases of events and read model", "error", err)
+	}
+	err := polling.Retry(ctx, report, func(ctx context.Context) (err error) {
+		databases, err = u.options.Open(ctx)
+		return err
+	})
 	if err != nil {
 		return nil // stopped before there was anything to do
 	}
@@ -208,7 +215,7 @@ func (u *Updater) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u.opened.Store(&readModel{db: databases.Rows, store: store, sets: rowstore.NewRowSets(store, u.options.ReadModel.Tables)})
+	u.opened.Store(&readModel{db: databases.Rows, store: store})
 	host, _ := os.Hostname() // for people only
 	holder := fmt.Sprintf("%s, process %d", host, os.Getpid())
 	for ctx.Err() == nil {
@@ -231,18 +238,6 @@ func (u *Updater) Run(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// open waits for the databases and their schemas. It fails only when ctx ends.
-func (u *Updater) open(ctx context.Context) (databases Databases, err error) {
-	report := func(err error) {
-		u.options.Log.WarnContext(ctx, "waiting for the databases of events and read model", "error", err)
-	}
-	err = polling.Retry(ctx, report, func(ctx context.Context) (err error) {
-		databases, err = u.options.Open(ctx)
-		return err
-	})
-	return databases, err
 }
 
 // tracer returns the tracer of a projection; nil: no traces.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/sqldialect"
@@ -14,15 +15,18 @@ import (
 // a call has met damaged data, it writes nothing and returns es.ErrDamaged: a restored backup would lack the events.
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	err := check(write)
-	if met := g.trouble.Load(); err == nil && met != nil && errors.Is(met, es.ErrDamaged) {
-		err = met
+	if err == nil && g.damaged.Load() {
+		err = es.ErrDamaged
 	}
 	if err == nil {
-		change := appending{gateway: g, write: write}
+		var first []any
 		if write.FirstSnapshot != nil {
-			change.first = g.pack(write.ID, es.Snapshot{Version: 1, Payload: write.FirstSnapshot})
+			first = g.snapshotValues(write.ID, es.Snapshot{Version: 1, Payload: write.FirstSnapshot})
 		}
-		err = g.writer.write(ctx, change)
+		err = g.writer.write(ctx, func(ctx context.Context, in session) error { return g.append(ctx, in, write, first) })
+	}
+	if errors.Is(err, errRefused) {
+		err = g.reason(ctx, write)
 	}
 	return g.explain(ctx, err, "append to %s", write.ID)
 }
@@ -42,25 +46,39 @@ func check(write es.Append) error {
 	return nil
 }
 
-// appending is the change of an Append.
-type appending struct {
-	gateway *Gateway
-	write   es.Append
-	first   packedSnapshot
-}
-
-func (appending) appends() bool { return true }
-
-func (a appending) apply(ctx context.Context, in session) error {
-	err := a.moveHead(ctx, in)
-	if err == nil {
-		err = a.addEntries(ctx, in)
+var (
+	// eventColumns are the inserted columns; the database adds sequence_number.
+	eventColumns = []string{
+		"tenant_code", "aggregate_type", "aggregate_id", "version", "event_id", "command_id", "correlation_id", "user_id",
+		"event_type", "event_content", "occurred_at",
 	}
-	if err == nil && a.write.FirstSnapshot != nil {
-		err = a.first.insert(ctx, in, a.gateway.dialect)
+	receiptColumns = []string{"tenant_code", "command_id", "fingerprint", "answer", "expires_at"}
+)
+
+// append is the change of Append; first are the values of the first snapshot, if there is one.
+func (g *Gateway) append(ctx context.Context, in session, write es.Append, first []any) error {
+	err := g.enterQueue(ctx, in)
+	if err == nil {
+		err = g.moveHead(ctx, in, write)
 	}
 	if err == nil {
-		err = a.addReceipts(ctx, in)
+		id, args := write.ID, make([]any, 0, len(write.Entries)*len(eventColumns))
+		for _, entry := range write.Entries {
+			args = append(args, id.Tenant, id.Type, id.String(), entry.SeqNr, entry.EventID, sql.Null[string]{V: entry.CommandID, Valid: entry.CommandID != ""},
+				entry.CorrelationID, entry.UserID, entry.EventType, string(entry.Payload), entry.OccurredAt.UnixMicro())
+		}
+		_, err = in.ExecContext(ctx, g.dialect.Insert("events", eventColumns, len(write.Entries)), args...)
+	}
+	if err == nil && first != nil {
+		_, err = in.ExecContext(ctx, g.dialect.Insert("snapshots", snapshotColumns, 1), first...)
+	}
+	if err == nil && len(write.Receipts) > 0 {
+		var args []any
+		for _, receipt := range write.Receipts {
+			answer := append([]byte{}, receipt.Answer...) // never nil, which would be NULL
+			args = append(args, write.ID.Tenant, receipt.CommandID, receipt.Fingerprint, answer, receipt.ExpiresAt.UnixMicro())
+		}
+		_, err = in.ExecContext(ctx, g.dialect.Insert("receipts", receiptColumns, len(write.Receipts)), args...)
 	}
 	if sqldialect.ClassOf(err) == sqldialect.Duplicate {
 		return fmt.Errorf("%w: %w", errRefused, err)
@@ -68,79 +86,144 @@ func (a appending) apply(ctx context.Context, in session) error {
 	return err
 }
 
+// enterQueue takes the shared lock on the queue's row until the transaction ends, where transactions run concurrently.
+// It must come before the events get their numbers, because [queue.Read] relies on that.
+func (g *Gateway) enterQueue(ctx context.Context, in session) error {
+	if !g.concurrent {
+		return nil
+	}
+	_, found, err := readRow[int](ctx, in, "SELECT id FROM event_queue WHERE id = 1"+g.dialect.ForShare())
+	if err == nil && !found {
+		err = errors.New("the event store's table event_queue has no row: run its migrations again")
+	}
+	return err
+}
+
 // moveHead updates the aggregate's row from the expected version to the next one, or inserts it. On MySQL, other
 // writers to the aggregate wait here for the row lock.
-func (a appending) moveHead(ctx context.Context, in session) error {
-	id, expected := a.write.ID, a.write.ExpectedVersion
-	next := a.write.NextVersion()
-	if expected == 0 {
-		_, err := in.ExecContext(ctx,
-			"INSERT INTO aggregates (tenant_code, aggregate_id, type, version, snapshot_version, created_at) VALUES (?, ?, ?, ?, 0, ?)",
-			id.Tenant, id.String(), id.Type, next, a.gateway.settings.Clock().UnixMicro())
-		return err
+func (g *Gateway) moveHead(ctx context.Context, in session, write es.Append) error {
+	if write.ExpectedVersion == 0 {
+		return g.insertHead(ctx, in, write.ID, es.Head{Version: write.NextVersion()})
 	}
 	statement := "UPDATE aggregates SET version = ?, asked = 0 WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
-	if a.write.Heed {
+	if write.Heed {
 		statement += " AND asked = 0"
 	}
-	moved, err := changed(ctx, in, statement, next, id.Tenant, id.String(), expected)
+	moved, err := changed(ctx, in, statement, write.NextVersion(), write.ID.Tenant, write.ID.String(), write.ExpectedVersion)
 	if err == nil && moved == 0 {
 		return errRefused
 	}
 	return err
 }
 
-func (a appending) addEntries(ctx context.Context, in session) error {
-	args := make([]any, 0, len(a.write.Entries)*len(eventColumns))
-	for _, entry := range a.write.Entries {
-		args = append(args, eventValues(a.write.ID, entry)...)
-	}
-	_, err := in.ExecContext(ctx, a.gateway.dialect.Insert("events", eventColumns, len(a.write.Entries)), args...)
+func (g *Gateway) insertHead(ctx context.Context, in session, id es.AggregateID, head es.Head) error {
+	_, err := in.ExecContext(ctx,
+		"INSERT INTO aggregates (tenant_code, aggregate_id, type, version, snapshot_version, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+		id.Tenant, id.String(), id.Type, head.Version, head.SnapshotVersion, g.settings.Clock().UnixMicro())
 	return err
 }
 
-// refused finds the reason: nil when this write was already committed, *HandledError when a command was handled before,
-// *InconsistentError when an event exists although the head is at the expected version, and ErrConflict otherwise.
-func (a appending) refused(ctx context.Context, in session) error {
-	id, expected := a.write.ID, a.write.ExpectedVersion
-	eventID, _, err := readEventID(ctx, in, id, expected+1)
-	if err != nil || eventID == a.write.Entries[0].EventID {
+// reason finds out why the write was refused: nil when it was already committed, *HandledError when a command was
+// handled before, *InconsistentError when an event exists although the head is at the expected version, and ErrConflict
+// otherwise.
+func (g *Gateway) reason(ctx context.Context, write es.Append) error {
+	eventID, _, err := g.eventID(ctx, write.ID, write.ExpectedVersion+1)
+	if err != nil || eventID == write.Entries[0].EventID {
 		return err // this write was committed, but its answer was lost
 	}
-	if err := a.handled(ctx, in); err != nil {
+	if err := g.handled(ctx, write); err != nil {
 		return err
 	}
-	for _, entry := range a.write.Entries {
-		_, exists, err := readEventID(ctx, in, id, entry.SeqNr)
-		if err == nil && exists {
-			err = contradicts(ctx, in, id, expected, entry.SeqNr)
-		}
-		if err != nil {
+	for _, entry := range write.Entries {
+		if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, entry.SeqNr); err != nil {
 			return err
 		}
 	}
-	head, err := readHead(ctx, in, id)
+	row, _, err := g.headRow(ctx, g.db, write.ID, "")
 	if err != nil {
 		return err
 	}
-	if head.Version == expected {
+	if row.Version == int64(write.ExpectedVersion) {
 		return fmt.Errorf("%w: another writer has asked for a turn", es.ErrConflict)
 	}
-	return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, expected, head.Version)
+	return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, write.ExpectedVersion, row.Version)
+}
+
+// handled returns a *HandledError when one of the commands was handled before: it has a receipt, or an event of the
+// aggregate has its id. Then the receipt was pruned by an earlier release, and the error has only the command's id.
+func (g *Gateway) handled(ctx context.Context, write es.Append) error {
+	for _, receipt := range write.Receipts {
+		found, is, err := g.receipt(ctx, write.ID.Tenant, receipt.CommandID)
+		if err != nil {
+			return err
+		}
+		if is {
+			return &es.HandledError{Receipt: found}
+		}
+	}
+	for _, entry := range write.Entries {
+		_, found, err := g.byCommand(ctx, write.ID, entry.CommandID)
+		if err != nil {
+			return err
+		}
+		if found {
+			return &es.HandledError{Receipt: es.Receipt{CommandID: entry.CommandID}}
+		}
+	}
+	return nil
+}
+
+// Receipt reads consistently. A receipt is kept as long as its event, for ever, and so never counts as expired.
+func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
+	receipt, found, err := g.receipt(ctx, tenant, commandID)
+	return receipt, found, g.explain(ctx, err, "read the receipt of command %s", commandID)
+}
+
+func (g *Gateway) receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
+	row, found, err := readRow[struct {
+		CommandID   string `db:"command_id"`
+		Fingerprint string `db:"fingerprint"`
+		Answer      []byte `db:"answer"`
+		ExpiresAt   int64  `db:"expires_at"`
+	}](ctx, g.db, "SELECT command_id, fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID)
+	if err != nil || !found {
+		return es.Receipt{}, false, err
+	}
+	return es.Receipt{
+		CommandID: row.CommandID, Fingerprint: row.Fingerprint, Answer: row.Answer, ExpiresAt: time.UnixMicro(row.ExpiresAt).UTC(),
+	}, true, nil
 }
 
 // AskForTurn marks the aggregate's row. The mark only affects an Append with Heed.
 func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
-	err := g.writer.write(ctx, statement("UPDATE aggregates SET asked = 1 WHERE tenant_code = ? AND aggregate_id = ?", id.Tenant, id.String()))
+	err := g.execute(ctx, "UPDATE aggregates SET asked = 1 WHERE tenant_code = ? AND aggregate_id = ?", id.Tenant, id.String())
 	return g.explain(ctx, err, "ask for a turn at %s", id)
 }
 
-// readEventID returns the id of the aggregate's event with this number; false if there is none.
-func readEventID(ctx context.Context, in session, id es.AggregateID, seqNr uint64) (eventID string, found bool, err error) {
-	err = in.GetContext(ctx, &eventID, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
-		id.Tenant, id.String(), seqNr)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", false, nil
-	}
-	return eventID, err == nil, err
+// execute writes one statement, which can be repeated.
+func (g *Gateway) execute(ctx context.Context, statement string, args ...any) error {
+	return g.writer.write(ctx, func(ctx context.Context, in session) error {
+		_, err := in.ExecContext(ctx, statement, args...)
+		return err
+	})
+}
+
+// Draw updates the sequence's row, whose lock keeps others out until the transaction ends, or inserts the first row. A
+// retry after a lost answer draws again, which leaves a gap.
+func (g *Gateway) Draw(ctx context.Context, tenant es.Tenant, sequence string) (drawn uint64, err error) {
+	err = g.writer.write(ctx, func(ctx context.Context, in session) error {
+		const update = "UPDATE sequences SET drawn = drawn + 1 WHERE tenant_code = ? AND name = ?"
+		updated, err := changed(ctx, in, update, tenant, sequence)
+		if err == nil && updated == 0 {
+			_, err = in.ExecContext(ctx, "INSERT INTO sequences (tenant_code, name, drawn) VALUES (?, ?, 1)", tenant, sequence)
+			if sqldialect.ClassOf(err) == sqldialect.Duplicate { // another process has inserted it
+				_, err = in.ExecContext(ctx, update, tenant, sequence)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return in.GetContext(ctx, &drawn, "SELECT drawn FROM sequences WHERE tenant_code = ? AND name = ?", tenant, sequence)
+	})
+	return drawn, g.explain(ctx, err, "draw from the sequence %s", sequence)
 }

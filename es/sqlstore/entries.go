@@ -3,69 +3,107 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/sqldialect"
 )
 
-// entriesPage is the number of entries in memory at once: 3 MB if all have the maximum size.
-const entriesPage = 200
+const (
+	entriesPage = 200 // in memory at once: 3 MB if all have the maximum size
+	headsPage   = 500
+)
 
-const selectEntries = "SELECT " + entryColumns + " FROM events " +
-	"WHERE tenant_code = ? AND aggregate_id = ? AND version > ? AND version <= ? ORDER BY version LIMIT ?"
+// headRow is an aggregate's row. Its numbers may be anything.
+type headRow struct {
+	Tenant          es.Tenant `db:"tenant_code"`
+	AggregateID     string    `db:"aggregate_id"`
+	Type            string    `db:"type"`
+	Version         int64     `db:"version"`
+	SnapshotVersion int64     `db:"snapshot_version"`
+}
 
-// Entries reads the table that Append writes, so it is never stale.
-func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
-	return func(yield func(es.Entry, error) bool) {
-		for after < upTo {
-			var page []entryRow
-			err := g.db.SelectContext(ctx, &page, selectEntries, id.Tenant, id.String(), after, upTo, entriesPage)
-			if err != nil {
-				yield(es.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
-				return
-			}
-			for _, row := range page {
-				if row.Version != after+1 {
-					break
-				}
-				if !yield(row.entry(), nil) {
-					return
-				}
-				after = row.Version
-			}
-			if after < upTo && (len(page) == 0 || page[len(page)-1].Version != after) {
-				yield(es.Entry{}, &es.InconsistentError{ID: id, Head: upTo, Event: after + 1})
+const selectHead = "SELECT tenant_code, aggregate_id, type, version, snapshot_version FROM aggregates WHERE tenant_code = ? AND "
+
+// headRow reads the aggregate's row; lock is the end of the statement.
+func (g *Gateway) headRow(ctx context.Context, in session, id es.AggregateID, lock string) (headRow, bool, error) {
+	return readRow[headRow](ctx, in, selectHead+"aggregate_id = ?"+lock, id.Tenant, id.String())
+}
+
+// headOf converts a row. An invalid snapshot pointer is logged and read as 0, which only costs time; the next snapshot
+// corrects it.
+func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, row headRow) es.Head {
+	if row.SnapshotVersion < 0 || row.SnapshotVersion > row.Version {
+		if g.said.First(id.Tenant.String() + " " + id.String()) {
+			g.settings.Logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
+				"tenant", id.Tenant, "aggregate", id.String(), "version", row.Version, "snapshot_version", row.SnapshotVersion)
+		}
+		row.SnapshotVersion = 0
+	}
+	return es.Head{Version: uint64(row.Version), SnapshotVersion: uint64(row.SnapshotVersion)}
+}
+
+// Head reads the aggregate's row.
+func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
+	row, _, err := g.headRow(ctx, g.db, id, "")
+	if err != nil {
+		return es.Head{}, g.explain(ctx, err, "read the head of %s", id)
+	}
+	return g.headOf(ctx, id, row), nil
+}
+
+// Verify reads the event after the head's version, and then checks whether the head has moved on: both are written in
+// one transaction, so a head that is read later must include the event.
+func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
+	return g.explain(ctx, g.contradicts(ctx, id, head.Version, head.Version+1), "compare head and journal of %s", id)
+}
+
+// contradicts returns an error if the journal has the event although the head is still at the version.
+func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, event uint64) error {
+	_, found, err := g.eventID(ctx, id, event)
+	if err != nil || !found {
+		return err
+	}
+	row, _, err := g.headRow(ctx, g.db, id, "")
+	if err == nil && row.Version == int64(version) {
+		err = &es.InconsistentError{ID: id, Head: version, Event: event}
+	}
+	return err
+}
+
+func (g *Gateway) eventID(ctx context.Context, id es.AggregateID, seqNr uint64) (eventID string, found bool, err error) {
+	return readRow[string](ctx, g.db, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
+		id.Tenant, id.String(), seqNr)
+}
+
+// Heads implements [es.Journal].
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
+	return func(yield func(es.AggregateHead, error) bool) {
+		for row, err := range g.headRows(ctx, " AND type = ?", aggregateType) {
+			id := aggregateID(row.Tenant, aggregateType, row.AggregateID)
+			if !yield(es.AggregateHead{ID: id, Head: g.headOf(ctx, id, row)}, g.explain(ctx, err, "read the heads of type %s", aggregateType)) {
 				return
 			}
 		}
 	}
 }
 
-// EntriesAt implements [es.Lookup].
-func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
-	return func(yield func(es.Entry, error) bool) {
-		for some := range slices.Chunk(seqNrs, entriesPage) {
-			args := []any{id.Tenant, id.String()}
-			for _, seqNr := range some {
-				args = append(args, seqNr)
-			}
-			var page []entryRow
-			err := g.db.SelectContext(ctx, &page, "SELECT "+entryColumns+" FROM events WHERE tenant_code = ? AND aggregate_id = ? "+
-				"AND version IN ("+sqldialect.Marks(len(some))+") ORDER BY version", args...)
-			if err != nil {
-				yield(es.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
-				return
-			}
-			for i, seqNr := range some {
-				if i == len(page) || page[i].Version != seqNr {
-					yield(es.Entry{}, &es.InconsistentError{ID: id, Head: seqNrs[len(seqNrs)-1], Event: seqNr})
-					return
-				}
-				if !yield(page[i].entry(), nil) {
+// headRows yields the aggregates' rows tenant by tenant, page by page.
+func (g *Gateway) headRows(ctx context.Context, condition string, args ...any) iter.Seq2[headRow, error] {
+	return func(yield func(headRow, error) bool) {
+		var tenants []es.Tenant
+		if err := g.db.SelectContext(ctx, &tenants, "SELECT DISTINCT tenant_code FROM aggregates ORDER BY tenant_code"); err != nil {
+			yield(headRow{}, err)
+			return
+		}
+		for _, tenant := range tenants {
+			pages := readPages(ctx, g.db, headsPage, selectHead+"aggregate_id > ?"+condition+" ORDER BY aggregate_id",
+				func(last headRow) []any { return append([]any{tenant, last.AggregateID}, args...) })
+			for row, err := range pages {
+				if !yield(row, err) || err != nil {
 					return
 				}
 			}
@@ -73,22 +111,16 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 	}
 }
 
-// eventColumns are the inserted columns; the database adds sequence_number.
-var eventColumns = []string{
-	"tenant_code", "aggregate_type", "aggregate_id", "version", "event_id", "command_id", "correlation_id", "user_id",
-	"event_type", "event_content", "occurred_at",
+// aggregateID is the inverse of [es.AggregateID.String].
+func aggregateID(tenant es.Tenant, aggregateType, stored string) es.AggregateID {
+	return es.AggregateID{Tenant: tenant, Type: aggregateType, ID: strings.TrimPrefix(stored, aggregateType+"-")}
 }
 
-func eventValues(id es.AggregateID, entry es.Entry) []any {
-	return []any{
-		id.Tenant, id.Type, id.String(), entry.SeqNr, entry.EventID, sql.Null[string]{V: entry.CommandID, Valid: entry.CommandID != ""},
-		entry.CorrelationID, entry.UserID, entry.EventType, string(entry.Payload), entry.OccurredAt.UnixMicro(),
-	}
-}
-
-const entryColumns = "version, event_id, command_id, correlation_id, user_id, event_type, event_content, occurred_at"
+const selectEntries = "SELECT aggregate_type, version, event_id, command_id, correlation_id, user_id, event_type, event_content, occurred_at " +
+	"FROM events WHERE tenant_code = ? AND aggregate_id = ? AND "
 
 type entryRow struct {
+	AggregateType string           `db:"aggregate_type"`
 	Version       uint64           `db:"version"`
 	EventID       string           `db:"event_id"`
 	CommandID     sql.Null[string] `db:"command_id"`
@@ -106,18 +138,70 @@ func (r entryRow) entry() es.Entry {
 	}
 }
 
-// EntryByCommand finds the entries of all commands, for ever: the command id is unique within an aggregate.
-func (g *Gateway) EntryByCommand(ctx context.Context, id es.AggregateID, commandID string) (es.Entry, bool, error) {
-	entry, found, err := readByCommand(ctx, g.db, id, commandID)
-	return entry, found, g.explain(ctx, err, "look for command %s in the journal of %s", commandID, id)
+// entryRows yields the aggregate's rows between two versions, page by page.
+func (g *Gateway) entryRows(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[entryRow, error] {
+	return readPages(ctx, g.db, entriesPage, selectEntries+"version > ? AND version <= ? ORDER BY version",
+		func(last entryRow) []any { return []any{id.Tenant, id.String(), max(after, last.Version), upTo} })
 }
 
-func readByCommand(ctx context.Context, in session, id es.AggregateID, commandID string) (es.Entry, bool, error) {
-	var row entryRow
-	err := in.GetContext(ctx, &row, "SELECT "+entryColumns+" FROM events WHERE tenant_code = ? AND aggregate_id = ? AND command_id = ?",
-		id.Tenant, id.String(), commandID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return es.Entry{}, false, nil
+// Entries reads the table that Append writes, so it is never stale.
+func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		if after >= upTo {
+			return
+		}
+		for row, err := range g.entryRows(ctx, id, after, upTo) {
+			if err != nil {
+				yield(es.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
+				return
+			}
+			if row.Version != after+1 {
+				break
+			}
+			if !yield(row.entry(), nil) {
+				return
+			}
+			after = row.Version
+		}
+		if after < upTo {
+			yield(es.Entry{}, &es.InconsistentError{ID: id, Head: upTo, Event: after + 1})
+		}
 	}
-	return row.entry(), err == nil, err
+}
+
+// EntriesAt implements [es.Reader].
+func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		for some := range slices.Chunk(seqNrs, entriesPage) {
+			args := []any{id.Tenant, id.String()}
+			for _, seqNr := range some {
+				args = append(args, seqNr)
+			}
+			var page []entryRow
+			err := g.db.SelectContext(ctx, &page, selectEntries+"version IN ("+sqldialect.Marks(len(some))+") ORDER BY version", args...)
+			if err != nil {
+				yield(es.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
+				return
+			}
+			for i, seqNr := range some {
+				if i == len(page) || page[i].Version != seqNr {
+					yield(es.Entry{}, &es.InconsistentError{ID: id, Head: seqNrs[len(seqNrs)-1], Event: seqNr})
+					return
+				}
+				if !yield(page[i].entry(), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// EntryByCommand finds the entries of all commands, for ever: the command id is unique within an aggregate.
+func (g *Gateway) EntryByCommand(ctx context.Context, id es.AggregateID, commandID string) (es.Entry, bool, error) {
+	row, found, err := g.byCommand(ctx, id, commandID)
+	return row.entry(), found, g.explain(ctx, err, "look for command %s in the journal of %s", commandID, id)
+}
+
+func (g *Gateway) byCommand(ctx context.Context, id es.AggregateID, commandID string) (entryRow, bool, error) {
+	return readRow[entryRow](ctx, g.db, selectEntries+"command_id = ?", id.Tenant, id.String(), commandID)
 }

@@ -1,5 +1,11 @@
 package sqlstore
 
+// Queue is what a source reads.
+type Queue = queue
+
+// Queue returns a reader of the queue.
+func (g *Gateway) Queue() *Queue { return &queue{gateway: g} }
+
 // Waiting returns how many changes wait for the next group.
 func (g *Gateway) Waiting() int {
 	w := g.writer.(*groupWriter)
@@ -14,4 +20,12 @@ func (g *Gateway) Writing() bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.working && len(w.waiting) == 0
+}
+
+// Totals are the running totals of a source.
+type Totals struct{ Polls, Empty, Failures, Records, Skipped int64 }
+
+// Totals returns the running totals.
+func (s *Source) Totals() Totals {
+	return Totals{s.polls.Load(), s.empty.Load(), s.failures.Load(), s.records.Load(), s.skipped.Load()}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/jmoiron/sqlx"
-	"modernc.org/sqlite"
+	sqlite "github.com/ncruces/go-sqlite3/driver"
 )
 
 // faultyDriver is a SQLite driver that can fail at a COMMIT, before or after executing it.
@@ -61,7 +61,7 @@ func (f *faultyDriver) takeRefusal() bool {
 	return f.refuse >= 0
 }
 
-func (f *faultyDriver) Driver() driver.Driver { return &sqlite.Driver{} }
+func (f *faultyDriver) Driver() driver.Driver { return &sqlite.SQLite{} }
 
 func (f *faultyDriver) Connect(context.Context) (driver.Conn, error) {
 	conn, err := f.Driver().Open(f.dsn)
@@ -75,7 +75,7 @@ type fullConn interface {
 	driver.Conn
 	driver.ConnBeginTx
 	driver.ExecerContext
-	driver.QueryerContext
+	driver.ConnPrepareContext
 }
 
 type faultyConn struct {

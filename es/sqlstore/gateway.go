@@ -1,10 +1,25 @@
+// Package sqlstore implements the EventPersistenceGateway on a relational database: SQLite, MySQL or MariaDB. Package
+// es calls it; estest tests its contract; migrations creates and documents its tables; package sqldialect holds the
+// differences between the databases.
+//
+// [Gateway] writes. An Append compares the expected version with the aggregate's row, updates the row, and inserts
+// events and receipts, all in one transaction (append.go). The database decides who runs the transaction (writer.go):
+// on SQLite, which allows one writer, concurrent Appends share a transaction, and with it one wait for the disk; on
+// MySQL each has its own.
+//
+// [Source] hands the events of all aggregates by sequence number to a projection. queue.go explains why it skips none
+// although transactions on MySQL commit in any order.
+//
+// Reads see every acknowledged Append, and hold at most one page in memory.
 package sqlstore
 
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -12,10 +27,21 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
+	"example.com/threads/es/database"
 	"example.com/threads/es/internal/once"
 	"example.com/threads/es/internal/packing"
 	"example.com/threads/es/internal/sqldialect"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/rowstore"
 )
+
+//go:embed migrations/*/*.sql
+var migrations embed.FS
+
+// Schema returns the migrations of the tables of the event store.
+func Schema() migration.Set {
+	return migration.Set{Name: "event store", Table: "eventstore_migrations", Files: migrations, Folder: "migrations"}
+}
 
 // Settings of a gateway.
 type Settings struct {
@@ -24,75 +50,36 @@ type Settings struct {
 	Logger       *slog.Logger
 	Spool        es.SpoolLimits
 
-	// OnAppend, if set, is called after each commit that added entries, before the callers get their answers. It must
-	// not block.
+	// OnAppend, if set, is called after each commit, before the callers get their answers. It must not block.
 	OnAppend func()
 }
 
 // Gateway is the EventPersistenceGateway on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of
 // processes may use the same database. [Gateway.Close] ends it.
 type Gateway struct {
-	db       *sqlx.DB
-	dialect  sqldialect.Dialect
-	writer   writer
-	settings Settings
-	packer   *packing.Packer
-	said     once.Set
-	trouble  atomic.Pointer[trouble] // nil: none
+	db            *sqlx.DB
+	dialect       sqldialect.Dialect
+	concurrent    bool // transactions run concurrently, as on MySQL
+	writer        writer
+	settings      Settings
+	packer        *packing.Packer
+	said          once.Set
+	full, damaged atomic.Bool // a call has met a full disk, or damaged data
 }
 
 var _ es.Store = (*Gateway)(nil)
-
-// writer runs changes in transactions.
-type writer interface {
-	// write runs the change in a transaction. It returns when the change is durable, or has failed without any effect.
-	write(ctx context.Context, change storeChange) error
-	close(ctx context.Context) error
-}
-
-// storeChange is a unit of work in a transaction.
-type storeChange interface {
-	// apply makes the change. After an error it is rolled back.
-	apply(ctx context.Context, in session) error
-	// refused returns the reason after errRefused; nil when the change is not needed.
-	refused(ctx context.Context, in session) error
-	// appends reports whether the change adds entries, so that OnAppend must be called.
-	appends() bool
-}
-
-// upkeep is what changes that append no events have in common. When one is refused, another writer was faster.
-type upkeep struct{}
-
-func (upkeep) appends() bool                          { return false }
-func (upkeep) refused(context.Context, session) error { return nil }
-
-// singleStatement is a change of one statement, which can be repeated.
-type singleStatement struct {
-	upkeep
-	sql  string
-	args []any
-}
-
-func statement(sql string, args ...any) singleStatement { return singleStatement{sql: sql, args: args} }
-
-func (s singleStatement) apply(ctx context.Context, in session) error {
-	_, err := in.ExecContext(ctx, s.sql, s.args...)
-	return err
-}
-
-// errRefused: a row is not as the change expects it.
-var errRefused = errors.New("a row in the database is not as the change expects it")
 
 // New returns a gateway over a database that has the event store's tables. On SQLite it uses one of db's connections
 // only for writing and the others for reading. It does not connect before its first use.
 func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	dialect, err := sqldialect.Of(db)
+	concurrent := db.DriverName() == database.MySQL
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	case settings.SnapshotKeep < 0:
 		return nil, errors.New("sqlstore: the number of snapshots to keep must not be negative")
-	case db.DriverName() == "sqlite" && db.Stats().MaxOpenConnections == 1:
+	case !concurrent && db.Stats().MaxOpenConnections == 1:
 		return nil, errors.New("sqlstore: open the database with two or more connections; one is used only for writing")
 	case settings.Clock == nil || settings.Logger == nil:
 		return nil, errors.New("sqlstore: set a clock and a logger")
@@ -104,11 +91,11 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	gateway := &Gateway{db: db, dialect: dialect, settings: settings, packer: packer}
-	if db.DriverName() == "sqlite" {
-		gateway.writer = &groupWriter{db: db, dialect: dialect, onAppend: settings.OnAppend}
+	gateway := &Gateway{db: db, dialect: dialect, concurrent: concurrent, settings: settings, packer: packer}
+	if concurrent {
+		gateway.writer = &transactionWriter{db: db, options: dialect.Writing(), onCommit: settings.OnAppend}
 	} else {
-		gateway.writer = &transactionWriter{db: db, dialect: dialect, onAppend: settings.OnAppend}
+		gateway.writer = &groupWriter{db: db, onCommit: settings.OnAppend}
 	}
 	return gateway, nil
 }
@@ -116,6 +103,87 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 // Close completes the accepted writes; later ones fail. It does not close the database. When ctx ends first, the
 // outcome of the remaining writes is unknown.
 func (g *Gateway) Close(ctx context.Context) error { return g.writer.close(ctx) }
+
+// File is an event store in a SQLite file. The file also has the tables that projections need, those of es/rowstore.
+type File struct {
+	*Gateway
+	DB *sqlx.DB // of the file: for rows and positions
+}
+
+// OpenFile opens a SQLite file, creates it if it is missing, and migrates its tables. Only one process may use the
+// file. [File.Close] closes it.
+func OpenFile(ctx context.Context, path string) (*File, error) {
+	db, err := database.Open(ctx, "sqlite:"+path, database.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	gateway, err := New(db, Settings{Clock: time.Now, Logger: slog.Default()})
+	if err == nil {
+		_, err = migration.Up(ctx, db, Schema(), rowstore.Schema())
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &File{gateway, db}, nil
+}
+
+// Close completes the accepted writes and closes the file.
+func (f *File) Close(ctx context.Context) error {
+	return errors.Join(f.Gateway.Close(ctx), f.DB.Close())
+}
+
+// explain adds what failed, and classifies the error: a result (ErrConflict, *HandledError, *InconsistentError), the
+// caller has disconnected (context.Canceled), the store did not answer (es.ErrUnavailable), its disk is full or
+// its data damaged (es.ErrFull, es.ErrDamaged), or a fault. It also remembers what [Gateway.Check] returns.
+func (g *Gateway) explain(ctx context.Context, err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	doing := fmt.Sprintf(format, args...)
+	var handled *es.HandledError
+	class := sqldialect.ClassOf(err)
+	switch ended := ctx.Err(); {
+	case errors.Is(err, es.ErrConflict), errors.As(err, &handled), es.KindOf(err) == es.Inconsistent:
+		return fmt.Errorf("%s: %w", doing, err)
+	case class == sqldialect.Full:
+		g.full.Store(true)
+		return fmt.Errorf("%s: %w: %w", doing, es.ErrFull, err)
+	case class == sqldialect.Damaged:
+		g.damaged.Store(true)
+		return fmt.Errorf("%s: %w: %w", doing, es.ErrDamaged, err)
+	case errors.Is(ended, context.Canceled):
+		return fmt.Errorf("%s: %w", doing, ended)
+	case ended != nil, class == sqldialect.Transient, class == sqldialect.Ended:
+		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
+	default:
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+}
+
+// Check returns es.ErrFull after a call has met a full disk, until something can be written again, and
+// es.ErrDamaged after a call has met damaged data, for as long as the gateway lives.
+func (g *Gateway) Check(ctx context.Context) error {
+	switch {
+	case g.damaged.Load():
+		return es.ErrDamaged
+	case g.full.Load() && g.writer.write(ctx, probe) != nil:
+		return es.ErrFull
+	}
+	g.full.Store(false)
+	return nil
+}
+
+const probeBytes = 64 << 10
+
+// probe writes as much as a larger command, and leaves nothing.
+func probe(ctx context.Context, in session) error {
+	_, err := in.ExecContext(ctx, "INSERT INTO file_parts (tenant_code, file, number, encoding, checksum, content, expires_at) "+
+		"VALUES ('', 'disk-probe', 0, '', '', ?, 0)", make([]byte, probeBytes))
+	if err == nil {
+		_, err = in.ExecContext(ctx, "DELETE FROM file_parts WHERE tenant_code = '' AND file = 'disk-probe' AND number = 0")
+	}
+	return err
+}
 
 // session runs statements: [sqlx.DB], [sqlx.Tx] or [sqlx.Conn].
 type session interface {
@@ -131,4 +199,36 @@ func changed(ctx context.Context, in session, query string, args ...any) (int64,
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+// readRow reads one row; false if there is none.
+func readRow[R any](ctx context.Context, in session, query string, args ...any) (row R, found bool, err error) {
+	err = in.GetContext(ctx, &row, query, args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return row, false, nil
+	}
+	return row, err == nil, err
+}
+
+// readPages yields the rows of a query, page by page. args returns the query's arguments before its limit, from the row
+// before the page; that is zero for the first.
+func readPages[R any](ctx context.Context, in session, limit int, query string, args func(last R) []any) iter.Seq2[R, error] {
+	return func(yield func(R, error) bool) {
+		var last R
+		for {
+			var page []R
+			if err := in.SelectContext(ctx, &page, query+" LIMIT ?", append(args(last), limit)...); err != nil {
+				yield(last, err)
+				return
+			}
+			for _, last = range page {
+				if !yield(last, nil) {
+					return
+				}
+			}
+			if len(page) < limit {
+				return
+			}
+		}
+	}
 }

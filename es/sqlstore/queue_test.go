@@ -84,9 +84,9 @@ func TestBacklog(t *testing.T) {
 		gateway, queue := newGateway(t, db), newQueue(t, db)
 		want := func(after uint64, records int, oldest time.Time) {
 			t.Helper()
-			got, err := queue.Backlog(t.Context(), after)
-			if err != nil || got.Records != records || !got.Oldest.Equal(oldest) {
-				t.Errorf("after %d: %+v, %v; want %d records since %s", after, got, err, records, oldest)
+			got, since, err := queue.Backlog(t.Context(), after)
+			if err != nil || got != records || !since.Equal(oldest) {
+				t.Errorf("after %d: %d since %s, %v; want %d since %s", after, got, since, err, records, oldest)
 			}
 		}
 		want(0, 0, time.Time{})

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -11,6 +10,31 @@ import (
 	"example.com/threads/es/internal/packing"
 	"example.com/threads/es/internal/sqldialect"
 )
+
+const selectSnapshot = "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND "
+
+type snapshotRow struct {
+	Version  uint64 `db:"version"`
+	Encoding string `db:"encoding"`
+	Checksum string `db:"checksum"`
+	Snapshot []byte `db:"snapshot"`
+}
+
+func (g *Gateway) unpack(row snapshotRow) ([]byte, error) {
+	return g.packer.Unpack(packing.Packed{Bytes: row.Snapshot, Encoding: row.Encoding, Checksum: row.Checksum})
+}
+
+var snapshotColumns = []string{
+	"tenant_code", "aggregate_id", "version", "aggregate_type", "encoding", "checksum", "snapshot", "created_at",
+}
+
+// snapshotValues returns a snapshot's row. It is compressed before a transaction begins, because that takes time.
+func (g *Gateway) snapshotValues(id es.AggregateID, snapshot es.Snapshot) []any {
+	packed := g.packer.Pack(snapshot.Payload)
+	return []any{
+		id.Tenant, id.String(), snapshot.Version, id.Type, packed.Encoding, packed.Checksum, packed.Bytes, g.settings.Clock().UnixMicro(),
+	}
+}
 
 // SaveSnapshot inserts the snapshot, points the aggregate to it and trims old ones, in one transaction. A pointer to a
 // broken snapshot is replaced.
@@ -26,50 +50,38 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 		}
 	}
 	if err == nil {
-		err = g.writer.write(ctx, snapshotting{gateway: g, id: id, packed: g.pack(id, snapshot), old: head.SnapshotVersion})
+		values := g.snapshotValues(id, snapshot)
+		err = g.writer.write(ctx, func(ctx context.Context, in session) error {
+			return g.saveSnapshot(ctx, in, id, snapshot.Version, values, head.SnapshotVersion)
+		})
+	}
+	if errors.Is(err, errRefused) {
+		return nil // another writer was faster
 	}
 	return g.explain(ctx, err, "save a snapshot of %s", id)
 }
 
 // isComplete reports whether the snapshot of the version can be read.
 func (g *Gateway) isComplete(ctx context.Context, in session, id es.AggregateID, version uint64) (bool, error) {
-	row, found, err := readSnapshot(ctx, in, id, version)
+	row, found, err := readRow[snapshotRow](ctx, in, selectSnapshot+"version = ?", id.Tenant, id.String(), version)
 	if err != nil || !found {
 		return false, err
 	}
-	_, err = g.packer.Unpack(row.packed())
+	_, err = g.unpack(row)
 	return err == nil, nil
 }
 
-// readSnapshot returns the row of a snapshot; false if there is none.
-func readSnapshot(ctx context.Context, in session, id es.AggregateID, version uint64) (row snapshotRow, found bool, err error) {
-	err = in.GetContext(ctx, &row, "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
-		id.Tenant, id.String(), version)
-	if errors.Is(err, sql.ErrNoRows) {
-		return row, false, nil
-	}
-	return row, err == nil, err
-}
-
-// snapshotting is the change of SaveSnapshot.
-type snapshotting struct {
-	upkeep
-	gateway *Gateway
-	id      es.AggregateID
-	packed  packedSnapshot
-	old     uint64 // the pointer as read: if it is not before the snapshot, its snapshot cannot be read
-}
-
-// apply first writes the snapshot, which is large, and then locks the aggregate's row, so that commands do not wait for
-// the write. A complete snapshot of the same version is kept; it may be the state after event 1.
-func (s snapshotting) apply(ctx context.Context, in session) error {
-	tenant, id, version := s.id.Tenant, s.id.String(), s.packed.version
-	whole, err := s.gateway.isComplete(ctx, in, s.id, version)
+// saveSnapshot is the change of SaveSnapshot. It first writes the snapshot, which is large, and then locks the
+// aggregate's row, so that commands do not wait for the write. A complete snapshot of the same version is kept; it may
+// be the state after event 1. old is the pointer as read: if it is not before the snapshot, its snapshot cannot be
+// read.
+func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateID, version uint64, values []any, old uint64) error {
+	whole, err := g.isComplete(ctx, in, id, version)
 	if err == nil && !whole {
-		_, err = in.ExecContext(ctx, "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?", tenant, id, version)
+		_, err = in.ExecContext(ctx, deleteSnapshot, id.Tenant, id.String(), version)
 	}
 	if err == nil && !whole {
-		err = s.packed.insert(ctx, in, s.gateway.dialect)
+		_, err = in.ExecContext(ctx, g.dialect.Insert("snapshots", snapshotColumns, 1), values...)
 	}
 	if sqldialect.ClassOf(err) == sqldialect.Duplicate {
 		return fmt.Errorf("%w: %w", errRefused, err)
@@ -78,91 +90,58 @@ func (s snapshotting) apply(ctx context.Context, in session) error {
 		return err
 	}
 	moved, err := changed(ctx, in, "UPDATE aggregates SET snapshot_version = ? WHERE tenant_code = ? AND aggregate_id = ? "+
-		"AND (snapshot_version < ? OR snapshot_version = ? OR snapshot_version > version)", version, tenant, id, version, s.old)
-	if err == nil && moved == 0 && s.old != version {
+		"AND (snapshot_version < ? OR snapshot_version = ? OR snapshot_version > version)", version, id.Tenant, id.String(), version, old)
+	if err == nil && moved == 0 && old != version {
 		return errRefused
 	}
 	if err != nil {
 		return err
 	}
-	return s.trimSnapshots(ctx, in)
-}
-
-// trimSnapshots deletes the snapshots before the latest, beyond the number to keep, but never the state after event 1.
-func (s snapshotting) trimSnapshots(ctx context.Context, in session) error {
-	var newest uint64
-	err := in.GetContext(ctx, &newest, "SELECT version FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version > 1 AND version < ? "+
-		"ORDER BY version DESC LIMIT 1 OFFSET ?", s.id.Tenant, s.id.String(), s.packed.version, s.gateway.settings.SnapshotKeep)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err == nil {
+	// Those before the latest, beyond the number to keep, go; but never the state after event 1.
+	newest, found, err := readRow[uint64](ctx, in, "SELECT version FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version > 1 AND version < ? "+
+		"ORDER BY version DESC LIMIT 1 OFFSET ?", id.Tenant, id.String(), version, g.settings.SnapshotKeep)
+	if err == nil && found {
 		_, err = in.ExecContext(ctx, "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version > 1 AND version <= ?",
-			s.id.Tenant, s.id.String(), newest)
+			id.Tenant, id.String(), newest)
 	}
 	return err
 }
 
-const selectSnapshot = "SELECT version, encoding, checksum, snapshot FROM snapshots " +
-	"WHERE tenant_code = ? AND aggregate_id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
-
 // Snapshots reads one snapshot at a time, because a caller seldom needs a second.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
 	return func(yield func(es.Snapshot, error) bool) {
-		for upTo := head.Version; upTo > 0; {
-			var row snapshotRow
-			err := g.db.GetContext(ctx, &row, selectSnapshot, id.Tenant, id.String(), upTo)
-			if errors.Is(err, sql.ErrNoRows) {
-				return
-			}
-			if err != nil {
-				yield(es.Snapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
-				return
-			}
-			upTo = row.Version - 1
-			state, err := g.packer.Unpack(row.packed())
-			if err != nil {
+		for stored, err := range g.storedSnapshots(ctx, id, head.Version) {
+			if err == nil && stored.Broken != "" {
 				g.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
-					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", row.Version, "error", err)
+					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", stored.Version, "error", stored.Broken)
 				continue
 			}
-			if !yield(es.Snapshot{Version: row.Version, Payload: state}, nil) {
+			if !yield(es.Snapshot{Version: stored.Version, Payload: stored.Payload}, err) {
 				return
 			}
 		}
 	}
 }
 
-var snapshotColumns = []string{
-	"tenant_code", "aggregate_id", "version", "aggregate_type", "encoding", "checksum", "snapshot", "created_at",
-}
-
-type snapshotRow struct {
-	Version  uint64 `db:"version"`
-	Encoding string `db:"encoding"`
-	Checksum string `db:"checksum"`
-	Snapshot []byte `db:"snapshot"`
-}
-
-func (r snapshotRow) packed() packing.Packed {
-	return packing.Packed{Bytes: r.Snapshot, Encoding: r.Encoding, Checksum: r.Checksum}
-}
-
-// packedSnapshot is a snapshot ready to be stored. It is compressed before the transaction begins, because that takes
-// time.
-type packedSnapshot struct {
-	version uint64
-	values  []any
-}
-
-func (g *Gateway) pack(id es.AggregateID, snapshot es.Snapshot) packedSnapshot {
-	packed := g.packer.Pack(snapshot.Payload)
-	return packedSnapshot{snapshot.Version, []any{
-		id.Tenant, id.String(), snapshot.Version, id.Type, packed.Encoding, packed.Checksum, packed.Bytes, g.settings.Clock().UnixMicro(),
-	}}
-}
-
-func (p packedSnapshot) insert(ctx context.Context, in session, dialect sqldialect.Dialect) error {
-	_, err := in.ExecContext(ctx, dialect.Insert("snapshots", snapshotColumns, 1), p.values...)
-	return err
+// storedSnapshots yields the snapshots up to a version, latest first, one at a time.
+func (g *Gateway) storedSnapshots(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[es.StoredSnapshot, error] {
+	return func(yield func(es.StoredSnapshot, error) bool) {
+		for upTo > 0 {
+			row, found, err := readRow[snapshotRow](ctx, g.db, selectSnapshot+"version BETWEEN 1 AND ? ORDER BY version DESC LIMIT 1", id.Tenant, id.String(), upTo)
+			if err != nil {
+				yield(es.StoredSnapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
+			}
+			if err != nil || !found {
+				return
+			}
+			stored := es.StoredSnapshot{Version: row.Version}
+			if stored.Payload, err = g.unpack(row); err != nil {
+				stored.Broken, stored.Payload = err.Error(), nil
+			}
+			if !yield(stored, nil) {
+				return
+			}
+			upTo = row.Version - 1
+		}
+	}
 }

@@ -2,160 +2,81 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
-	"example.com/threads/es/internal/sqldialect"
 )
 
 var (
 	partKey     = []string{"tenant_code", "file", "number"}
 	partColumns = []string{"tenant_code", "file", "number", "encoding", "checksum", "content", "expires_at"}
+	fileKey     = []string{"tenant_code", "file"}
+	fileColumns = []string{"tenant_code", "file", "owner", "bytes", "expires_at"}
+	heldKey     = []string{"tenant_code", "owner"}
+	heldColumns = []string{"tenant_code", "owner", "bytes"}
 )
 
-// PutParts writes the parts' rows, and counts their bytes in the same transaction.
+// PutParts writes the parts' rows, and counts their bytes in the same transaction. The tenant's row in held_bytes is
+// there for its lock: writers of the same tenant count one after the other.
 func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
-	if err := es.CheckParts(file, parts); err != nil {
+	if err := file.Check(parts); err != nil {
 		return err
 	}
-	change := &storingParts{gateway: g, file: file, first: first}
-	for _, content := range parts {
-		change.parts = append(change.parts, g.packer.Pack(content))
-		change.bytes += len(content)
+	bytes, packed := 0, make([]packing.Packed, len(parts))
+	for i, content := range parts {
+		bytes, packed[i] = bytes+len(content), g.packer.Pack(content)
 	}
-	return g.explain(ctx, g.writer.write(ctx, change), "store parts of the file %s", file.Name)
-}
-
-// storingParts is the change of PutParts.
-type storingParts struct {
-	upkeep
-	gateway *Gateway
-	file    es.File
-	first   uint64
-	parts   []packing.Packed
-	bytes   int
-}
-
-func (*storingParts) refused(context.Context, session) error { return es.ErrSpoolFull }
-
-func (s *storingParts) apply(ctx context.Context, in session) error {
-	limits := s.gateway.settings.Spool.WithDefaults()
-	// The tenant first, always, so that transactions do not lock each other out.
-	for _, held := range []struct {
-		owner string
-		limit int
-	}{{wholeTenant, limits.Tenant}, {s.file.Owner, limits.Owner}} {
-		bytes, err := s.hold(ctx, in, held.owner)
-		if err == nil && bytes > held.limit {
-			err = errRefused
-		}
-		if err != nil {
+	limits, expires := g.settings.Spool.WithDefaults(), file.Expires.UnixMicro()
+	err := g.writer.write(ctx, func(ctx context.Context, in session) error {
+		if _, err := in.ExecContext(ctx, g.dialect.Upsert("held_bytes", heldKey, heldColumns, 1), file.Tenant, "", 0); err != nil {
 			return err
 		}
-	}
-	err := s.increase(ctx, in, "UPDATE files SET bytes = bytes + ? WHERE tenant_code = ? AND file = ?", []any{s.bytes, s.file.Tenant, s.file.Name},
-		"files", []string{"bytes", "tenant_code", "file", "owner", "expires_at"}, s.file.Owner, s.file.Expires.UnixMicro())
-	for i, part := range s.parts {
-		if err != nil {
-			break
+		var held struct{ Tenant, Owner, File int }
+		err := in.GetContext(ctx, &held, "SELECT COALESCE(SUM(bytes), 0) AS tenant, COALESCE(SUM(CASE WHEN owner = ? THEN bytes END), 0) AS owner, "+
+			"COALESCE(SUM(CASE WHEN file = ? THEN bytes END), 0) AS file FROM files WHERE tenant_code = ?", file.Owner, file.Name, file.Tenant)
+		if err == nil && (held.Tenant+bytes > limits.Tenant || held.Owner+bytes > limits.Owner) {
+			err = es.ErrSpoolFull
 		}
-		_, err = in.ExecContext(ctx, s.gateway.dialect.Upsert("file_parts", partKey, partColumns, 1),
-			s.file.Tenant, s.file.Name, s.first+uint64(i), part.Encoding, part.Checksum, part.Bytes, s.file.Expires.UnixMicro())
-	}
-	return err
-}
-
-// wholeTenant is the owner in the row that counts all bytes of a tenant.
-const wholeTenant = ""
-
-// hold adds to the bytes that an owner holds, and returns them.
-func (s *storingParts) hold(ctx context.Context, in session, owner string) (bytes int, err error) {
-	err = s.increase(ctx, in, "UPDATE held_bytes SET bytes = bytes + ? WHERE tenant_code = ? AND owner = ?", []any{s.bytes, s.file.Tenant, owner},
-		"held_bytes", []string{"bytes", "tenant_code", "owner"})
-	if err == nil {
-		err = in.GetContext(ctx, &bytes, "SELECT bytes FROM held_bytes WHERE tenant_code = ? AND owner = ?", s.file.Tenant, owner)
-	}
-	return bytes, err
-}
-
-// increase updates a row, or inserts it: the columns are the arguments of the update and more. The loser of a race to
-// insert finds the winner's row.
-func (s *storingParts) increase(ctx context.Context, in session, update string, args []any, table string, columns []string, more ...any) error {
-	updated, err := changed(ctx, in, update, args...)
-	if err != nil || updated > 0 {
+		if err == nil {
+			_, err = in.ExecContext(ctx, g.dialect.Upsert("files", fileKey, fileColumns, 1), file.Tenant, file.Name, file.Owner, held.File+bytes, expires)
+		}
+		for i, part := range packed {
+			if err == nil {
+				_, err = in.ExecContext(ctx, g.dialect.Upsert("file_parts", partKey, partColumns, 1),
+					file.Tenant, file.Name, first+uint64(i), part.Encoding, part.Checksum, part.Bytes, expires)
+			}
+		}
 		return err
-	}
-	_, err = in.ExecContext(ctx, s.gateway.dialect.Insert(table, columns, 1), append(args, more...)...)
-	if sqldialect.ClassOf(err) == sqldialect.Duplicate {
-		_, err = in.ExecContext(ctx, update, args...)
-	}
-	return err
+	})
+	return g.explain(ctx, err, "store parts of the file %s", file.Name)
 }
 
 // Part reads the part's row. An expired part counts as missing.
 func (g *Gateway) Part(ctx context.Context, tenant es.Tenant, name string, number uint64) ([]byte, bool, error) {
-	var row struct {
-		Encoding string `db:"encoding"`
-		Checksum string `db:"checksum"`
-		Content  []byte `db:"content"`
-	}
-	err := g.db.GetContext(ctx, &row,
-		"SELECT encoding, checksum, content FROM file_parts WHERE tenant_code = ? AND file = ? AND number = ? AND expires_at > ?",
+	row, found, err := readRow[snapshotRow](ctx, g.db,
+		"SELECT encoding, checksum, content AS snapshot FROM file_parts WHERE tenant_code = ? AND file = ? AND number = ? AND expires_at > ?",
 		tenant, name, number, g.settings.Clock().UnixMicro())
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, false, nil
-	}
-	if err != nil {
+	if err != nil || !found {
 		return nil, false, g.explain(ctx, err, "read part %d of the file %s", number, name)
 	}
-	content, err := g.packer.Unpack(packing.Packed{Bytes: row.Content, Encoding: row.Encoding, Checksum: row.Checksum})
+	content, err := g.unpack(row)
 	if err != nil {
 		return nil, false, fmt.Errorf("part %d of the file %s is broken: %w", number, name, err)
 	}
 	return content, true, nil
 }
 
-// DeleteFile deletes the file's rows, and the count of their bytes in the same transaction.
+// DeleteFile deletes the file's rows.
 func (g *Gateway) DeleteFile(ctx context.Context, file es.File) error {
-	err := g.writer.write(ctx, deletingFile{file: file})
-	return g.explain(ctx, err, "delete the file %s", file.Name)
-}
-
-// deletingFile is the change of DeleteFile. It is refused, without an error, if another writer is changing the file.
-type deletingFile struct {
-	upkeep
-	file es.File
-}
-
-func (d deletingFile) apply(ctx context.Context, in session) error {
-	var row struct {
-		Owner string `db:"owner"`
-		Bytes int    `db:"bytes"`
-	}
-	err := in.GetContext(ctx, &row, "SELECT owner, bytes FROM files WHERE tenant_code = ? AND file = ?", d.file.Tenant, d.file.Name)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	for _, owner := range []string{wholeTenant, row.Owner} {
+	err := g.writer.write(ctx, func(ctx context.Context, in session) error {
+		_, err := in.ExecContext(ctx, "DELETE FROM files WHERE tenant_code = ? AND file = ?", file.Tenant, file.Name)
 		if err == nil {
-			_, err = in.ExecContext(ctx, "UPDATE held_bytes SET bytes = bytes - ? WHERE tenant_code = ? AND owner = ?", row.Bytes, d.file.Tenant, owner)
+			_, err = in.ExecContext(ctx, "DELETE FROM file_parts WHERE tenant_code = ? AND file = ?", file.Tenant, file.Name)
 		}
-	}
-	if err != nil {
 		return err
-	}
-	deleted, err := changed(ctx, in, "DELETE FROM files WHERE tenant_code = ? AND file = ? AND bytes = ?", d.file.Tenant, d.file.Name, row.Bytes)
-	if err == nil && deleted == 0 {
-		err = errRefused
-	}
-	if err == nil {
-		_, err = in.ExecContext(ctx, "DELETE FROM file_parts WHERE tenant_code = ? AND file = ?", d.file.Tenant, d.file.Name)
-	}
-	return err
+	})
+	return g.explain(ctx, err, "delete the file %s", file.Name)
 }
 
 // expiredAtOnce is the number of expired files that are read in one query.
@@ -163,29 +84,21 @@ const expiredAtOnce = 100
 
 // DeleteExpired deletes file by file.
 func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
-	var last expiredFile
 	for {
-		var files []expiredFile
-		err := g.db.SelectContext(ctx, &files, "SELECT tenant_code, file, expires_at FROM files WHERE expires_at <= ? AND "+
-			"(expires_at > ? OR (expires_at = ? AND (tenant_code > ? OR (tenant_code = ? AND file > ?)))) ORDER BY expires_at, tenant_code, file LIMIT ?",
-			g.settings.Clock().UnixMicro(), last.Expires, last.Expires, last.Tenant, last.Tenant, last.File, expiredAtOnce)
-		if err != nil {
+		var files []struct {
+			Tenant es.Tenant `db:"tenant_code"`
+			Name   string    `db:"file"`
+		}
+		err := g.db.SelectContext(ctx, &files, "SELECT tenant_code, file FROM files WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
+			g.settings.Clock().UnixMicro(), expiredAtOnce)
+		if err != nil || len(files) == 0 {
 			return count, g.explain(ctx, err, "read the expired files")
 		}
-		for _, last = range files {
-			if err := g.DeleteFile(ctx, es.File{Tenant: es.Tenant(last.Tenant), Name: last.File, Expires: time.UnixMicro(last.Expires)}); err != nil {
+		for _, file := range files {
+			if err := g.DeleteFile(ctx, es.File{Tenant: file.Tenant, Name: file.Name}); err != nil {
 				return count, err
 			}
 			count++
 		}
-		if len(files) < expiredAtOnce {
-			return count, nil
-		}
 	}
-}
-
-type expiredFile struct {
-	Tenant  string `db:"tenant_code"`
-	File    string `db:"file"`
-	Expires int64  `db:"expires_at"`
 }

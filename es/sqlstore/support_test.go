@@ -63,11 +63,7 @@ func newGateway(t testing.TB, db *sqlx.DB, adjust ...func(*sqlstore.Settings)) *
 
 func newQueue(t testing.TB, db *sqlx.DB) *sqlstore.Queue {
 	t.Helper()
-	queue, err := sqlstore.NewQueue(db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return queue
+	return newGateway(t, db).Queue()
 }
 
 func newID() es.AggregateID {

@@ -8,11 +8,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/extras/access"
+	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/extras/limits"
 	"example.com/threads/interfaceadaptor/admission"
 )
@@ -54,20 +54,18 @@ func refusedWith(err error) int {
 }
 
 func TestWhatATokenAllows(t *testing.T) {
-	// the token is its scopes
-	gate := &access.Gate{Verify: func(_ context.Context, scopes string) (access.Identity, error) {
-		return access.NewIdentity(ada, "acme", strings.Split(strings.ReplaceAll(scopes, "threads_", "threads:"), "."), time.Time{})
-	}}
+	p := newProvider(t)
+	gate := &access.Gate{Verify: verifier(p).Verify}
 	for about, c := range map[string]struct {
 		scopes string
 		ask    admission.Ask
 		status int
 		tenant es.Tenant
 	}{
-		"one of the rights": {"threads:read.threads:operate", admission.Ask{Rights: []admission.Right{admission.Write, admission.Operate}}, 0, "acme"},
-		"no right":          {"threads:read.act_as", admission.Ask{Rights: []admission.Right{admission.Write}}, http.StatusForbidden, ""},
+		"one of the rights": {"threads:read threads:operate", admission.Ask{Rights: []admission.Right{admission.Write, admission.Operate}}, 0, "acme"},
+		"no right":          {"threads:read act_as", admission.Ask{Rights: []admission.Right{admission.Write}}, http.StatusForbidden, ""},
 		"its tenant":        {"threads:read", admission.Ask{Tenant: "acme"}, 0, "acme"},
-		"another tenant":    {"threads:operate.act_as", admission.Ask{Tenant: "other"}, http.StatusForbidden, ""},
+		"another tenant":    {"threads:operate act_as", admission.Ask{Tenant: "other"}, http.StatusForbidden, ""},
 		"any tenant":        {"threads:operate", admission.Ask{Tenant: "other", AnyTenant: true}, 0, "other"},
 		"none of any":       {"threads:operate", admission.Ask{AnyTenant: true}, 0, "acme"},
 		"no operator":       {"threads:write", admission.Ask{Tenant: "other", AnyTenant: true}, http.StatusForbidden, ""},
@@ -75,15 +73,21 @@ func TestWhatATokenAllows(t *testing.T) {
 		if c.ask.Rights == nil {
 			c.ask.Rights = []admission.Right{admission.Read, admission.Write, admission.Operate}
 		}
-		p, _, err := asked(t, gate, "192.0.2.1:5", c.ask, "Authorization", "Bearer "+strings.ReplaceAll(c.scopes, "threads:", "threads_"))
+		token := p.mint(t, devissuer.Grant{Account: ada, Tenant: "acme", Scope: c.scopes})
+		p, _, err := asked(t, gate, "192.0.2.1:5", c.ask, "Authorization", "Bearer "+token)
 		if refusedWith(err) != c.status || err == nil && (p.Tenant != c.tenant || p.Account != id(t, ada) || p.ActsForOthers != strings.Contains(c.scopes, "act_as")) {
 			t.Errorf("%s: %+v, %v", about, p, err)
 		}
 	}
-	p, _, err := asked(t, &access.Gate{}, "192.0.2.1:5", admission.Ask{Tenant: "other", Rights: []admission.Right{admission.Operate}})
-	if err != nil || p.Tenant != "other" || p.IsKnown() || p.ClientIP() != "192.0.2.1" {
-		t.Errorf("with AUTH=none: %+v, %v", p, err)
+	anybody, _, err := asked(t, &access.Gate{}, "192.0.2.1:5", admission.Ask{Tenant: "other", Rights: []admission.Right{admission.Operate}})
+	if err != nil || anybody.Tenant != "other" || anybody.IsKnown() || anybody.ClientIP() != "192.0.2.1" {
+		t.Errorf("with AUTH=none: %+v, %v", anybody, err)
 	}
+}
+
+// reader is an account with the scope to read.
+func reader(t *testing.T) access.Identity {
+	return access.Identity{Principal: admission.Principal{Account: id(t, ada), Rights: []admission.Right{admission.Read}}}
 }
 
 func TestWhatARefusalTells(t *testing.T) {
@@ -92,14 +96,12 @@ func TestWhatARefusalTells(t *testing.T) {
 			if token == "late" {
 				return access.Identity{}, access.Unauthenticated("the token has expired")
 			}
-			return access.NewIdentity(ada, "", []string{"threads:read"}, time.Time{})
+			return reader(t), nil
 		},
-		PerAddress: func(key string) limits.Taken {
-			if key == "2001:db8::/64" {
-				return limits.Taken{Limit: 5, Wait: 1500 * time.Millisecond}
-			}
-			return limits.Taken{Limit: 5, Remaining: 4}
-		},
+		PerAddress: limits.NewRate(5),
+	}
+	for range 10 {
+		gate.PerAddress.Take("2001:db8::/64")
 	}
 	for about, c := range map[string]struct {
 		peer, authorization string
@@ -108,7 +110,7 @@ func TestWhatARefusalTells(t *testing.T) {
 	}{
 		"no token":    {"192.0.2.1:5", "", http.StatusUnauthorized, "WWW-Authenticate", `Bearer realm="threads"`},
 		"a bad token": {"192.0.2.1:5", "Bearer late", http.StatusUnauthorized, "WWW-Authenticate", `Bearer realm="threads", error="invalid_token", error_description="the token has expired"`},
-		"too many":    {"[2001:db8::7]:5", "Bearer good", http.StatusTooManyRequests, "Retry-After", "2"},
+		"too many":    {"[2001:db8::7]:5", "Bearer good", http.StatusTooManyRequests, "Retry-After", "1"},
 		"one too few": {"192.0.2.1:5", "Bearer good", http.StatusForbidden, "WWW-Authenticate", `Bearer realm="threads", error="insufficient_scope", scope="threads:write"`},
 	} {
 		var headers []string
@@ -134,7 +136,7 @@ func TestWhatARefusalTells(t *testing.T) {
 // What a request holds is free again when it ends, and a stream gives its body back once it has been read.
 func TestWhatARequestHolds(t *testing.T) {
 	gate := &access.Gate{Memory: limits.NewBudget(10, 10), Live: limits.NewBudget(1, 1), Uninitialized: limits.NewBudget(100, 1), Verify: func(context.Context, string) (access.Identity, error) {
-		return access.NewIdentity(ada, "", []string{"threads:read"}, time.Time{})
+		return reader(t), nil
 	}}
 	read := []admission.Right{admission.Read}
 	handle := func(do func(admission.Guard, *http.Request)) {

@@ -54,8 +54,8 @@ func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
 			op.Description += " or `" + scopeOf(right) + "`"
 		}
 		op.Description += "."
-		refusals = append(refusals, Unauthenticated("the token has expired"), MissingScope(rights[0]),
-			Unavailable("the token can't be verified now; try again later"))
+		refusals = append(refusals, Unauthenticated("the token has expired"), missingScope(rights[0]),
+			unavailable("the token can't be verified now; try again later"))
 	}
 	problem := schemaOfProblems(op)
 	for _, refused := range refusals {

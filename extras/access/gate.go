@@ -2,39 +2,30 @@ package access
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.com/threads/extras/limits"
 	"example.com/threads/interfaceadaptor/admission"
 )
 
-// Verify verifies a token and returns its identity. Its error is an [admission.Refusal].
-type Verify func(ctx context.Context, token string) (Identity, error)
-
-// Take counts a request against the allowance of a key.
-type Take func(key string) limits.Taken
-
-// Shares limits what each key may hold at once.
-type Shares interface {
-	// Hold reserves n for a key and returns the function that releases them; false if the key, or all keys together,
-	// hold too much.
-	Hold(key string, n int) (release func(), ok bool)
-}
-
 // Gate admits requests. Set its fields before use; after that it is safe for concurrent use.
 type Gate struct {
-	Verify Verify // nil: AUTH=none
+	// Verify verifies a token and returns its identity; nil: AUTH=none. Its error is an [admission.Refusal].
+	Verify func(ctx context.Context, token string) (Identity, error)
 	// PerAddress, PerAccount and PerTenant limit requests; nil: no limit.
-	PerAddress, PerAccount, PerTenant Take
+	PerAddress, PerAccount, PerTenant *limits.Rate
 	// Memory is that of undecided requests and of answers that were not received yet, in bytes, of an account, or of an
 	// address without one. Live are the open WebSockets and event streams of an account. Uninitialized are the
 	// WebSockets of an address that have not sent connection_init. nil: no limit.
-	Memory, Live, Uninitialized Shares
+	Memory, Live, Uninitialized *limits.Budget
 	Proxies                     Proxies
 	Origins                     Origins
 }
@@ -59,52 +50,99 @@ func (g *Gate) Around(next http.Handler) http.Handler {
 	})
 }
 
+// body is the body of a request. One that streams needs no memory for it once it has been read; others keep it until
+// they are answered.
+type body struct {
+	io.ReadCloser
+	guard *guard
+}
+
+func (b *body) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	if err != nil && b.guard.streams {
+		release(b.guard.body)
+	}
+	return n, err
+}
+
 // network is the network whose requests are counted together: an IPv4 address, or the /64 of an IPv6 address, the usual
 // size of one customer's network.
 func network(address netip.Addr) string {
-	if address.Is6() {
+	switch {
+	case !address.IsValid():
+		return ""
+	case address.Is6():
 		return netip.PrefixFrom(address, 64).Masked().String()
 	}
-	return textOf(address)
+	return address.String()
 }
 
 // take counts a request and sets the answer's RateLimit headers. They show the limit that was counted last.
-func take(answer http.Header, limit Take, of, key string) error {
+func take(answer http.Header, limit *limits.Rate, of, key string) error {
 	if limit == nil {
 		return nil
 	}
-	left := limit(key)
+	left := limit.Take(key)
 	if answer != nil {
 		allowed := strconv.Itoa(left.Limit)
 		// in canonical form, as net/http writes them
 		answer.Set("Ratelimit-Policy", allowed+";w=1")
 		answer.Set("Ratelimit-Limit", allowed)
 		answer.Set("Ratelimit-Remaining", strconv.Itoa(left.Remaining))
-		answer.Set("Ratelimit-Reset", strconv.Itoa(int(math.Ceil(left.Reset.Seconds()))))
+		answer.Set("Ratelimit-Reset", seconds(left.Reset))
 	}
 	if left.Wait > 0 {
-		return tooMany(left.Wait, "this %s has sent more than %d requests a second; send fewer, and try again later", of, left.Limit)
+		return tooMany(left.Wait, fmt.Sprintf("this %s has sent more than %d requests a second; send fewer, and try again later", of, left.Limit))
 	}
 	return nil
 }
 
-const sendBearer = "send a token, as Authorization: Bearer <token>"
+// seconds rounds up.
+func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
 
 var tokenPattern = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]+$`)
 
 // bearer returns the token of the header Authorization.
-func bearer(values []string) (string, error) {
-	switch len(values) {
-	case 0:
-		return "", withoutToken()
-	case 1:
-	default:
-		return "", Unauthenticated("the header Authorization must be sent once")
+func bearer(authorization string) (string, error) {
+	const detail = "send a token, as Authorization: Bearer <token>"
+	if authorization == "" {
+		return "", refusal(http.StatusUnauthorized, "unauthenticated", detail, authenticate, realm)
 	}
-	scheme, token, _ := strings.Cut(values[0], " ")
+	scheme, token, _ := strings.Cut(authorization, " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || !tokenPattern.MatchString(token) {
-		return "", Unauthenticated(sendBearer)
+		return "", Unauthenticated(detail)
 	}
 	return token, nil
+}
+
+// The headers that tell a refused client what to do: WWW-Authenticate of RFC 6750, and Retry-After.
+const (
+	authenticate = "Www-Authenticate" // in canonical form
+	realm        = `Bearer realm="threads"`
+)
+
+func refusal(status int, code, detail, header, value string) *admission.Refusal {
+	return &admission.Refusal{Status: status, Code: code, Detail: detail, Header: http.Header{header: {value}}}
+}
+
+// Unauthenticated returns the refusal of an invalid token.
+func Unauthenticated(detail string) *admission.Refusal {
+	return refusal(http.StatusUnauthorized, "unauthenticated", detail,
+		authenticate, fmt.Sprintf(realm+`, error="invalid_token", error_description="%s"`, detail))
+}
+
+// missingScope is the refusal of a token without the scope of a right.
+func missingScope(right admission.Right) *admission.Refusal {
+	return refusal(http.StatusForbidden, "forbidden", "the token needs the scope "+scopeOf(right),
+		authenticate, fmt.Sprintf(realm+`, error="insufficient_scope", scope="%s"`, scopeOf(right)))
+}
+
+// unavailable is the refusal of a token that can't be verified now.
+func unavailable(detail string) *admission.Refusal {
+	return refusal(http.StatusServiceUnavailable, "issuer_unavailable", detail, "Retry-After", "1")
+}
+
+func tooMany(wait time.Duration, detail string) *admission.Refusal {
+	return refusal(http.StatusTooManyRequests, "too_many_requests", detail, "Retry-After", seconds(max(wait, time.Second)))
 }

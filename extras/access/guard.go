@@ -2,17 +2,13 @@ package access
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
+	"example.com/threads/extras/limits"
 	"example.com/threads/interfaceadaptor/admission"
 )
-
-// maxBody is how many bytes of a body an API has in memory at once.
-const maxBody = 64 << 10
 
 // guard is the gate of one request. Enter is called before everything else.
 type guard struct {
@@ -24,18 +20,9 @@ type guard struct {
 
 	streams bool // its answers follow until the client leaves
 
-	mutex    sync.Mutex
-	releases map[held]func()
+	// What it holds until it ends, or until it is released earlier; nil: nothing. They may be called repeatedly.
+	body, uninitialized, connection func()
 }
-
-// held is what a request holds until it ends, or until it is released earlier.
-type held int
-
-const (
-	heldBody held = iota
-	heldUninitialized
-	heldConnection
-)
 
 var errMemory = tooMany(time.Second, "your requests and answers in flight use all the memory reserved for them; receive the answers, and try again later")
 
@@ -56,22 +43,18 @@ func (g *guard) Enter(ask admission.Ask) (admission.Principal, error) {
 
 // identify verifies who sends the request, and counts it.
 func (g *guard) identify(ask admission.Ask) error {
-	authorization := g.request.Header.Values("Authorization")
 	if ask.Stage == admission.Init {
-		named, given := authorizationIn(ask.Payload)
+		authorization, given := authorizationIn(ask.Payload)
 		if g.gate.Verify == nil || g.IsKnown() && !given {
 			return nil
-		}
-		authorization = nil
-		if named != "" {
-			authorization = []string{named}
 		}
 		return g.verify(authorization)
 	}
 	if err := take(g.answer, g.gate.PerAddress, "address", network(g.Address)); err != nil {
 		return err
 	}
-	if g.gate.Verify == nil || ask.Stage == admission.Handshake && len(authorization) == 0 {
+	authorization := strings.Join(g.request.Header.Values("Authorization"), ", ")
+	if g.gate.Verify == nil || ask.Stage == admission.Handshake && authorization == "" {
 		return nil
 	}
 	if err := g.verify(authorization); err != nil {
@@ -80,7 +63,7 @@ func (g *guard) identify(ask admission.Ask) error {
 	return g.spend(g.answer)
 }
 
-func (g *guard) verify(authorization []string) error {
+func (g *guard) verify(authorization string) error {
 	token, err := bearer(authorization)
 	if err != nil {
 		return err
@@ -94,14 +77,29 @@ func (g *guard) verify(authorization []string) error {
 }
 
 // authorizationIn returns the entry authorization, in any case, of the payload of connection_init.
-func authorizationIn(payload map[string]any) (value string, named bool) {
+func authorizationIn(payload map[string]any) (value string, given bool) {
 	for name, entry := range payload {
 		if strings.EqualFold(name, "authorization") {
-			text, _ := entry.(string)
-			return text, true
+			value, _ = entry.(string)
+			return value, true
 		}
 	}
 	return "", false
+}
+
+// mayAsk returns the principal of a request in the tenant that it names, or why it is refused.
+func (g *guard) mayAsk(ask admission.Ask) (admission.Principal, error) {
+	principal := g.Principal
+	switch named := ask.Tenant; {
+	case !g.IsKnown() || ask.AnyTenant && g.IsOperator() && named != "":
+		principal.Tenant = named
+	case named != "" && named != g.Tenant:
+		return principal, admission.Forbidden("the token is for another tenant; leave the header X-Tenant-Code out")
+	}
+	if !g.May(ask.Rights...) {
+		return principal, missingScope(ask.Rights[0])
+	}
+	return principal, nil
 }
 
 // reserve reserves what the request needs until it ends.
@@ -109,24 +107,22 @@ func (g *guard) reserve(stage admission.Stage) error {
 	g.streams = stage == admission.Stream
 	switch stage {
 	case admission.Handshake:
-		return g.hold(heldUninitialized, g.gate.Uninitialized, network(g.Address), 1,
+		return g.hold(&g.uninitialized, g.gate.Uninitialized, network(g.Address), 1,
 			"too many WebSockets of this address have not sent connection_init yet; send it, or reconnect later")
 	case admission.Init:
-		g.release(heldUninitialized)
+		release(g.uninitialized)
 	case admission.Request, admission.Stream:
-		size := g.request.ContentLength
-		if size < 0 || size > maxBody {
-			size = maxBody
-		}
+		const maxBody = 64 << 10                                   // bytes of a body that an API has in memory at once
+		size := int(min(uint64(g.request.ContentLength), maxBody)) // an unknown length is -1, which is large
 		// The answer needs memory, too.
-		if err := g.hold(heldBody, g.gate.Memory, g.client(), max(int(size), 1), errMemory.Detail); err != nil || !g.streams {
+		if err := g.hold(&g.body, g.gate.Memory, g.client(), max(size, 1), errMemory.Detail); err != nil || !g.streams {
 			return err
 		}
 	}
 	if !g.IsKnown() {
 		return nil
 	}
-	return g.hold(heldConnection, g.gate.Live, g.client(), 1, "this account has reached its limit of open connections")
+	return g.hold(&g.connection, g.gate.Live, g.client(), 1, "this account has reached its limit of open connections")
 }
 
 // Next implements [admission.Guard].
@@ -183,50 +179,27 @@ func (g *guard) client() string {
 }
 
 // hold reserves n of a share until the request ends.
-func (g *guard) hold(what held, of Shares, key string, n int, refused string) error {
+func (g *guard) hold(what *func(), of *limits.Budget, key string, n int, refused string) error {
 	if of == nil {
 		return nil
 	}
 	release, ok := of.Hold(key, n)
 	if !ok {
-		return tooMany(time.Second, "%s", refused)
+		return tooMany(time.Second, refused)
 	}
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	if g.releases == nil {
-		g.releases = map[held]func(){}
-	}
-	g.releases[what] = release
+	*what = release
 	return nil
 }
 
-func (g *guard) release(what held) {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	if release, found := g.releases[what]; found {
-		release()
-		delete(g.releases, what)
+func release(held func()) {
+	if held != nil {
+		held()
 	}
 }
 
 // leave releases everything at the end of the request.
 func (g *guard) leave() {
-	for _, what := range []held{heldBody, heldUninitialized, heldConnection} {
-		g.release(what)
+	for _, held := range []func(){g.body, g.uninitialized, g.connection} {
+		release(held)
 	}
-}
-
-// body is the body of a request. One that streams needs no memory for it once it has been read; others keep it until
-// they are answered.
-type body struct {
-	io.ReadCloser
-	guard *guard
-}
-
-func (b *body) Read(into []byte) (int, error) {
-	n, err := b.ReadCloser.Read(into)
-	if err != nil && b.guard.streams {
-		b.guard.release(heldBody)
-	}
-	return n, err
 }

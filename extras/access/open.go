@@ -7,11 +7,9 @@ import (
 	"math"
 	"net/http"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/es"
 	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/extras/limits"
 	"example.com/threads/infrastructure/httpserver"
@@ -20,14 +18,12 @@ import (
 
 // Access authenticates and limits the callers of a program.
 type Access struct {
-	gate                *Gate
-	checks              []httpserver.Check // of readiness
-	log                 *slog.Logger
-	settings            Settings
-	issuerURL, audience string
-	verifier            *Verifier          // nil with AUTH=none
-	server              *httpserver.Server // the development issuer; nil: this program does not run it
-	issuer              http.Handler
+	gate     *Gate
+	log      *slog.Logger
+	settings Settings
+	verifier *Verifier          // nil with AUTH=none
+	server   *httpserver.Server // the development issuer; nil: this program does not run it
+	issuer   http.Handler
 }
 
 // Open reads the settings and takes the addresses. With AUTH=dev, a program with bringsIssuer runs the development
@@ -36,7 +32,7 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 	a := &Access{
 		log: log, settings: settings,
 		gate: &Gate{
-			PerAddress: counter(settings.PerAddress), PerAccount: counter(settings.PerAccount), PerTenant: counter(settings.PerTenant),
+			PerAddress: limits.NewRate(settings.PerAddress), PerAccount: limits.NewRate(settings.PerAccount), PerTenant: limits.NewRate(settings.PerTenant),
 			Memory: limits.NewBudget(settings.MiBInFlight<<20, settings.MiBPerClient<<20), Proxies: settings.Proxies, Origins: settings.Origins,
 			Live: limits.NewBudget(math.MaxInt, settings.Live), Uninitialized: limits.NewBudget(math.MaxInt, settings.Uninitialized),
 		},
@@ -61,9 +57,7 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 		log.WarnContext(ctx, "AUTH=dev: the issuer on this machine gives every caller a token for any account; it is for development only", "issuer", verified.Issuer)
 	}
 	a.verifier = NewVerifier(verified)
-	a.issuerURL, a.audience = verified.Issuer, verified.Audience
-	a.gate.Verify = a.Verify
-	a.checks = []httpserver.Check{{Name: "issuer", Run: a.ready}}
+	a.gate.Verify = a.verifier.Verify
 	return a, nil
 }
 
@@ -89,7 +83,12 @@ func (a *Access) DevIssuer() string {
 }
 
 // Issuer returns the issuer and the audience that tokens must have; both are empty with AUTH=none.
-func (a *Access) Issuer() (url, audience string) { return a.issuerURL, a.audience }
+func (a *Access) Issuer() (url, audience string) {
+	if a.IsOpen() {
+		return "", ""
+	}
+	return a.verifier.settings.Issuer, a.verifier.settings.Audience
+}
 
 // Mode is the value of AUTH.
 func (a *Access) Mode() string { return a.settings.Mode }
@@ -107,17 +106,18 @@ func (a *Access) Protect(server *httpserver.Server) {
 func (a *Access) ProtectPage(server *httpserver.Server) {
 	server.Prepare = limits.Connections(a.settings.Connections, a.log)
 	server.Around = append(server.Around, a.settings.Origins.Guard)
-	server.Checks = append(server.Checks, a.checks...)
 	server.Note("auth", a.settings.Mode)
 	if a.IsOpen() {
 		server.Note("warning", OpenWarning)
+	} else {
+		server.Checks = append(server.Checks, httpserver.Check{Name: "issuer", Run: a.verifier.Ready})
 	}
 }
 
 // LimitAddresses refuses requests of an address that sends too many, except those for health. It has its own count: the
 // APIs that a program passes requests on to may count the same requests.
 func (a *Access) LimitAddresses(next http.Handler) http.Handler {
-	perAddress := counter(a.settings.PerAddress)
+	perAddress := limits.NewRate(a.settings.PerAddress)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var refusal *admission.Refusal
 		if !strings.HasPrefix(r.URL.Path, "/health/") && errors.As(take(w.Header(), perAddress, "address", network(a.settings.Proxies.client(r))), &refusal) {
@@ -149,54 +149,7 @@ func (a *Access) Close() error {
 	return a.server.Close()
 }
 
-// errNoKeys is public, in contrast to its cause.
-type errNoKeys struct{ error }
-
-func (errNoKeys) Reason() string {
-	return "the issuer of the tokens has not returned its keys yet; the log says why"
-}
-
-// ready returns nil once tokens can be verified.
-func (a *Access) ready(ctx context.Context) error {
-	if err := a.verifier.Ready(ctx); err != nil {
-		return errNoKeys{err}
-	}
-	return nil
-}
-
 // Verify verifies a token and returns its identity. Its error is an [admission.Refusal]. Not with AUTH=none.
-func (a *Access) Verify(ctx context.Context, text string) (Identity, error) {
-	token, err := a.verifier.Verify(ctx, text)
-	var rejected *InvalidError
-	switch {
-	case errors.As(err, &rejected):
-		return Identity{}, Unauthenticated(rejected.Reason)
-	case err != nil:
-		return Identity{}, Unavailable("the token can't be verified now, because its issuer does not answer; try again later")
-	}
-	return NewIdentity(token.Account, token.Tenant, token.Scopes, token.Expires)
-}
-
-// Tenants returns a middleware that admits registered tenants only.
-func (a *Access) Tenants(isActive IsActive) func(http.Handler) http.Handler {
-	if !a.settings.Registered {
-		return func(next http.Handler) http.Handler { return next }
-	}
-	return NewTenants(isActive, time.Now).around(a.log)
-}
-
-// Active returns isActive with a cache; without TENANTS=registered, all tenants are active.
-func (a *Access) Active(isActive IsActive) IsActive {
-	if !a.settings.Registered {
-		return func(context.Context, es.Tenant) (bool, error) { return true, nil }
-	}
-	return NewTenants(isActive, time.Now).IsActive
-}
-
-// counter returns the gate's port to a rate limit; nil: no limit.
-func counter(perSecond int) Take {
-	if perSecond == 0 {
-		return nil
-	}
-	return limits.NewRate(perSecond).Take
+func (a *Access) Verify(ctx context.Context, token string) (Identity, error) {
+	return a.verifier.Verify(ctx, token)
 }

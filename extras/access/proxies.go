@@ -29,14 +29,6 @@ func ParseProxies(list string) (Proxies, error) {
 	return proxies, nil
 }
 
-// textOf returns an address as text; empty for none.
-func textOf(address netip.Addr) string {
-	if !address.IsValid() {
-		return ""
-	}
-	return address.String()
-}
-
 // client returns the address that the request comes from: that of the connection, or, if that is a trusted proxy's,
 // the last address in X-Forwarded-For that is not a trusted proxy's. Addresses further left may be forged by the
 // client. It is not valid if the connection has none.

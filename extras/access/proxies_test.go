@@ -3,6 +3,8 @@ package access
 import (
 	"net/http"
 	"testing"
+
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 func TestClientIP(t *testing.T) {
@@ -30,7 +32,7 @@ func TestClientIP(t *testing.T) {
 			t.Fatal(err)
 		}
 		request := &http.Request{RemoteAddr: test.peer, Header: http.Header{"X-Forwarded-For": test.forwarded}}
-		if got := textOf(proxies.client(request)); got != test.want {
+		if got := (admission.Principal{Address: proxies.client(request)}).ClientIP(); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}

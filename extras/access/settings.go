@@ -32,8 +32,6 @@ type Settings struct {
 	Connections int
 	// WebSockets and event streams: those of an account, and WebSockets of an address before connection_init.
 	Live, Uninitialized int
-	// Registered admits only tenants of the registry.
-	Registered bool
 }
 
 const (
@@ -50,7 +48,6 @@ func ReadSettings(r *config.Reader) Settings {
 	s.MiBInFlight = r.Int("MIB_IN_FLIGHT", 256, 1, 1_000_000,
 		"the most memory in MiB for requests that are not decided and answers that are not received; a request beyond it is answered with 429")
 	s.MiBPerClient = r.Int("MIB_IN_FLIGHT_PER_CLIENT", 64, 1, 1_000_000, "the part of it in MiB that one account, or one address without a token, may use")
-	s.Registered = r.OneOf("TENANTS", "which tenants are let in: all, or those that are registered and not suspended", "open", "registered") == "registered"
 	return s
 }
 

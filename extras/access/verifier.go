@@ -7,11 +7,20 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
-	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/es"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 const (
@@ -38,119 +47,88 @@ type TokenSettings struct {
 	HTTP *http.Client
 }
 
-// Token holds the claims of a verified token.
-type Token struct {
-	Account string // empty without the claim
-	Tenant  string // empty without the claim
-	Scopes  []string
-	Expires time.Time // without clock skew
-}
-
-// InvalidError says why a token is rejected. Its text reveals nothing of the token's content and may be sent to the
-// client.
-type InvalidError struct{ Reason string }
-
-func (e *InvalidError) Error() string { return e.Reason }
-
-func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
-
-// ErrUnavailable means that the issuer could not be asked for the token's key, so the token could not be verified.
-var ErrUnavailable = errors.New("the issuer's keys can't be fetched")
-
 // Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
 	settings TokenSettings
-	keys     *keySet
-	known    *lru.Cache[[sha256.Size]byte, knownToken]
-}
+	client   *http.Client
 
-// knownToken is a verified token, with the key set that verified it.
-type knownToken struct {
-	token Token
-	keys  *jose.JSONWebKeySet
+	keys        atomic.Pointer[keySet] // nil until first fetched
+	fetching    sync.Mutex
+	unknown     singleflight.Group // tokens with unknown keys that wait for the next fetch
+	unknownRate *rate.Limiter
 }
 
 // NewVerifier returns a verifier without contacting the issuer. [Verifier.Run] keeps its keys fresh.
 func NewVerifier(settings TokenSettings) *Verifier {
-	known, err := lru.New[[sha256.Size]byte, knownToken](cachedTokens)
-	if err != nil {
-		panic(fmt.Sprintf("access: %v", err)) // the size is a constant
+	v := &Verifier{settings: settings, client: settings.HTTP, unknownRate: rate.NewLimiter(rate.Every(unknownKeyEvery), unknownKeyBurst)}
+	if v.client == nil {
+		v.client = &http.Client{Timeout: fetchTimeout}
 	}
-	return &Verifier{settings: settings, keys: newKeySet(settings), known: known}
+	return v
 }
 
-// Run keeps the issuer's keys fresh until ctx ends.
-func (v *Verifier) Run(ctx context.Context) { v.keys.run(ctx) }
+// The scopes of tokens: that of each right, and acting for another account of the tenant, for imports and process
+// managers.
+const (
+	scopePrefix = "threads:"
+	actAs       = "act_as"
+)
 
-// Ready returns nil once the issuer's keys are known, also if the issuer fails later.
-func (v *Verifier) Ready(context.Context) error { return v.keys.ready() }
+func scopeOf(right admission.Right) string { return scopePrefix + string(right) }
 
-// Verify returns a token's claims if it is signed by the issuer, for this audience and valid now. Otherwise the error
-// is an [InvalidError] or [ErrUnavailable].
-func (v *Verifier) Verify(ctx context.Context, text string) (Token, error) {
+// Identity is whom a verified token was issued to.
+type Identity struct {
+	admission.Principal
+	Expires time.Time // without clock skew; zero: never
+}
+
+// Verify returns a token's identity if it is signed by the issuer, for this audience and valid now. Otherwise the error
+// is an [admission.Refusal], which reveals nothing of the token's content.
+func (v *Verifier) Verify(ctx context.Context, text string) (Identity, error) {
 	if len(text) > maxToken {
-		return Token{}, invalid("the token is longer than %d bytes", maxToken)
+		return Identity{}, Unauthenticated(fmt.Sprintf("the token is longer than %d bytes", maxToken))
 	}
 	digest := sha256.Sum256([]byte(text))
-	if known, ok := v.known.Get(digest); ok && known.keys == v.keys.current() {
-		return known.token, v.expired(known.token)
+	if keys := v.keys.Load(); keys != nil {
+		if known, found := keys.verified.Get(digest); found {
+			if time.Now().After(known.Expires.Add(v.settings.ClockSkew)) {
+				return Identity{}, errTokenExpired
+			}
+			return known, nil
+		}
 	}
-	token, keys, err := v.verify(ctx, text)
+	token, err := jwt.ParseSigned(text, algorithms)
 	if err != nil {
-		return Token{}, err
+		return Identity{}, Unauthenticated("the token must be a signed JWT with an asymmetric algorithm")
 	}
-	v.known.Add(digest, knownToken{token, keys})
-	return token, nil
-}
-
-func (v *Verifier) expired(token Token) error {
-	if time.Now().After(token.Expires.Add(v.settings.ClockSkew)) {
-		return invalid("the token has expired")
-	}
-	return nil
-}
-
-func (v *Verifier) verify(ctx context.Context, text string) (Token, *jose.JSONWebKeySet, error) {
-	parsed, err := jwt.ParseSigned(text, algorithms)
+	keys, signers, err := v.keysOf(ctx, token.Headers[0].KeyID)
 	if err != nil {
-		return Token{}, nil, invalid("the token must be a signed JWT with an asymmetric algorithm")
-	}
-	candidates, keys, err := v.keys.find(ctx, parsed.Headers[0].KeyID)
-	if err != nil {
-		return Token{}, nil, err
+		return Identity{}, err
 	}
 	var standard jwt.Claims
 	var all map[string]any
-	if !verifiedByOne(parsed, candidates, &standard, &all) {
-		return Token{}, nil, invalid("the token is not signed with a key of the issuer")
+	if !slices.ContainsFunc(signers, func(key jose.JSONWebKey) bool {
+		return (key.Algorithm == "" || key.Algorithm == token.Headers[0].Algorithm) && token.Claims(key, &standard, &all) == nil
+	}) {
+		return Identity{}, Unauthenticated("the token is not signed with a key of the issuer")
 	}
 	if err := v.check(standard); err != nil {
-		return Token{}, nil, err
+		return Identity{}, err
 	}
-	token := Token{Expires: standard.Expiry.Time(), Scopes: scopesOf(all)}
-	if token.Account, err = textClaim(all, v.settings.AccountClaim); err != nil {
-		return Token{}, nil, err
+	found, err := v.identify(all)
+	if err == nil {
+		found.Expires = standard.Expiry.Time()
+		keys.verified.Add(digest, found)
 	}
-	token.Tenant, err = textClaim(all, v.settings.TenantClaim)
-	return token, keys, err
+	return found, err
 }
 
-func verifiedByOne(token *jwt.JSONWebToken, keys []jose.JSONWebKey, claims ...any) bool {
-	for _, key := range keys {
-		if key.Algorithm != "" && key.Algorithm != token.Headers[0].Algorithm {
-			continue
-		}
-		if token.Claims(key, claims...) == nil {
-			return true
-		}
-	}
-	return false
-}
+var errTokenExpired = Unauthenticated("the token has expired")
 
 // check checks the claims that every token must have.
 func (v *Verifier) check(claims jwt.Claims) error {
 	if claims.Expiry == nil {
-		return invalid("the token must say when it expires")
+		return Unauthenticated("the token must say when it expires")
 	}
 	err := claims.ValidateWithLeeway(jwt.Expected{
 		Issuer: v.settings.Issuer, AnyAudience: jwt.Audience{v.settings.Audience}, Time: time.Now(),
@@ -159,14 +137,69 @@ func (v *Verifier) check(claims jwt.Claims) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, jwt.ErrInvalidIssuer):
-		return invalid("the token is from another issuer")
+		return Unauthenticated("the token is from another issuer")
 	case errors.Is(err, jwt.ErrInvalidAudience):
-		return invalid("the token is for another audience")
+		return Unauthenticated("the token is for another audience")
 	case errors.Is(err, jwt.ErrExpired):
-		return invalid("the token has expired")
+		return errTokenExpired
 	case errors.Is(err, jwt.ErrNotValidYet), errors.Is(err, jwt.ErrIssuedInTheFuture):
-		return invalid("the token is not valid yet")
-	default:
-		return invalid("the token's claims are not valid")
+		return Unauthenticated("the token is not valid yet")
 	}
+	return Unauthenticated("the token's claims are not valid")
+}
+
+// identify returns the identity in the claims of a token. A token without a tenant is of the tenant with the empty
+// code.
+func (v *Verifier) identify(claims map[string]any) (found Identity, err error) {
+	account, err := textClaim(claims, v.settings.AccountClaim)
+	if err != nil {
+		return found, err
+	}
+	tenant, err := textClaim(claims, v.settings.TenantClaim)
+	if err != nil {
+		return found, err
+	}
+	if found.Account, err = ident.Parse[ident.UserAccount](account); err != nil {
+		return Identity{}, Unauthenticated("the token names no account: its account claim must be a ULID or a UUID")
+	}
+	if found.Tenant, err = es.ParseTenant(tenant); err != nil {
+		return Identity{}, Unauthenticated("the token's tenant claim must be 1 to 32 characters out of a-z, 0-9 and -")
+	}
+	scopes := scopesOf(claims)
+	found.ActsForOthers = slices.Contains(scopes, actAs)
+	for _, right := range []admission.Right{admission.Read, admission.Write, admission.Operate} {
+		if slices.Contains(scopes, scopeOf(right)) {
+			found.Rights = append(found.Rights, right)
+		}
+	}
+	return found, nil
+}
+
+// textClaim returns a string claim; empty without the claim.
+func textClaim(claims map[string]any, name string) (string, error) {
+	value, given := claims[name]
+	text, is := value.(string)
+	if given && !is {
+		return "", Unauthenticated("the token's claim " + name + " must be a string")
+	}
+	return text, nil
+}
+
+// scopesOf returns the scopes: the claim scope of RFC 9068, separated by spaces, or scp of some issuers, as a string or
+// a list.
+func scopesOf(claims map[string]any) (scopes []string) {
+	for _, name := range []string{"scope", "scp"} {
+		switch value := claims[name].(type) {
+		case string:
+			return strings.Fields(value)
+		case []any:
+			for _, entry := range value {
+				if scope, ok := entry.(string); ok {
+					scopes = append(scopes, scope)
+				}
+			}
+			return scopes
+		}
+	}
+	return nil
 }

@@ -8,14 +8,14 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/usecase/chat"
 )
 
 // Commands returns services that seal the names and texts in commands with their executor's key. store is where the
 // threads are.
 func (k *Keyring) Commands(store es.EventPersistenceGateway) func(chat.Services) chat.Services {
-	threads := es.NewRepository(chatstore.Threads(), store, es.Settings{CacheBytes: 1})
+	threads := es.NewRepository(eventjson.Threads(), store, es.Settings{CacheBytes: 1})
 	return func(services chat.Services) chat.Services {
 		if k != nil {
 			services.Threads = sealed[thread.Command]{services.Threads, func(ctx context.Context, r *es.Request[thread.Command]) error {
@@ -72,7 +72,7 @@ func (k *Keyring) sealAccount(ctx context.Context, r *es.Request[account.Command
 	_, erases := r.Command.(account.Erase)
 	switch {
 	case k == nil && erases:
-		return chat.ErrErasureOff
+		return ErrErasureOff
 	case k == nil:
 		return nil
 	}

@@ -6,10 +6,9 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/es/process"
-	"example.com/threads/es/process/outbox"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 )
 
 // Forgetting is the name of the process that destroys the keys of erased accounts.
@@ -34,7 +33,7 @@ func (k *Keyring) Forget(types []es.AnyAggregate) []func(*run.Turn) (run.Consume
 			Send: func(ctx context.Context, _ es.Caller, _ string, c process.Command) error {
 				return k.Destroy(ctx, c.Target.Tenant, c.Target.ID)
 			},
-			Handlers: func(commands *outbox.Outbox) []projection.Handler { return []projection.Handler{erasures{commands}} },
+			Handlers: func(commands *process.Outbox) []projection.Handler { return []projection.Handler{erasures{commands}} },
 			Ignore:   ignore,
 			Hold:     func(context.Context) error { return nil },
 			Finish:   func(context.Context) error { return nil },
@@ -43,12 +42,12 @@ func (k *Keyring) Forget(types []es.AnyAggregate) []func(*run.Turn) (run.Consume
 }
 
 var (
-	accountEvents = chatstore.Accounts().Events
+	accountEvents = eventjson.Accounts().Events
 	erasedEvent   = accountEvents.EventType(account.Erased{})
 )
 
 // erasures is the handler of accounts. It puts a command into the outbox for each that is erased.
-type erasures struct{ outbox process.Outbox }
+type erasures struct{ outbox *process.Outbox }
 
 // Type implements [projection.Handler].
 func (erasures) Type() string { return account.AggregateType }
@@ -61,7 +60,7 @@ func (erasures) Concerns(payload []byte) bool {
 
 // Decode implements [projection.Handler].
 func (erasures) Decode(payload []byte) (projection.Event, error) {
-	return chatstore.Accounts().DecodeEvent(payload)
+	return eventjson.Accounts().DecodeEvent(payload)
 }
 
 // Load implements [projection.Handler].
@@ -70,7 +69,7 @@ func (e erasures) Load(_ context.Context, tx projection.Tx, _ []projection.Event
 }
 
 type erased struct {
-	outbox   process.Outbox
+	outbox   *process.Outbox
 	tx       projection.Tx
 	commands []process.Command
 }

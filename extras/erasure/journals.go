@@ -59,69 +59,59 @@ func (o openedThreads) Describe(ctx context.Context, key es.AggregateID, after, 
 	return o.keys.described(ctx, o.ThreadJournal.Describe(ctx, key, after, upTo))
 }
 
-// openAtOnce is how many events are opened with one read of the key store.
-const openAtOnce = 500
-
-// EventsAt implements [query.ThreadJournal].
+// EventsAt implements [query.ThreadJournal]. It opens the texts of all messages at once, because they are those of a
+// page. Texts from before ERASURE=on become erased with their sender, too.
 func (o openedThreads) EventsAt(ctx context.Context, key es.AggregateID, seqNrs []uint64) iter.Seq2[es.Recorded[thread.Event], error] {
 	return func(yield func(es.Recorded[thread.Event], error) bool) {
-		var some []es.Recorded[thread.Event]
-		flush := func() bool {
-			err := o.openMessages(ctx, key.Tenant, some)
-			for _, event := range some {
-				if !yield(event, err) || err != nil {
-					return false
-				}
-			}
-			some = some[:0]
-			return true
-		}
+		var events []es.Recorded[thread.Event]
+		var failed error
 		for event, err := range o.ThreadJournal.EventsAt(ctx, key, seqNrs) {
-			if err != nil {
-				if flush() {
-					yield(event, err)
-				}
-				return
+			events, failed = append(events, event), err
+		}
+		written := make([]string, len(events))
+		var texts []Text
+		for i, event := range events {
+			if message, has := messageIn(event.Event); has {
+				written[i] = message.Text.String()
+				texts = append(texts, Text{Owner: message.Sender.String(), Value: &written[i]})
 			}
-			if some = append(some, event); len(some) == openAtOnce && !flush() {
+		}
+		if err := o.keys.Open(ctx, key.Tenant, texts); err != nil {
+			yield(es.Recorded[thread.Event]{}, err)
+			return
+		}
+		for i, event := range events {
+			var err error
+			if i == len(events)-1 {
+				err = failed
+			}
+			event.Event = withText(event.Event, thread.RecordedText(written[i]))
+			if !yield(event, err) {
 				return
 			}
 		}
-		flush()
 	}
 }
 
-// openMessages opens the texts of messages in events. Texts from before ERASURE=on become erased with their sender,
-// too.
-func (o openedThreads) openMessages(ctx context.Context, tenant es.Tenant, events []es.Recorded[thread.Event]) error {
-	written := make([]string, len(events))
-	var texts []Text
-	add := func(i int, message thread.Message) {
-		written[i] = message.Text.String()
-		texts = append(texts, Text{Owner: message.Sender.String(), Value: &written[i]})
+func messageIn(event thread.Event) (message thread.Message, has bool) {
+	if posted, is := event.(thread.MessagePosted); is {
+		return posted.Message, true
 	}
-	for i, event := range events {
-		if posted, is := event.Event.(thread.MessagePosted); is {
-			add(i, posted.Message)
-		}
-		if edited, is := event.Event.(thread.MessageEdited); is {
-			add(i, edited.Message)
-		}
+	edited, is := event.(thread.MessageEdited)
+	return edited.Message, is
+}
+
+// withText returns an event with another text, if it has one.
+func withText(event thread.Event, text thread.Text) thread.Event {
+	message, _ := messageIn(event)
+	message.Text = text
+	if _, is := event.(thread.MessagePosted); is {
+		return thread.MessagePosted{Message: message}
 	}
-	if err := o.keys.Open(ctx, tenant, texts); err != nil {
-		return err
+	if _, is := event.(thread.MessageEdited); is {
+		return thread.MessageEdited{Message: message}
 	}
-	for i, event := range events {
-		if posted, is := event.Event.(thread.MessagePosted); is {
-			posted.Message.Text = thread.RecordedText(written[i])
-			events[i].Event = posted
-		}
-		if edited, is := event.Event.(thread.MessageEdited); is {
-			edited.Message.Text = thread.RecordedText(written[i])
-			events[i].Event = edited
-		}
-	}
-	return nil
+	return event
 }
 
 type openedAccounts struct {

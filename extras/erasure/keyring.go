@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -99,23 +100,26 @@ type Text struct {
 // Open opens texts in place, with one read of the store. A text of an erased owner becomes [Erased]; any other unsealed
 // text stays unchanged. It fails with a [MissingKeyError] if a key is missing by mistake.
 func (k *Keyring) Open(ctx context.Context, tenant es.Tenant, texts []Text) error {
-	owners := make(map[string]bool, len(texts))
+	owners := map[string]bool{}
 	for _, text := range texts {
-		if k == nil && IsSealed(*text.Value) {
+		sealed := IsSealed(*text.Value)
+		switch {
+		case k == nil && sealed:
 			return ErrOff
-		}
-		if text.Owner != "" {
-			owners[text.Owner] = true
-		}
-		if IsSealed(*text.Value) {
+		case k == nil:
+			continue
+		case sealed:
 			owner, _, err := ownerOf(*text.Value)
 			if err != nil {
 				return err
 			}
 			owners[owner] = true
 		}
+		if text.Owner != "" {
+			owners[text.Owner] = true
+		}
 	}
-	if k == nil {
+	if len(owners) == 0 {
 		return nil
 	}
 	found, err := k.all(ctx, tenant, owners)
@@ -131,20 +135,20 @@ func (k *Keyring) Open(ctx context.Context, tenant es.Tenant, texts []Text) erro
 }
 
 func open(found map[string]cachedKey, tenant es.Tenant, text Text) (string, error) {
-	if !IsSealed(*text.Value) {
-		if *text.Value != "" && !found[text.Owner].entry.ErasedAt.IsZero() {
-			return Erased, nil
+	owner, body := text.Owner, ""
+	sealed := IsSealed(*text.Value)
+	if sealed {
+		var err error
+		if owner, body, err = ownerOf(*text.Value); err != nil {
+			return "", err
 		}
-		return *text.Value, nil
-	}
-	owner, body, err := ownerOf(*text.Value)
-	if err != nil {
-		return "", err
 	}
 	of := found[owner]
 	switch {
-	case !of.entry.ErasedAt.IsZero():
+	case !of.entry.ErasedAt.IsZero() && *text.Value != "":
 		return Erased, nil
+	case !sealed:
+		return *text.Value, nil
 	case of.key == nil:
 		return "", &MissingKeyError{tenant, owner}
 	}
@@ -163,8 +167,8 @@ func (k *Keyring) own(ctx context.Context, tenant es.Tenant, owner string) (*ope
 	if err != nil {
 		return nil, err
 	}
-	of, exists := found[owner]
-	if !exists || of.entry.ErasedAt.IsZero() && of.key == nil {
+	of := found[owner]
+	if of.entry.ErasedAt.IsZero() && of.key == nil {
 		key := make([]byte, keySize)
 		_, _ = rand.Read(key) // never fails, as documented
 		wrapped, err := k.master.Wrap(ctx, key, about(tenant, owner))
@@ -175,7 +179,7 @@ func (k *Keyring) own(ctx context.Context, tenant es.Tenant, owner string) (*ope
 		if err != nil {
 			return nil, err
 		}
-		if of, err = k.remember(ctx, tenant, owner, entry, k.clock().Add(keyLife)); err != nil {
+		if of, err = k.remember(ctx, tenant, owner, entry, k.clock()); err != nil {
 			return nil, err
 		}
 	}
@@ -204,29 +208,26 @@ func (k *Keyring) all(ctx context.Context, tenant es.Tenant, owners map[string]b
 	if err != nil {
 		return nil, err
 	}
-	said := make([]cachedKey, len(stale))
+	var mutex sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxUnwraps)
-	for i, owner := range stale {
-		group.Go(func() (err error) {
-			said[i], err = k.remember(ctx, tenant, owner, entries[owner], now.Add(keyLife))
+	for _, owner := range stale {
+		group.Go(func() error {
+			of, err := k.remember(ctx, tenant, owner, entries[owner], now)
+			mutex.Lock()
+			defer mutex.Unlock()
+			found[owner] = of
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	for i, owner := range stale {
-		found[owner] = said[i]
-	}
-	return found, nil
+	return found, group.Wait()
 }
 
-// remember caches the entry of an owner, and unwraps its key unless it is the cached one. The zero entry means that the
-// owner has none.
-func (k *Keyring) remember(ctx context.Context, tenant es.Tenant, owner string, entry Entry, until time.Time) (cachedKey, error) {
+// remember caches the entry of an owner as it was read, and unwraps its key unless it is the cached one. The zero entry
+// means that the owner has none.
+func (k *Keyring) remember(ctx context.Context, tenant es.Tenant, owner string, entry Entry, read time.Time) (cachedKey, error) {
 	name := ownerKey{tenant, owner}
-	of := cachedKey{entry: entry, until: until}
+	of := cachedKey{entry: entry, until: read.Add(keyLife)}
 	before, _ := k.keys.Peek(name)
 	switch {
 	case !entry.ErasedAt.IsZero() || len(entry.Wrapped) == 0:

@@ -2,6 +2,7 @@ package erasure
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
 )
 
 // relationalStore stores keys in the database of a relational event store.
@@ -20,39 +22,27 @@ type relationalStore struct {
 // NewRelationalStore returns a store over a database that has the tables of [Schema].
 func NewRelationalStore(db *sqlx.DB) Store { return relationalStore{db} }
 
-type keyRow struct {
-	Owner    string `db:"owner_id"`
-	Wrapped  []byte `db:"wrapped"`
-	ErasedAt int64  `db:"erased_at"`
-}
-
-func (r keyRow) entry() Entry {
-	if r.ErasedAt != 0 {
-		return Entry{ErasedAt: time.UnixMicro(r.ErasedAt).UTC()}
-	}
-	return Entry{Wrapped: r.Wrapped}
-}
-
-const selectAtOnce = 500 // owners in one statement
-
 // Keys implements [Store].
 func (s relationalStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]Entry, error) {
-	found := make(map[string]Entry, len(owners))
-	for begin := 0; begin < len(owners); begin += selectAtOnce {
-		some := owners[begin:min(begin+selectAtOnce, len(owners))]
-		args := []any{tenant.String()}
-		for _, owner := range some {
-			args = append(args, owner)
+	query, args, err := sqlx.In("SELECT owner_id, wrapped, erased_at FROM personal_keys WHERE tenant_code = ? AND owner_id IN (?)", tenant.String(), owners)
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct {
+		Owner    string `db:"owner_id"`
+		Wrapped  []byte `db:"wrapped"`
+		ErasedAt int64  `db:"erased_at"`
+	}
+	if err := s.db.SelectContext(ctx, &rows, query, args...); err != nil {
+		return nil, explain("read keys", err)
+	}
+	found := make(map[string]Entry, len(rows))
+	for _, row := range rows {
+		entry := Entry{Wrapped: row.Wrapped}
+		if row.ErasedAt != 0 {
+			entry = Entry{ErasedAt: time.UnixMicro(row.ErasedAt).UTC()}
 		}
-		var rows []keyRow
-		err := s.db.SelectContext(ctx, &rows, "SELECT owner_id, wrapped, erased_at FROM personal_keys WHERE tenant_code = ? AND owner_id IN ("+
-			database.Marks(len(some))+")", args...)
-		if err != nil {
-			return nil, s.explain("read keys", err)
-		}
-		for _, each := range rows {
-			found[each.Owner] = each.entry()
-		}
+		found[row.Owner] = entry
 	}
 	return found, nil
 }
@@ -64,7 +54,7 @@ func (s relationalStore) Create(ctx context.Context, tenant es.Tenant, owner str
 	case err == nil:
 		return Entry{Wrapped: wrapped}, nil
 	case !database.IsDuplicate(err):
-		return Entry{}, s.explain("store a key", err)
+		return Entry{}, explain("store a key", err)
 	}
 	found, err := s.Keys(ctx, tenant, []string{owner})
 	return found[owner], err
@@ -77,13 +67,13 @@ const insertKey = "INSERT INTO personal_keys (tenant_code, owner_id, wrapped, er
 func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
 	conn, err := s.db.Connx(ctx)
 	if err != nil {
-		return s.explain("destroy a key", err)
+		return explain("destroy a key", err)
 	}
 	defer func() { _ = conn.Close() }()
 	isSQLite := s.db.DriverName() == "sqlite"
 	if isSQLite {
 		if _, err := conn.ExecContext(ctx, "PRAGMA secure_delete = ON"); err != nil {
-			return s.explain("destroy a key", err)
+			return explain("destroy a key", err)
 		}
 	}
 	_, err = conn.ExecContext(ctx, insertKey, tenant.String(), owner, []byte{}, at.UnixMicro())
@@ -92,11 +82,11 @@ func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner st
 			[]byte{}, at.UnixMicro(), tenant.String(), owner)
 	}
 	if err != nil || !isSQLite {
-		return s.explain("destroy a key", err)
+		return explain("destroy a key", err)
 	}
 	var left struct{ Busy, Log, Checkpointed int }
 	if err := conn.GetContext(ctx, &left, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		return s.explain("empty the write-ahead log", err)
+		return explain("empty the write-ahead log", err)
 	}
 	if left.Busy != 0 {
 		return fmt.Errorf("empty the write-ahead log: another connection reads from it: %w", es.ErrUnavailable)
@@ -104,7 +94,7 @@ func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner st
 	return nil
 }
 
-func (s relationalStore) explain(doing string, err error) error {
+func explain(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -112,4 +102,12 @@ func (s relationalStore) explain(doing string, err error) error {
 		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+//go:embed migrations
+var migrations embed.FS
+
+// Schema returns the migrations of the keys' table, which is in the database of a relational event store.
+func Schema() migration.Set {
+	return migration.Set{Name: "keys of people", Table: "erasure_migrations", Files: migrations, Folder: "migrations"}
 }

@@ -2,13 +2,13 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/estest/faulty"
+	"example.com/threads/es/projection"
 	"example.com/threads/es/projection/faults"
 )
 
@@ -23,19 +23,15 @@ var deliveries = map[string]faults.Delivery{
 
 // Lab holds the faults that are active. Use [New].
 type Lab struct {
-	mutex      sync.Mutex
-	changed    chan struct{} // closed and replaced on every change
-	life       context.Context
-	kill       context.CancelCauseFunc // ends life
-	turn       context.Context         // of the projection
-	paused     bool
-	delivery   string
-	breakNext  bool // make the next event unreadable
-	broken     faults.Broken
-	delay      time.Duration // before each write
-	loseAnswer bool          // lose the answer of the next write
-	beside     string        // URL of another write-api
-	random     *rand.Rand
+	mutex   sync.Mutex
+	changed chan struct{} // closed and replaced on every change
+	state   state
+	broken  faults.Broken
+	life    context.Context
+	kill    context.CancelFunc // ends life
+	turn    context.Context    // of the projection
+	beside  string             // URL of another write-api
+	random  *rand.Rand
 }
 
 // New returns a lab without active faults.
@@ -44,11 +40,35 @@ func New() *Lab {
 		changed: make(chan struct{}),
 		random:  rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)), // no secrets
 	}
-	l.life, l.kill = context.WithCancelCause(context.Background())
+	l.life, l.kill = context.WithCancel(context.Background())
 	return l
 }
 
-var errKilled = errors.New("the failure lab has killed the projection")
+// now returns the state.
+func (l *Lab) now() state {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	now := l.state
+	now.Dead, now.Unreadable = l.life.Err() != nil, l.broken.Count()
+	return now
+}
+
+// set changes the state.
+func (l *Lab) set(wanted state) {
+	l.change(func() {
+		wanted.DelayMS = min(max(wanted.DelayMS, 0), longestDelay)
+		l.state = wanted
+		if wanted.Unreadable == 0 {
+			l.broken.Mend()
+		}
+		switch dead := l.life.Err() != nil; {
+		case wanted.Dead && !dead:
+			l.kill()
+		case dead && !wanted.Dead:
+			l.life, l.kill = context.WithCancel(context.Background())
+		}
+	})
+}
 
 func (l *Lab) change(how func()) {
 	l.mutex.Lock()
@@ -78,11 +98,10 @@ func (l *Lab) await(ctx context.Context, condition func() bool) error {
 // alive returns a context that ends with ctx or when the projection is killed.
 func (l *Lab) alive(ctx context.Context) (context.Context, func()) {
 	l.mutex.Lock()
-	life := l.life
-	l.mutex.Unlock()
-	ctx, end := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(life, func() { end(errKilled) })
-	return ctx, func() { stop(); end(nil) }
+	defer l.mutex.Unlock()
+	ctx, end := context.WithCancel(ctx)
+	stop := context.AfterFunc(l.life, end)
+	return ctx, func() { stop(); end() }
 }
 
 // WriteBeside sets the URL of another write-api on the same store. Call it before using the handler.
@@ -120,8 +139,8 @@ func (s faultyStore) Append(ctx context.Context, write es.Append) error {
 // meet injects the active faults into an append.
 func (l *Lab) meet(ctx context.Context, send func(context.Context) error) error {
 	l.mutex.Lock()
-	late, lose := faulty.Late(l.delay), l.loseAnswer
-	l.loseAnswer = false
+	late, lose := faulty.Late(time.Duration(l.state.DelayMS)*time.Millisecond), l.state.LoseAnswer
+	l.state.LoseAnswer = false
 	l.mutex.Unlock()
 	return late(ctx, func(ctx context.Context) error {
 		if lose {
@@ -130,3 +149,49 @@ func (l *Lab) meet(ctx context.Context, send func(context.Context) error) error 
 		return send(ctx)
 	})
 }
+
+// Projector implements run.Faults.
+func (l *Lab) Projector(behind projection.Sink) projection.Sink {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return projector{behind, l, l.turn}
+}
+
+type projector struct {
+	projection.Sink
+	lab  *Lab
+	turn context.Context
+}
+
+// Project passes a batch on with the active faults. Killing the projection cancels the batch in progress, and its
+// transaction is rolled back.
+func (p projector) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
+	ctx, end := p.lab.alive(ctx)
+	defer end()
+	// A batch in progress may outlive the turn for a while. A delayed batch must not.
+	held, letGo := context.WithCancel(ctx)
+	defer letGo()
+	defer context.AfterFunc(p.turn, letGo)()
+	if err := p.lab.await(held, func() bool { return !p.lab.state.Paused }); err != nil {
+		return projection.Outcome{}, err
+	}
+	batch.Records = p.lab.deliver(batch.Records)
+	return p.Sink.Project(ctx, batch)
+}
+
+func (l *Lab) deliver(records []projection.Record) []projection.Record {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.state.BreakNext && len(records) > 0 {
+		l.state.BreakNext = false
+		l.broken.Break(records[0].Key, records[0].SeqNr)
+	}
+	delivered := deliveries[l.state.Delivery].Deliver(records, l.random)
+	for i, record := range delivered {
+		delivered[i] = l.broken.Read(record)
+	}
+	return delivered
+}
+
+// Journal implements run.Faults: an unreadable event is also unreadable in the journal.
+func (l *Lab) Journal(behind projection.Journal) projection.Journal { return l.broken.Journal(behind) }

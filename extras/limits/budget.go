@@ -21,7 +21,7 @@ func NewBudget(total, share int) *Budget {
 func (b *Budget) Hold(key string, n int) (release func(), ok bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	if !b.fits(key, n) {
+	if mine := b.by[key]; mine > 0 && mine+n > b.share || b.held > 0 && b.held+n > b.total {
 		return nil, false
 	}
 	b.held += n
@@ -34,17 +34,4 @@ func (b *Budget) Hold(key string, n int) (release func(), ok bool) {
 			delete(b.by, key)
 		}
 	}), true
-}
-
-// Room reports whether key could reserve anything.
-func (b *Budget) Room(key string) bool {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.fits(key, 1)
-}
-
-// fits must be called with mutex held.
-func (b *Budget) fits(key string, n int) bool {
-	mine := b.by[key]
-	return (mine == 0 || mine+n <= b.share) && (b.held == 0 || b.held+n <= b.total)
 }

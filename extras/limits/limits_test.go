@@ -51,15 +51,20 @@ func TestABudgetIsShared(t *testing.T) {
 	if _, ok := b.Hold("ada", 20); ok {
 		t.Error("a key holds more than its share")
 	}
-	if !b.Room("ada") {
+	if release, ok := b.Hold("ada", 10); ok {
+		release()
+	} else {
 		t.Error("there is room for 10 more")
 	}
 	if _, ok := b.Hold("bob", 60); ok {
 		t.Error("more than the total is held")
 	}
 	bob, ok := b.Hold("bob", 50)
-	if !ok || b.Room("cleo") {
-		t.Errorf("the rest: %t; then there is room: %t", ok, b.Room("cleo"))
+	if !ok {
+		t.Error("the rest does not fit")
+	}
+	if _, ok := b.Hold("cleo", 1); ok {
+		t.Error("there is room beside the total")
 	}
 	ada()
 	ada()
@@ -68,11 +73,11 @@ func TestABudgetIsShared(t *testing.T) {
 	if !ok {
 		t.Error("a reservation larger than the total does not fit although nothing else is held")
 	}
-	if b.Room("ada") {
+	if _, ok := b.Hold("ada", 1); ok {
 		t.Error("there is room beside the largest reservation")
 	}
 	large()
-	if !b.Room("ada") {
+	if _, ok := b.Hold("ada", 1); !ok {
 		t.Error("a release gives nothing back")
 	}
 }
@@ -97,7 +102,7 @@ func TestABudgetUnderLoad(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if most.Load() > 10 || !b.Room("a") {
+	if _, ok := b.Hold("a", 4); most.Load() > 10 || !ok {
 		t.Errorf("%d were held at once", most.Load())
 	}
 }

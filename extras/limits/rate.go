@@ -2,7 +2,6 @@ package limits
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -16,17 +15,19 @@ const remembered = 100_000
 // Rate allows each key a number of requests per second, and the same number at once. It is safe for concurrent use.
 type Rate struct {
 	perSecond int
-	mutex     sync.Mutex
 	limiters  *lru.Cache[string, *rate.Limiter]
 }
 
-// NewRate returns a rate of at least 1 a second.
+// NewRate returns a rate; nil: perSecond is 0, and any number is allowed.
 func NewRate(perSecond int) *Rate {
+	if perSecond == 0 {
+		return nil
+	}
 	limiters, err := lru.New[string, *rate.Limiter](remembered)
 	if err != nil {
 		panic(fmt.Sprintf("limits: %v", err)) // the size is a constant
 	}
-	return &Rate{perSecond: max(perSecond, 1), limiters: limiters}
+	return &Rate{perSecond: perSecond, limiters: limiters}
 }
 
 // Taken is the state of an allowance after a request.
@@ -53,12 +54,12 @@ func (r *Rate) Take(key string) Taken {
 }
 
 func (r *Rate) limiter(key string) *rate.Limiter {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
 	limiter, known := r.limiters.Get(key)
 	if !known {
 		limiter = rate.NewLimiter(rate.Limit(r.perSecond), r.perSecond)
-		r.limiters.Add(key, limiter)
+		if before, exists, _ := r.limiters.PeekOrAdd(key, limiter); exists {
+			return before
+		}
 	}
 	return limiter
 }

@@ -1,4 +1,5 @@
-// Package operate has what threadctl (ctl) and the page's operations (routes) show alike.
+// Package operate serves what operators do on the page, below /operate of the read-model-updater. threadctl (ctl) does
+// the same and more. See extras/operate/README.md.
 package operate
 
 import (

@@ -18,7 +18,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/gorilla/securecookie"
 	"golang.org/x/oauth2"
-	"golang.org/x/sync/singleflight"
+	"golang.org/x/oauth2/clientcredentials"
 
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/access/devissuer"
@@ -28,7 +28,6 @@ import (
 const (
 	loginTime    = 10 * time.Minute // time limit of a login
 	issuerWithin = 5 * time.Second  // time limit of a request to the issuer
-	maxToken     = 64 << 10         // bytes of an issuer's answer
 	callback     = "/login/callback"
 )
 
@@ -45,9 +44,7 @@ type login struct {
 	stopping context.Context // ends requests to the issuer
 	client   *http.Client    // for all requests to the issuer
 	log      *slog.Logger
-
-	discovering singleflight.Group
-	provider    atomic.Pointer[oidc.Provider] // nil until the issuer has answered
+	provider atomic.Pointer[oidc.Provider] // nil until the issuer has answered
 }
 
 // attempt is a login in progress. It is only in the browser's cookie, encrypted with a key of this process, so that
@@ -145,13 +142,13 @@ func (l *login) toIssuer(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(oidc.ClientContext(ctx, l.client), issuerWithin)
 }
 
+// exchange exchanges the code of a login for the session.
 func (l *login) exchange(ctx context.Context, code string, begun attempt) (*session, error) {
 	config, provider, err := l.config(ctx)
 	if err != nil {
 		return nil, err
 	}
-	options := append(l.resource(), oauth2.VerifierOption(begun.Verifier))
-	token, err := config.Exchange(ctx, code, options...)
+	token, err := config.Exchange(ctx, code, append(l.resource(), oauth2.VerifierOption(begun.Verifier))...)
 	if err != nil {
 		return nil, fmt.Errorf("exchange the code: %w", err)
 	}
@@ -169,30 +166,34 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 	}
 	found, err := l.sessionOf(ctx, token, cmp.Or(said.Name, said.Username, identity.Subject))
 	if err == nil && token.RefreshToken != "" {
-		found.renew, found.ends = l.renewing(config, found.account), time.Now().Add(sessionTime)
+		found.ends = time.Now().Add(sessionTime)
+		found.renew = func(last *oauth2.Token) (*oauth2.Token, error) {
+			next, err := l.renew(config, last, found.account)
+			if err != nil {
+				l.log.WarnContext(l.stopping, "a session's token can't be renewed", "error", err)
+			}
+			return next, err
+		}
 	}
 	return found, err
 }
 
-// renewing returns how a session of the account gets its next token.
-func (l *login) renewing(config *oauth2.Config, account string) func(*oauth2.Token) (*oauth2.Token, error) {
-	return func(last *oauth2.Token) (*oauth2.Token, error) {
-		ctx, cancel := l.toIssuer(l.stopping)
-		defer cancel()
-		next, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: last.RefreshToken}).Token()
-		var found *session
-		if err == nil {
-			found, err = l.sessionOf(ctx, next, "")
-		}
-		if err == nil && found.account != account {
-			err = errors.New("the renewed token is of another account")
-		}
-		if err != nil {
-			l.log.WarnContext(ctx, "a session's token can't be renewed", "error", err)
-			return nil, err
-		}
-		return found.token, nil
+// renew returns the next token of an account.
+func (l *login) renew(config *oauth2.Config, last *oauth2.Token, account string) (*oauth2.Token, error) {
+	ctx, cancel := l.toIssuer(l.stopping)
+	defer cancel()
+	next, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: last.RefreshToken}).Token()
+	if err != nil {
+		return nil, err
 	}
+	found, err := l.sessionOf(ctx, next, "")
+	switch {
+	case err != nil:
+		return nil, err
+	case found.account != account:
+		return nil, errors.New("the renewed token is of another account")
+	}
+	return found.token.Load(), nil
 }
 
 // sessionOf creates the session of a token that the APIs will accept.
@@ -201,42 +202,28 @@ func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string)
 	if err != nil {
 		return nil, fmt.Errorf("the access token: %w", err)
 	}
-	kept := &oauth2.Token{AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: who.Expires}
-	return &session{account: who.Account.String(), name: name, ends: kept.Expiry, token: kept}, nil
+	found := &session{account: who.Account.String(), name: name, ends: who.Expires}
+	found.token.Store(&oauth2.Token{AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: who.Expires})
+	return found, nil
 }
 
+// config returns the client of the issuer, which is asked until it has answered once.
 func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
-	provider, err := l.discover(ctx)
-	if err != nil {
-		return nil, nil, err
+	provider := l.provider.Load()
+	if provider == nil {
+		ctx, cancel := l.toIssuer(ctx)
+		defer cancel()
+		issuer, _ := l.access.Issuer()
+		var err error
+		if provider, err = oidc.NewProvider(ctx, issuer); err != nil {
+			return nil, nil, err
+		}
+		l.provider.Store(provider)
 	}
 	return &oauth2.Config{
 		ClientID: l.settings.ClientID, ClientSecret: l.settings.ClientSecret, Endpoint: provider.Endpoint(),
 		RedirectURL: l.settings.URL + callback, Scopes: scopes,
 	}, provider, nil
-}
-
-// discover asks the issuer once, however many logins wait for it.
-func (l *login) discover(ctx context.Context) (*oidc.Provider, error) {
-	if known := l.provider.Load(); known != nil {
-		return known, nil
-	}
-	answer := l.discovering.DoChan("", func() (any, error) {
-		ctx, cancel := l.toIssuer(l.stopping)
-		defer cancel()
-		issuer, _ := l.access.Issuer()
-		provider, err := oidc.NewProvider(ctx, issuer)
-		if err == nil {
-			l.provider.Store(provider)
-		}
-		return nil, err
-	})
-	select {
-	case found := <-answer:
-		return l.provider.Load(), found.Err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // beDeveloper logs in as a user of the development issuer.
@@ -248,7 +235,9 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := l.toIssuer(r.Context())
 	defer cancel()
-	token, err := l.developerToken(ctx, user)
+	issuer, _ := l.access.Issuer()
+	client := clientcredentials.Config{TokenURL: issuer + "/token", AuthStyle: oauth2.AuthStyleInParams, EndpointParams: url.Values{"user": {user}}}
+	token, err := client.Token(ctx)
 	var found *session
 	if err == nil {
 		found, err = l.sessionOf(ctx, token, strings.ToUpper(user[:1])+user[1:])
@@ -258,24 +247,6 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l.open(w, r, found)
-}
-
-func (l *login) developerToken(ctx context.Context, user string) (*oauth2.Token, error) {
-	issuer, _ := l.access.Issuer()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, issuer+"/token?user="+url.QueryEscape(user), nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := l.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	token := &oauth2.Token{}
-	if err := json.NewDecoder(http.MaxBytesReader(nil, response.Body, maxToken)).Decode(token); err != nil {
-		return nil, fmt.Errorf("read the token: %w", err)
-	}
-	return token, nil
 }
 
 // end logs out. The form contains the session's CSRF token.

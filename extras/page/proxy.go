@@ -21,13 +21,8 @@ type proxy struct {
 	log          *slog.Logger
 }
 
-type ownHeader struct{}
-
 func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The program sets its own security headers, so remove ours. They are restored if the program does not answer.
-	own := w.Header().Clone()
-	clear(w.Header())
-	ctx, end := context.WithCancel(context.WithValue(r.Context(), ownHeader{}, own))
+	ctx, end := context.WithCancel(r.Context())
 	defer end()
 	if streams(r) {
 		defer context.AfterFunc(p.stopping, end)()
@@ -41,6 +36,10 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			request.Out.Host = r.Host // the read-api compares it with the origin
 			request.Out.Header["X-Forwarded-For"] = r.Header["X-Forwarded-For"]
 			request.SetXForwarded()
+		},
+		ModifyResponse: func(*http.Response) error {
+			clear(w.Header()) // of our own security headers: the program sets its own
+			return nil
 		},
 		Transport:     transport,
 		FlushInterval: -1,
@@ -63,11 +62,6 @@ func (p proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 		panic(http.ErrAbortHandler) // the client has disconnected, or the server stops
 	}
 	p.log.WarnContext(r.Context(), "a program behind the page does not answer", "program", p.name, "url", p.target.String(), "error", err)
-	if own, known := r.Context().Value(ownHeader{}).(http.Header); known {
-		for name, values := range own {
-			w.Header()[name] = values
-		}
-	}
 	w.Header().Set("Retry-After", "1")
 	httpserver.WriteProblem(w, http.StatusServiceUnavailable, "program_unavailable",
 		"the "+p.name+" does not answer; the outcome of a command is unknown: send it again with the same Idempotency-Key")

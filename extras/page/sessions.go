@@ -7,9 +7,11 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 )
 
 const (
@@ -32,21 +34,23 @@ type session struct {
 	// renew gets the next token within a time limit; nil: the issuer has sent no refresh token.
 	renew func(last *oauth2.Token) (*oauth2.Token, error)
 
-	mutex    sync.Mutex
-	token    *oauth2.Token
-	renewing chan struct{} // closed when the running renewal ends; nil: none is running
-	renewed  time.Time     // when the last renewal ended
+	token    atomic.Pointer[oauth2.Token]
+	renewing singleflight.Group
+	renewed  atomic.Int64 // when the last renewal ended, in Unix nanoseconds
 }
 
-// bearer returns the token; "": it has expired. A token that expires soon is renewed in the background. Requests use it
-// until it expires; only then do they wait for the renewal.
+// bearer returns the token; "": it has expired. A token that expires soon is renewed in the background, once at a time.
+// Requests use it until it expires; only then do they wait for the renewal.
 func (s *session) bearer(ctx context.Context) string {
-	token, renewing := s.current()
-	if time.Now().After(token.Expiry) && renewing != nil {
-		select {
-		case <-renewing:
-			token, _ = s.current()
-		case <-ctx.Done():
+	token := s.token.Load()
+	if s.renew != nil && time.Until(token.Expiry) < renewBefore && time.Since(time.Unix(0, s.renewed.Load())) > renewPause {
+		renewed := s.renewing.DoChan("", s.replace)
+		if time.Now().After(token.Expiry) {
+			select {
+			case <-renewed:
+				token = s.token.Load()
+			case <-ctx.Done():
+			}
 		}
 	}
 	if time.Now().After(token.Expiry) {
@@ -55,27 +59,18 @@ func (s *session) bearer(ctx context.Context) string {
 	return token.AccessToken
 }
 
-// current returns the token, and the running renewal, which it starts if it is time.
-func (s *session) current() (*oauth2.Token, <-chan struct{}) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.renew != nil && s.renewing == nil && time.Until(s.token.Expiry) < renewBefore && time.Since(s.renewed) > renewPause {
-		s.renewing = make(chan struct{})
-		go s.replace(s.token)
+// replace renews the token, unless that has just been done.
+func (s *session) replace() (any, error) {
+	last := s.token.Load()
+	if time.Until(last.Expiry) > renewBefore {
+		return nil, nil
 	}
-	return s.token, s.renewing
-}
-
-// replace renews the token. The session is not locked meanwhile.
-func (s *session) replace(last *oauth2.Token) {
 	next, err := s.renew(last)
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
 	if err == nil {
-		s.token = next
+		s.token.Store(next)
 	}
-	close(s.renewing)
-	s.renewing, s.renewed = nil, time.Now()
+	s.renewed.Store(time.Now().UnixNano())
+	return nil, err
 }
 
 // sessions are kept in memory: when the process ends, users must log in again.

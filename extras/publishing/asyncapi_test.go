@@ -13,7 +13,7 @@ import (
 	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/extras/tenants"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 )
 
 const asyncAPI = "../../docs/asyncapi.yaml"
@@ -47,12 +47,12 @@ func TestPublishedEventsAreAsDocumented(t *testing.T) {
 		folder string
 		publishing.Type
 	}{
-		{"interfaceadaptor/threadcodec", publishing.Of(chatstore.Threads())},
-		{"interfaceadaptor/accountcodec", publishing.Of(chatstore.Accounts())},
+		{"interfaceadaptor/eventjson", publishing.Of(eventjson.Threads())},
+		{"interfaceadaptor/eventjson", publishing.Of(eventjson.Accounts())},
 		{"extras/tenants/tenant", publishing.Of(tenants.Aggregate())},
 		{"extras/tasks/task", publishing.Of(task.Aggregate())},
 	} {
-		goldens, err := filepath.Glob("../../" + each.folder + "/testdata/*.json")
+		goldens, err := filepath.Glob("../../" + each.folder + "/testdata/" + each.Name + "/*.json")
 		if err != nil || len(goldens) == 0 {
 			t.Errorf("%s has no golden files: %v", each.Name, err)
 		}

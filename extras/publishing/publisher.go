@@ -54,7 +54,7 @@ type Publisher struct {
 type brokerAnswer struct {
 	accepted uint64 // SeqNr of the last event that was accepted
 	refused  uint64 // SeqNr of the event that was refused; 0: none
-	why      error
+	refusal  *RefusedError
 }
 
 // New returns a publisher that stores its positions in store.
@@ -76,6 +76,45 @@ func (p *Publisher) Outage() error {
 func (p *Publisher) Stop() { p.stopping.Store(true) }
 
 var errStopped = fmt.Errorf("%w: the other events are published after the next start", context.Canceled)
+
+// Handler returns the handler of an aggregate type.
+func (p *Publisher) Handler(of Type) projection.Handler { return handler{p, of} }
+
+type handler struct {
+	publisher *Publisher
+	of        Type
+}
+
+// Type implements [projection.Handler].
+func (h handler) Type() string { return h.of.Name }
+
+// Decode implements [projection.Handler].
+func (h handler) Decode(payload []byte) (projection.Event, error) {
+	event, err := h.of.Decode(payload)
+	return projection.Event{Envelope: event.Envelope, Event: event}, err
+}
+
+// Load implements [projection.Handler]. An event needs no rows.
+func (h handler) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
+	return &fold{work: tx.(*transaction)}, nil // Change created it
+}
+
+// fold collects the events of a change.
+type fold struct {
+	work   *transaction
+	events []Event
+}
+
+// Apply implements [projection.Fold].
+func (f *fold) Apply(event projection.Event) error {
+	f.events = append(f.events, event.Event.(Event)) // Decode created it
+	return nil
+}
+
+// Save implements [projection.Fold].
+func (f *fold) Save(ctx context.Context) error {
+	return f.work.publisher.publish(ctx, f.work, f.events)
+}
 
 // publish publishes events: those of one aggregate one by one, those of several aggregates concurrently. After an
 // outage it publishes no more; a refusal stops only its aggregate.
@@ -105,18 +144,17 @@ func (p *Publisher) publish(ctx context.Context, work *transaction, events []Eve
 	group.SetLimit(atOnce)
 	for _, key := range order {
 		group.Go(func() error {
-			err := p.inOrder(groupCtx, byAggregate[key])
-			if refusal := (*RefusedError)(nil); errors.As(err, &refusal) {
+			refusal, err := p.inOrder(groupCtx, key, byAggregate[key])
+			if refusal != nil {
 				refused.Store(refusal)
-				return nil
 			}
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		if ctx.Err() != nil || errors.Is(err, errStopped) {
-			return err
-		}
+	switch err := group.Wait(); {
+	case err != nil && (ctx.Err() != nil || errors.Is(err, errStopped)):
+		return err
+	case err != nil:
 		return p.failed(err)
 	}
 	p.mu.Lock()
@@ -128,44 +166,43 @@ func (p *Publisher) publish(ctx context.Context, work *transaction, events []Eve
 	return nil
 }
 
-// inOrder publishes the events of one aggregate.
-func (p *Publisher) inOrder(ctx context.Context, events []Event) error {
+// inOrder publishes the events of one aggregate, until one is refused. An error is an outage or a stop.
+func (p *Publisher) inOrder(ctx context.Context, key es.AggregateID, events []Event) (refusal *RefusedError, err error) {
 	for _, event := range events {
 		switch {
 		case p.stopping.Load():
-			return errStopped
+			return nil, errStopped
 		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		}
-		key, seqNr := event.Aggregate(), event.SeqNr
-		before := p.recall(key)
-		if seqNr <= before.accepted {
-			continue
-		}
-		if seqNr == before.refused {
-			return before.why
-		}
-		err := p.ask(ctx, event)
-		var refusal *RefusedError
-		switch {
-		case err == nil:
-			p.Published.Add(1)
-			before.accepted = seqNr
-		case errors.As(err, &refusal):
-			p.Refused.Add(1)
-			before.refused, before.why = seqNr, refusal
-		default:
-			p.Failures.Add(1)
-			return err
+			return nil, context.Cause(ctx)
 		}
 		p.mu.Lock()
-		p.known[key] = before
+		answer := p.known[key]
+		p.mu.Unlock()
+		if event.SeqNr <= answer.accepted {
+			continue
+		}
+		if answer.refusal != nil && event.SeqNr == answer.refused {
+			return answer.refusal, nil
+		}
+		switch err := p.ask(ctx, event); {
+		case err == nil:
+			p.Published.Add(1)
+			answer.accepted = event.SeqNr
+		case errors.As(err, &refusal):
+			p.Refused.Add(1)
+			answer.refused, answer.refusal = event.SeqNr, refusal
+		default:
+			p.Failures.Add(1)
+			return nil, err
+		}
+		p.mu.Lock()
+		p.known[key] = answer
 		p.mu.Unlock()
 		if refusal != nil {
-			return refusal
+			return refusal, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // ask publishes an event. It waits for the answer, also when ctx ends: an event that was accepted is not sent again. A
@@ -195,12 +232,6 @@ func (p *Publisher) count(change int) {
 		p.since = time.Now()
 	}
 	p.waiting += change
-}
-
-func (p *Publisher) recall(key es.AggregateID) brokerAnswer {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.known[key]
 }
 
 // paused returns the outage until the time of the next attempt.

@@ -40,7 +40,7 @@ func (r *run) exportThread(ctx context.Context) error {
 		if len(content) < exportBytes && progress.Done < progress.Total {
 			continue
 		}
-		if err := r.putResult(ctx, progress.Parts, content); err != nil {
+		if err := r.ports.put(ctx, r.file(resultFile), progress.Parts, content); err != nil {
 			return err
 		}
 		content = content[:0]

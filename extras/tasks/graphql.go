@@ -6,17 +6,16 @@ import (
 
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/graphql"
-	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/usecase/query"
 )
 
 // cursors is the kind of cursors in lists of tasks.
-const cursors model.ListKind = "tasks"
+const cursors graphql.Cursors = "tasks"
 
 // The schema's connection of tasks and its edges.
 type (
-	TaskConnection = model.Connection[Task]
-	TaskEdge       = model.Edge[Task]
+	TaskConnection = graphql.Connection[Task]
+	TaskEdge       = graphql.Edge[Task]
 )
 
 // Task is the schema's Task.
@@ -74,7 +73,7 @@ func (r TaskResolver) Tasks(ctx context.Context, userAccountID string, first *in
 		return TaskConnection{}, err
 	}
 	page, err := r.tasks.Tasks(ctx, viewer, asked)
-	return model.NewConnection(cursors, page, shownTask), err
+	return graphql.NewConnection(cursors, page, shownTask), err
 }
 
 // TaskChanged resolves Subscription.taskChanged.

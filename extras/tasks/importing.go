@@ -24,7 +24,8 @@ const (
 	linesAtOnce = 16
 	// partTime is how long the part in progress is completed when the tenant is suspended. A complete part is never
 	// repeated; the lines of an incomplete one are, and are recognised only while their receipts exist.
-	partTime = time.Second
+	partTime     = time.Second
+	lineAttempts = 5
 )
 
 // importLines handles the remaining parts of the input, one after another. Repeating a part after a kill is harmless,
@@ -45,7 +46,7 @@ func (r *run) importLines(ctx context.Context) error {
 			return err
 		}
 		// Even without rejections: a killed attempt may have stored some.
-		if err := r.putSealedResult(ctx, number, result); err != nil {
+		if err := r.ports.putSealed(ctx, r.file(resultFile), number, result); err != nil {
 			return err
 		}
 		progress := r.Progress
@@ -94,18 +95,13 @@ func (r *run) importPart(ctx context.Context, stored linesPart) (rejected []reje
 		byKey[key] = append(byKey[key], next)
 		all = append(all, next)
 	}
-	begun := time.Now()
+	handle := r.handler()
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(linesAtOnce)
 	for _, key := range order {
 		group.Go(func() error {
 			for _, next := range byKey[key] {
-				if time.Since(begun) > partTime {
-					if err := r.checkTenant(groupCtx); err != nil {
-						return err
-					}
-				}
-				outcome, err := r.persistently(groupCtx, next.handle)
+				outcome, err := handle(groupCtx, next.handle)
 				if err != nil {
 					return err
 				}
@@ -138,21 +134,21 @@ func requestOf(raw []byte) any {
 // lineKey is the idempotency key of a line's command.
 func lineKey(id task.ID, line uint64) string { return fmt.Sprintf("task-%s-%d", id, line) }
 
-const lineAttempts = 5
-
-// persistently retries a command for a while if its outcome is unknown.
-func (r *run) persistently(ctx context.Context, handle func(context.Context) (Outcome, error)) (Outcome, error) {
-	pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
-	first := true
-	return backoff.Retry(ctx, func() (Outcome, error) {
-		if !first {
-			if stop := r.checkTenant(ctx); stop != nil {
-				return Outcome{}, backoff.Permanent(stop)
+// handler returns what handles the commands of a part. It retries a command for a while if its outcome is unknown.
+// After partTime it stops if the tenant is suspended.
+func (r *run) handler() func(context.Context, func(context.Context) (Outcome, error)) (Outcome, error) {
+	begun := time.Now()
+	return func(ctx context.Context, handle func(context.Context) (Outcome, error)) (Outcome, error) {
+		pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
+		return backoff.Retry(ctx, func() (Outcome, error) {
+			if time.Since(begun) > partTime {
+				if stop := r.checkTenant(ctx); stop != nil {
+					return Outcome{}, backoff.Permanent(stop)
+				}
 			}
-		}
-		first = false
-		return handle(ctx)
-	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(lineAttempts))
+			return handle(ctx)
+		}, backoff.WithBackOff(pauses), backoff.WithMaxTries(lineAttempts))
+	}
 }
 
 // handleCommand handles the task's only command. The result is the answer or the problem.
@@ -165,12 +161,12 @@ func (r *run) handleCommand(ctx context.Context) error {
 	if err := json.Unmarshal(input, &line.Later); err != nil {
 		return fmt.Errorf("read the command of the task: %w", err)
 	}
-	_, handle := r.ports.Commands.Prepare(line)
-	outcome, err := r.persistently(ctx, handle)
+	_, command := r.ports.Commands.Prepare(line)
+	outcome, err := r.handler()(ctx, command)
 	if err != nil {
 		return err
 	}
-	if err := r.putSealedResult(ctx, 0, append(bytes.TrimSpace(outcome.Body), '\n')); err != nil {
+	if err := r.ports.putSealed(ctx, r.file(resultFile), 0, append(bytes.TrimSpace(outcome.Body), '\n')); err != nil {
 		return err
 	}
 	r.Progress = task.Progress{Parts: 1, Done: 1, Total: 1}

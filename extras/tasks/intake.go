@@ -57,35 +57,27 @@ func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (es.R
 // store stores the input of an import.
 func (i *Intake) store(ctx context.Context, asked Asked, id task.ID, input io.Reader) (task.Request, error) {
 	request := task.Request{Kind: task.Import}
-	file := inputFile(asked.Caller.Tenant, asked.Caller.Executor, id)
+	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
 	var waiting [][]byte
-	put := func() error {
-		if len(waiting) == 0 {
-			return nil
+	put := func() (err error) {
+		if len(waiting) > 0 {
+			err = i.putSealed(ctx, file, request.Parts-uint64(len(waiting)), waiting...)
+			waiting = nil
 		}
-		first := request.Parts - uint64(len(waiting))
-		err := i.put(ctx, file, first, waiting...)
-		waiting = waiting[:0]
 		return err
 	}
 	for part, err := range cut(input) {
 		if err == nil {
 			part, err = i.sealOthers(ctx, asked, file.Name, request.Parts, part)
 		}
-		var sealed []byte
-		if err == nil {
-			sealed, err = i.seal(ctx, file, request.Parts, part)
+		waiting = append(waiting, part)
+		request.Parts++
+		request.Total += part.count()
+		if err == nil && len(waiting) == partsAtOnce {
+			err = put()
 		}
 		if err != nil {
 			return request, err
-		}
-		waiting = append(waiting, sealed)
-		request.Parts++
-		request.Total += part.count()
-		if len(waiting) == partsAtOnce {
-			if err := put(); err != nil {
-				return request, err
-			}
 		}
 	}
 	return request, put()
@@ -110,12 +102,8 @@ func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, cont
 	if err != nil {
 		return es.Result{}, err
 	}
-	file := inputFile(asked.Caller.Tenant, asked.Caller.Executor, id)
-	input, err = i.seal(ctx, file, 0, input)
-	if err != nil {
-		return es.Result{}, err
-	}
-	if err := i.put(ctx, file, 0, input); err != nil {
+	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
+	if err := i.putSealed(ctx, file, 0, input); err != nil {
 		i.deleteInput(ctx, file.Tenant, id)
 		return es.Result{}, err
 	}
@@ -141,7 +129,7 @@ const deleteTimeout = 10 * time.Second
 func (i *Intake) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 	defer cancel()
-	_ = i.Events.DeleteFile(ctx, inputFile(tenant, "", id))
+	_ = i.Events.DeleteFile(ctx, fileOf(tenant, "", id, inputFile))
 }
 
 // Cancel handles [task.Cancel], and deletes the task's input.
@@ -192,19 +180,26 @@ func (i *Intake) Result(ctx context.Context, caller es.Caller, id task.ID) (iter
 	}
 	return func(yield func([]byte, error) bool) {
 		for number := range found.Progress.Parts {
-			content, exists, err := i.Events.Part(ctx, caller.Tenant, resultOf(id), number)
-			if exists && err == nil {
-				if content, err = i.unseal(ctx, caller.Tenant, content); err == nil && found.Request.Kind == task.Import {
-					content, err = i.openRejected(ctx, caller.Tenant, content)
-				} else if errors.Is(err, account.ErrAccountErased) {
-					content, err = []byte(`"`+erasure.Erased+"\"\n"), nil
-				}
-			}
-			if exists || err != nil { // a part of an import without rejections has no result
-				if !yield(content, err) || err != nil {
-					return
-				}
+			content, err := i.resultPart(ctx, found, number)
+			if !yield(content, err) || err != nil {
+				return
 			}
 		}
 	}, nil
+}
+
+// resultPart reads a part of a task's result; it is empty for a part of an import without rejections.
+func (i *Intake) resultPart(ctx context.Context, found Details, number uint64) ([]byte, error) {
+	content, exists, err := i.Events.Part(ctx, found.Tenant, fileOf(found.Tenant, "", found.ID, resultFile).Name, number)
+	if err != nil || !exists {
+		return nil, err
+	}
+	content, err = i.unseal(ctx, found.Tenant, content)
+	switch {
+	case errors.Is(err, account.ErrAccountErased):
+		return []byte(`"` + erasure.Erased + "\"\n"), nil
+	case err == nil && found.Request.Kind == task.Import:
+		return i.openRejected(ctx, found.Tenant, content)
+	}
+	return content, err
 }

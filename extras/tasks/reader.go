@@ -53,11 +53,11 @@ func (r Reader) Changes(ctx context.Context, queries *query.Queries, viewer quer
 
 // Versions lets consistency tokens name tasks.
 func (r Reader) Versions() query.Awaitable {
-	return query.Awaitable{Type: task.AggregateType, Shows: func(ctx context.Context, viewer query.Viewer, id string) (bool, error) {
+	return query.Awaitable{Type: task.AggregateType, Shows: func(ctx context.Context, viewer query.Viewer, id string) error {
 		parsed, err := ident.Parse[task.Task](id)
 		if err == nil {
 			_, err = r.Task(ctx, viewer, parsed)
 		}
-		return true, err
+		return err
 	}}
 }

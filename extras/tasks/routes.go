@@ -33,6 +33,11 @@ type TaskReply struct {
 
 func acceptedOf(r es.Result) TaskReply { return TaskReply{r.Key.ID} }
 
+// accepted is the reply to what has become a task.
+func accepted(r es.Result, err error) (rest.Reply, error) {
+	return rest.ReplyOf(r, acceptedOf(r)), err
+}
+
 type cancelTask struct {
 	rest.By
 	Task task.ID `json:"task_id" doc:"The task."`
@@ -45,15 +50,15 @@ type exportThread struct {
 
 // Operations returns what clients can ask of tasks. log receives why a result was cut short.
 func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
-	cancel := func(ctx context.Context, c rest.Conditions, body cancelTask) (es.Result, error) {
+	cancel := func(ctx context.Context, c rest.Conditions, body cancelTask) (rest.Reply, error) {
 		order := task.Cancel{Executor: body.Executor, Operator: c.Principal.IsOperator()}
-		return intake.Cancel(ctx, es.Request[task.Order]{
+		return accepted(intake.Cancel(ctx, es.Request[task.Order]{
 			Caller: c.Caller, ID: body.Task.String(), Command: order, Name: task.OrderName(order), Content: body.Task.String(),
 			IfVersion: c.IfVersion, IdempotencyKey: c.IdempotencyKey,
-		})
+		}))
 	}
-	export := func(ctx context.Context, c rest.Conditions, body exportThread) (es.Result, error) {
-		return intake.Export(ctx, askedOf(c), body.Thread)
+	export := func(ctx context.Context, c rest.Conditions, body exportThread) (rest.Reply, error) {
+		return accepted(intake.Export(ctx, askedOf(c), body.Thread))
 	}
 	return rest.Aggregate{
 		Name: "tasks", About: "Long work: many commands at once, the history of a thread, and commands whose answer is fetched later.",
@@ -61,7 +66,7 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 			{
 				Path: "/tasks/export_thread", Status: http.StatusAccepted, Summary: "Export a thread",
 				Description: "Writes the events of the thread as they are stored, one a line. Admins only.",
-				Do:          rest.Resulting[exportThread](export, acceptedOf),
+				Do:          rest.Doing[TaskReply](export),
 				Rejections:  []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted, thread.ErrNotMember, thread.ErrNotAdmin},
 				Without:     []string{rest.IfMatch},
 			},
@@ -69,12 +74,10 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 				Path: "/tasks/cancel", Status: http.StatusAccepted, Summary: "Cancel a task",
 				Description: "Ends a task before it is done. What it has done by then, and may be doing for a second more, stays. Its creator only, and operators, " +
 					"who name the tenant of the task in the header X-Tenant-Code; it may be suspended.",
-				Do:         rest.Resulting[cancelTask](cancel, acceptedOf),
+				Do:         rest.Doing[TaskReply](cancel),
 				Operators:  true,
 				Rejections: []error{task.ErrTaskNotFound, task.ErrTaskFinished},
 			},
-		},
-		Exchanges: []rest.Exchange{
 			{
 				Method: http.MethodPost, Path: "/tasks/import", Summary: "Import commands",
 				Description: "Handles each line as a command of its own: `{\"path\": \"/threads/post_message\", \"body\": {...}}`, where executor_id may be left out and means who asks. " +
@@ -123,14 +126,8 @@ func importLines(intake *Intake) rest.Server {
 		defer cancel()
 		deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
 		_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
-		body := &arriving{reader: http.MaxBytesReader(w, r.Body, MaxImport)}
-		result, err := intake.Import(ctx, askedOf(c), body)
-		switch {
-		case errors.As(err, new(*http.MaxBytesError)):
-			return tooLarge
-		case body.err != nil && !errors.Is(body.err, io.EOF):
-			return malformedBody
-		case err != nil:
+		result, err := intake.Import(ctx, askedOf(c), arriving{http.MaxBytesReader(w, r.Body, MaxImport)})
+		if err != nil {
 			return err
 		}
 		rest.ReplyOf(result, acceptedOf(result)).Write(w, http.StatusAccepted)
@@ -138,16 +135,16 @@ func importLines(intake *Intake) rest.Server {
 	}
 }
 
-// arriving is a body that remembers why it ended.
-type arriving struct {
-	reader io.Reader
-	err    error
-}
+// arriving is a body whose errors are problems.
+type arriving struct{ io.Reader }
 
-func (b *arriving) Read(p []byte) (int, error) {
-	n, err := b.reader.Read(p)
-	if err != nil {
-		b.err = err
+func (b arriving) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		err = tooLarge
+	case err != nil && !errors.Is(err, io.EOF):
+		err = malformedBody
 	}
 	return n, err
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
@@ -19,24 +18,23 @@ import (
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
 	"example.com/threads/extras/tasks/task"
-	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
 // Row is the row of a task. Only its creator sees it.
 type Row struct {
-	Tenant    es.Tenant
-	ID        task.ID
-	Kind      task.Kind
-	Status    task.Status
-	Done      uint64 // lines or events, including rejected ones
-	Total     uint64 // 0: unknown
-	Rejected  uint64
-	Message   string // why it failed; otherwise empty
-	Version   uint64 // the seq_nr of the last event in the row
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Tenant    es.Tenant   `db:"tenant_code"`
+	ID        task.ID     `db:"id"`
+	Kind      task.Kind   `db:"kind"`
+	Status    task.Status `db:"status"`
+	Done      uint64      `db:"done"`  // lines or events, including rejected ones
+	Total     uint64      `db:"total"` // 0: unknown
+	Rejected  uint64      `db:"rejected"`
+	Message   string      `db:"message"` // why it failed; otherwise empty
+	Version   uint64      `db:"version"` // the seq_nr of the last event in the row
+	CreatedAt time.Time   `db:"created_at"`
+	UpdatedAt time.Time   `db:"updated_at"`
 	query.Audit
 }
 
@@ -56,19 +54,7 @@ func (r Row) Finished() bool {
 }
 
 // Rows is the table of tasks.
-var Rows = table.Table[Row]{
-	Name: "tasks", Key: 2,
-	Columns: append([]string{
-		"tenant_code", "id", "kind", "status", "done", "total", "rejected", "message", "version", "created_at", "updated_at",
-	}, chatrows.AuditColumns...),
-	ID: func(r *Row) []string { return []string{r.Tenant.String(), r.ID.String()} },
-	Fields: func(r *Row) []any {
-		return append([]any{
-			table.Tenant(&r.Tenant), table.Text(&r.ID, ident.Parse[task.Task]), (*string)(&r.Kind), (*string)(&r.Status), &r.Done, &r.Total, &r.Rejected,
-			&r.Message, &r.Version, table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt),
-		}, chatrows.AuditFields(&r.Audit)...)
-	},
-}
+var Rows = table.Of[Row]("tasks", 2)
 
 //go:embed migrations/*/*.sql
 var migrations embed.FS
@@ -83,7 +69,7 @@ const rowsVersion = 2
 
 // Handler returns what keeps [Rows], for the projection of the read model.
 func Handler() projection.Handler {
-	return projection.OneRow[task.Event, Row]{Events: task.Events(), Version: rowsVersion, Next: next, Rows: rowstore.Rows[Row]{Table: Rows}}
+	return rowstore.OneRow(Rows, task.Events(), rowsVersion, next)
 }
 
 // maxMessage is the maximum length of a row's message, in bytes.

@@ -50,16 +50,15 @@ var ErrNoRoom = ident.Conflict("task_storage_full",
 // finished.
 const Kept = 7 * 24 * time.Hour
 
-// The names of a task's files.
-func inputOf(id task.ID) string  { return "task-" + id.String() + "-input" }
-func resultOf(id task.ID) string { return "task-" + id.String() + "-result" }
+// The files of a task.
+const (
+	inputFile  = "input"
+	resultFile = "result"
+)
 
-func inputFile(tenant es.Tenant, creator string, id task.ID) es.File {
-	return es.File{Tenant: tenant, Owner: creator, Name: inputOf(id), Expires: expiryOf(id)}
-}
-
-func resultFile(tenant es.Tenant, creator string, id task.ID) es.File {
-	return es.File{Tenant: tenant, Owner: creator, Name: resultOf(id), Expires: expiryOf(id)}
+// fileOf returns one of the files of a task.
+func fileOf(tenant es.Tenant, creator string, id task.ID, what string) es.File {
+	return es.File{Tenant: tenant, Owner: creator, Name: "task-" + id.String() + "-" + what, Expires: expiryOf(id)}
 }
 
 // put stores parts of a file. It fails with [ErrNoRoom], and stores nothing, if there is no room for them.
@@ -109,7 +108,7 @@ func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found De
 		}
 		state = state.Apply(recorded.Event)
 	}
-	found.Progress = state.Memento().Progress
+	found.Progress = state.Progress()
 	return found, nil
 }
 

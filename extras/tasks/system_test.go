@@ -16,13 +16,12 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/sequence"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/admission"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/tests/sqlitetest"
 	"example.com/threads/usecase/chat"
@@ -55,16 +54,16 @@ func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
 	if err != nil {
 		t.Fatal(err)
 	}
-	onThreads := es.NewService(chatstore.Threads(), store, es.Settings{})
+	onThreads := es.NewService(eventjson.Threads(), store, es.Settings{})
 	onTasks := es.NewService(task.Aggregate(), store, es.Settings{})
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		if err := errors.Join(es.Services{onThreads, onTasks}.Close(ctx), store.Close(ctx)); err != nil {
+		if err := errors.Join(onThreads.Close(ctx), onTasks.Close(ctx), store.Close(ctx)); err != nil {
 			t.Error(err)
 		}
 	})
 	intake := &tasks.Intake{Store: tasks.Store{Handler: onTasks, Events: store, Threads: onThreads.Repository}, Clock: time.Now}
-	all := []rest.Aggregate{rest.Threads(chat.WithCodes(onThreads, sequence.New(store, chat.CodeKind, sequence.Settings{}))), tasks.Operations(intake, log)}
+	all := []rest.Aggregate{rest.Threads(chat.WithCodes(onThreads, es.Sequence{Store: store, Kind: chat.CodeKind})), tasks.Operations(intake, log)}
 	return system{httpserver.Wrap(log, nil, rest.NewHandler(all, rest.Settings{
 		Source: "write-api", Log: log, Timeout: 10 * time.Second,
 		Wrap: []func(rest.Perform) rest.Perform{intake.Accept}, Describe: []func(*huma.OpenAPI){tasks.Describe(all)},
@@ -75,12 +74,12 @@ func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
 
 // forOperators has a command that tasks can't send.
 var forOperators = rest.Aggregate{Name: "tenants", Operations: []rest.Operation{
-	{Path: "/tenants/suspend", Right: admission.Operate, Do: rest.Command[suspend, thread.Command](fails{}, func(r es.Result) tasks.TaskReply { return tasks.TaskReply{TaskID: r.Key.ID} })},
+	{Path: "/tenants/suspend", Right: admission.Operate, Do: rest.Command(chat.Service[thread.Command](fails{}), func(r es.Result) tasks.TaskReply { return tasks.TaskReply{TaskID: r.Key.ID} }, suspend.asked)},
 }}
 
 type suspend struct{ rest.By }
 
-func (suspend) Asked() es.Request[thread.Command] { return es.Request[thread.Command]{} }
+func (suspend) asked() es.Request[thread.Command] { return es.Request[thread.Command]{} }
 
 // fails fails with an error, or does nothing.
 type fails struct{ err error }

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	esrun "example.com/threads/es/run"
 	"example.com/threads/extras/tasks/task"
 )
 
@@ -46,18 +49,9 @@ type Worker struct {
 // lane executes the tasks of some kinds, so that short tasks do not wait for long ones.
 type lane struct {
 	kinds []task.Kind
-	slots int
+	slots *semaphore.Weighted // of tasks in progress
 	woken chan struct{}
-
-	mutex   sync.Mutex
-	running map[es.AggregateID]bool
-	failed  map[es.AggregateID]failure
-}
-
-// failure is a task that waits for its next attempt.
-type failure struct {
-	attempts int
-	again    time.Time
+	taken sync.Map // keys of tasks in progress, and of those that wait for their next attempt
 }
 
 // NewWorker returns a worker. It works while [Worker.Run] runs.
@@ -68,8 +62,8 @@ func NewWorker(ports Ports) *Worker {
 	if ports.IsActive == nil {
 		ports.IsActive = func(context.Context, es.Tenant) (bool, error) { return true, nil }
 	}
-	newLane := func(slots int, kinds ...task.Kind) *lane {
-		return &lane{kinds: kinds, slots: slots, woken: make(chan struct{}, 1), running: map[es.AggregateID]bool{}, failed: map[es.AggregateID]failure{}}
+	newLane := func(slots int64, kinds ...task.Kind) *lane {
+		return &lane{kinds: kinds, slots: semaphore.NewWeighted(slots), woken: make(chan struct{}, 1)}
 	}
 	return &Worker{ports: ports, lanes: []*lane{newLane(2, task.Import, task.ExportThread), newLane(8, task.Command)}}
 }
@@ -77,14 +71,10 @@ func NewWorker(ports Ports) *Worker {
 // Wake makes the worker poll at once. It never blocks.
 func (w *Worker) Wake() {
 	for _, l := range w.lanes {
-		l.wake()
-	}
-}
-
-func (l *lane) wake() {
-	select {
-	case l.woken <- struct{}{}:
-	default: // a poll is due already
+		select {
+		case l.woken <- struct{}{}:
+		default: // a poll is due already
+		}
 	}
 }
 
@@ -103,17 +93,15 @@ const expiryEvery = 10 * time.Minute
 
 // deleteExpired deletes expired files until ctx ends.
 func (w *Worker) deleteExpired(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		count, err := w.ports.Events.DeleteExpired(ctx)
-		switch {
-		case err != nil && ctx.Err() == nil:
+		if err != nil && ctx.Err() == nil {
 			w.ports.Log.WarnContext(ctx, "expired inputs and results of tasks could not be deleted; next try in minutes", "error", err)
-		case count > 0:
+		}
+		if count > 0 {
 			w.ports.Log.InfoContext(ctx, "deleted expired inputs and results of tasks", "count", count)
 		}
-		if es.Wait(ctx, expiryEvery) != nil {
-			return
-		}
+		_ = es.Wait(ctx, expiryEvery)
 	}
 }
 
@@ -128,12 +116,10 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 		if err != nil && ctx.Err() == nil {
 			w.ports.Log.WarnContext(ctx, "tasks to do can't be read; next try in a moment", "error", err)
 		}
-		if err == nil {
-			l.forget(keys)
-		}
 		for _, key := range keys {
-			if attempt := l.begin(key); attempt > 0 {
-				working.Go(func() { l.end(key, w.do(ctx, key, attempt), w.ports.Retry) })
+			if _, taken := l.taken.Load(key); !taken && l.slots.TryAcquire(1) {
+				l.taken.Store(key, true)
+				working.Go(func() { w.attempt(ctx, l, key) })
 			}
 		}
 		select {
@@ -144,10 +130,27 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 	}
 }
 
+// attempt executes a task, for which it has a slot, until that does not fail temporarily. It has no slot while it waits
+// for the next attempt.
+func (w *Worker) attempt(ctx context.Context, l *lane, key es.AggregateID) {
+	defer w.Wake() // the slot is free for another task
+	defer l.taken.Delete(key)
+	for attempt := 1; ; attempt++ {
+		err := w.do(ctx, key, attempt)
+		l.slots.Release(1)
+		if err == nil {
+			return
+		}
+		w.Wake()
+		if es.Wait(ctx, es.Backoff(w.ports.Retry, 60*w.ports.Retry, attempt-1)) != nil || l.slots.Acquire(ctx, 1) != nil {
+			return
+		}
+	}
+}
+
 // toDo returns the keys of unfinished tasks of active tenants. The tasks of the others do not count for lookAhead: they
 // may be many, and wait for long.
 func (w *Worker) toDo(ctx context.Context, l *lane) ([]es.AggregateID, error) {
-	active := map[es.Tenant]bool{}
 	var without []es.Tenant
 	for {
 		keys, err := w.ports.Unfinished(ctx, l.kinds, without, lookAhead)
@@ -156,13 +159,11 @@ func (w *Worker) toDo(ctx context.Context, l *lane) ([]es.AggregateID, error) {
 		}
 		excluded := len(without)
 		for _, key := range keys {
-			if _, asked := active[key.Tenant]; asked {
-				continue
-			}
-			if active[key.Tenant], err = w.ports.IsActive(ctx, key.Tenant); err != nil {
+			active, err := w.ports.IsActive(ctx, key.Tenant)
+			if err != nil {
 				return nil, err
 			}
-			if !active[key.Tenant] {
+			if !active && !slices.Contains(without, key.Tenant) {
 				without = append(without, key.Tenant)
 			}
 		}
@@ -170,39 +171,6 @@ func (w *Worker) toDo(ctx context.Context, l *lane) ([]es.AggregateID, error) {
 			return keys, nil
 		}
 	}
-}
-
-// begin takes a slot for the task and returns the number of the attempt; 0: there is no free slot, the task is in
-// progress, or it must wait.
-func (l *lane) begin(key es.AggregateID) (attempt int) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.running[key] || len(l.running) >= l.slots || time.Now().Before(l.failed[key].again) {
-		return 0
-	}
-	l.running[key] = true
-	return l.failed[key].attempts + 1
-}
-
-// forget drops the failures of tasks that are no longer unfinished.
-func (l *lane) forget(toDo []es.AggregateID) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	maps.DeleteFunc(l.failed, func(key es.AggregateID, _ failure) bool { return !slices.Contains(toDo, key) })
-}
-
-// end releases the slot. A task that failed temporarily waits.
-func (l *lane) end(key es.AggregateID, failed error, retry time.Duration) {
-	l.mutex.Lock()
-	delete(l.running, key)
-	if failed == nil {
-		delete(l.failed, key)
-	} else {
-		attempts := l.failed[key].attempts
-		l.failed[key] = failure{attempts + 1, time.Now().Add(es.Backoff(retry, 60*retry, attempts))}
-	}
-	l.mutex.Unlock()
-	l.wake() // the slot is free for another task
 }
 
 // run is a task in progress.
@@ -216,15 +184,21 @@ type run struct {
 // maxFaults is the number of attempts after which a task fails permanently because of a fault of the program.
 const maxFaults = 10
 
-// do executes a task. After an error it must be retried.
+// do executes the rest of a task, and starts and finishes it. After an error it must be retried.
 func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error {
-	r, err := w.take(ctx, key)
-	if err == nil && r != nil {
+	log := w.ports.Log.With("tenant", key.Tenant, "task", key.ID)
+	found, err := w.ports.find(ctx, key.Tenant, task.IDOf(key))
+	if err == nil && found.Finished() {
+		return nil
+	}
+	r := &run{Worker: w, Details: found, caller: found.Envelope.Caller, reported: time.Now()}
+	r.caller.Source, r.caller.CausationID = w.ports.Source, found.Envelope.EventID
+	if err == nil {
 		err = r.try(ctx)
 	}
-	if r != nil && (err == nil || errors.Is(err, task.ErrTaskFinished)) {
-		if err := w.ports.Events.DeleteFile(ctx, inputFile(r.Tenant, "", r.ID)); err != nil && ctx.Err() == nil {
-			w.ports.Log.WarnContext(ctx, "the input of a finished task could not be deleted; it will expire", "tenant", key.Tenant, "task", key.ID, "error", err)
+	if err == nil || errors.Is(err, task.ErrTaskFinished) {
+		if err := w.ports.Events.DeleteFile(ctx, fileOf(key.Tenant, "", r.ID, inputFile)); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "the input of a finished task could not be deleted; it will expire", "error", err)
 		}
 	}
 	switch {
@@ -233,34 +207,26 @@ func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error 
 	case ctx.Err() != nil, errors.Is(err, task.ErrTaskFinished), errors.Is(err, task.ErrTaskOvertaken):
 		return nil //nolint:nilerr // this worker ends, or the task was cancelled or is another worker's
 	case errors.Is(err, errSuspended):
-		w.ports.Log.InfoContext(ctx, "a task has stopped, because its tenant is suspended", "tenant", key.Tenant, "task", key.ID)
+		log.InfoContext(ctx, "a task has stopped, because its tenant is suspended")
 		return nil
-	case r != nil && attempt >= maxFaults && es.KindOf(err) == es.Internal:
-		w.ports.Log.ErrorContext(ctx, "a task failed", "tenant", key.Tenant, "task", key.ID, "error", err)
+	case found.Version > 0 && attempt >= maxFaults && es.KindOf(err) == es.Internal:
+		log.ErrorContext(ctx, "a task failed", "error", err)
 		return r.order(ctx, task.Fail{Progress: r.Progress, Message: "the server could not do it; its log says why"})
 	}
-	w.ports.Log.WarnContext(ctx, "a task failed for now; it is tried again", "tenant", key.Tenant, "task", key.ID, "error", err)
+	log.WarnContext(ctx, "a task failed for now; it is tried again", "error", err)
 	return err
 }
 
-// take reads a task and starts it if necessary; nil: it is finished.
-func (w *Worker) take(ctx context.Context, key es.AggregateID) (*run, error) {
-	found, err := w.ports.find(ctx, key.Tenant, task.IDOf(key))
-	if err != nil || found.Finished() {
-		return nil, err
-	}
-	caller := found.Envelope.Caller
-	caller.Source, caller.CausationID = w.ports.Source, found.Envelope.EventID
-	r := &run{Worker: w, Details: found, caller: caller, reported: time.Now()}
-	if found.Status == task.Queued {
+// try starts the task if necessary, executes the rest of it, and finishes it.
+func (r *run) try(ctx context.Context) error {
+	err := r.checkTenant(ctx)
+	if err == nil && r.Status == task.Queued {
 		err = r.order(ctx, task.Start{})
 	}
-	return r, err
-}
-
-// try executes the rest of the task and finishes it.
-func (r *run) try(ctx context.Context) error {
-	err := r.work(ctx)
+	if err != nil {
+		return err
+	}
+	err = r.work(ctx)
 	switch {
 	case err == nil:
 		return r.order(ctx, task.Succeed{Progress: r.Progress})
@@ -291,6 +257,21 @@ func (r *run) work(ctx context.Context) error {
 	default:
 		return fmt.Errorf("nobody here knows how to do a task of kind %q; a newer version of the program may", r.Request.Kind)
 	}
+}
+
+// file returns one of the files of the task.
+func (r *run) file(what string) es.File { return fileOf(r.Tenant, r.CreatedBy.String(), r.ID, what) }
+
+// input reads a part of the task's input. It fails with errInputGone if the part has expired.
+func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
+	stored, exists, err := r.ports.Events.Part(ctx, r.Tenant, r.file(inputFile).Name, number)
+	if err == nil && !exists {
+		err = errInputGone
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.ports.unseal(ctx, r.Tenant, stored)
 }
 
 // order sends a command on the task.
@@ -325,3 +306,29 @@ func (r *run) checkTenant(ctx context.Context) error {
 	}
 	return err
 }
+
+// Consume returns the consumer that executes tasks while its process has the turn, and looks for tasks when some have
+// changed. finish completes the commands in progress.
+func Consume(turn *esrun.Turn, ports Ports, finish func(context.Context)) esrun.Consumer {
+	c := consumer{NewWorker(ports), finish}
+	turn.OnChange(func(changed []projection.Head) {
+		if slices.ContainsFunc(changed, func(head projection.Head) bool { return head.Key.Type == task.AggregateType }) {
+			c.Wake()
+		}
+	})
+	return c
+}
+
+type consumer struct {
+	*Worker
+	finish func(context.Context)
+}
+
+// Run executes tasks until ctx ends, then finishes the current commands.
+func (c consumer) Run(ctx context.Context) {
+	c.Worker.Run(ctx)
+	c.finish(ctx)
+}
+
+// Check implements [esrun.Consumer]: the rows of tasks tell how they are.
+func (consumer) Check(context.Context) (found esrun.Status, err error) { return found, nil }

@@ -5,16 +5,15 @@ import (
 	"time"
 
 	"example.com/threads/interfaceadaptor/graphql"
-	"example.com/threads/interfaceadaptor/graphql/model"
 )
 
 // cursors is the kind of cursors in the list of tenants.
-const cursors model.ListKind = "tenants"
+const cursors graphql.Cursors = "tenants"
 
 // The schema's connection of tenants and its edges.
 type (
-	TenantConnection = model.Connection[Tenant]
-	TenantEdge       = model.Edge[Tenant]
+	TenantConnection = graphql.Connection[Tenant]
+	TenantEdge       = graphql.Edge[Tenant]
 )
 
 // Tenant is the schema's Tenant.
@@ -46,5 +45,5 @@ func (r TenantResolver) Tenants(ctx context.Context, first *int, after *string, 
 		return TenantConnection{}, err
 	}
 	page, err := r.tenants.Tenants(ctx, asked)
-	return model.NewConnection(cursors, page, shownTenant), err
+	return graphql.NewConnection(cursors, page, shownTenant), err
 }

@@ -7,6 +7,7 @@ import (
 	"example.com/threads/extras/tenants/tenant"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/interfaceadaptor/rest"
+	"example.com/threads/usecase/chat"
 )
 
 // The operations on the registry of tenants: their bodies, and the table.
@@ -23,19 +24,9 @@ func (o OnTenant) request(c tenant.Command) es.Request[tenant.Command] {
 
 type createTenant struct{ OnTenant }
 
-func (b createTenant) Asked() es.Request[tenant.Command] {
-	return b.request(tenant.Create{Code: b.Code})
-}
-
 type suspendTenant struct{ OnTenant }
 
-func (b suspendTenant) Asked() es.Request[tenant.Command] { return b.request(tenant.Suspend{}) }
-
 type reactivateTenant struct{ OnTenant }
-
-func (b reactivateTenant) Asked() es.Request[tenant.Command] {
-	return b.request(tenant.Reactivate{})
-}
 
 // TenantAnswer is the answer to a command on a tenant.
 type TenantAnswer struct {
@@ -49,25 +40,25 @@ func tenantAnswerOf(r es.Result) TenantAnswer {
 
 // Operations returns the registry of tenants with its operations. They are for those who run the service, and belong to
 // no tenant.
-func Operations(tenants rest.Service[tenant.Command]) rest.Aggregate {
+func Operations(tenants chat.Service[tenant.Command]) rest.Aggregate {
 	table := []rest.Operation{
 		{
 			Path: "/tenants/create", Status: http.StatusCreated, Summary: "Register a tenant",
 			Description: "Registers a tenant, which is active from then on. With `TENANTS=registered`, requests of other tenants are refused.",
-			Do:          rest.Command[createTenant](tenants, tenantAnswerOf),
+			Do:          rest.Command(tenants, tenantAnswerOf, func(b createTenant) es.Request[tenant.Command] { return b.request(tenant.Create{Code: b.Code}) }),
 			Rejections:  []error{tenant.ErrTenantExists},
 			Without:     []string{rest.IfMatch},
 		},
 		{
 			Path: "/tenants/suspend", Summary: "Suspend a tenant",
 			Description: "With `TENANTS=registered`, the tenant's requests are refused within seconds and its subscriptions end. Its data stays.",
-			Do:          rest.Command[suspendTenant](tenants, tenantAnswerOf),
+			Do:          rest.Command(tenants, tenantAnswerOf, func(b suspendTenant) es.Request[tenant.Command] { return b.request(tenant.Suspend{}) }),
 			Rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantSuspended},
 		},
 		{
 			Path: "/tenants/reactivate", Summary: "Reactivate a tenant",
 			Description: "Ends the suspension of a tenant: its requests are answered again within seconds.",
-			Do:          rest.Command[reactivateTenant](tenants, tenantAnswerOf),
+			Do:          rest.Command(tenants, tenantAnswerOf, func(b reactivateTenant) es.Request[tenant.Command] { return b.request(tenant.Reactivate{}) }),
 			Rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantActive},
 		},
 	}

@@ -13,20 +13,19 @@ import (
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
 	"example.com/threads/extras/tenants/tenant"
-	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
 // Row is the row of a registered tenant. Lists of tenants are in the order of registration.
 type Row struct {
-	Registry  es.Tenant // the row's own tenant, which has the empty code
-	ID        tenant.ID
-	Code      tenant.Code
-	Suspended bool
-	Version   uint64 // the seq_nr of the last event in the row
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	Registry  es.Tenant   `db:"tenant_code"` // the row's own tenant, which has the empty code
+	ID        tenant.ID   `db:"id"`
+	Code      tenant.Code `db:"code"`
+	Suspended bool        `db:"suspended"`
+	Version   uint64      `db:"version"` // the seq_nr of the last event in the row
+	CreatedAt time.Time   `db:"created_at"`
+	UpdatedAt time.Time   `db:"updated_at"`
 	query.Audit
 }
 
@@ -41,17 +40,7 @@ func (t Row) Compare(other Row) int {
 }
 
 // Rows is the table of registered tenants. tenant_code is the registry's own, and code the registered one.
-var Rows = table.Table[Row]{
-	Name: "tenants", Key: 2,
-	Columns: append([]string{"tenant_code", "id", "code", "suspended", "version", "created_at", "updated_at"}, chatrows.AuditColumns...),
-	ID:      func(r *Row) []string { return []string{r.Registry.String(), r.ID.String()} },
-	Fields: func(r *Row) []any {
-		return append([]any{
-			table.Tenant(&r.Registry), table.Text(&r.ID, ident.Parse[tenant.Tenant]), table.Text(&r.Code, tenant.ParseCode), &r.Suspended, &r.Version,
-			table.Time(&r.CreatedAt), table.Time(&r.UpdatedAt),
-		}, chatrows.AuditFields(&r.Audit)...)
-	},
-}
+var Rows = table.Of[Row]("tenants", 2)
 
 //go:embed migrations/*/*.sql
 var migrations embed.FS
@@ -66,9 +55,7 @@ const rowsVersion = 2
 
 // Handler returns what keeps [Rows], for the projection of the read model.
 func Handler() projection.Handler {
-	return projection.OneRow[tenant.Event, Row]{
-		Events: tenant.Events(), Version: rowsVersion, Next: next, Rows: rowstore.Rows[Row]{Table: Rows},
-	}
+	return rowstore.OneRow(Rows, tenant.Events(), rowsVersion, next)
 }
 
 // next is the row after recorded, the next event of its tenant.

@@ -43,9 +43,6 @@ func Key(code tenant.Code) es.AggregateID {
 // Versions lets consistency tokens name tenants.
 func Versions() query.Awaitable { return query.Awaitable{Type: tenant.AggregateType, Global: true} }
 
-// IsActive reports whether a tenant is registered and not suspended.
-type IsActive = func(ctx context.Context, named es.Tenant) (bool, error)
-
 // InJournal returns the registry in an event store.
 func InJournal(gateway es.EventPersistenceGateway, log *slog.Logger) IsActive {
 	tenants := es.NewRepository(Aggregate(), gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
@@ -14,54 +15,60 @@ import (
 
 const tracerName = "example.com/threads/infrastructure/awsclient"
 
-// traceCalls adds a span to every call below a recorded span.
-func traceCalls(stack *middleware.Stack) error {
-	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("trace", func(
-		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-	) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
-		parent := trace.SpanFromContext(ctx)
-		if !parent.IsRecording() {
-			return next.HandleInitialize(ctx, in)
-		}
-		operation := middleware.GetOperationName(ctx)
-		ctx, span := parent.TracerProvider().Tracer(tracerName).Start(ctx, "DynamoDB "+operation, trace.WithSpanKind(trace.SpanKindClient),
-			trace.WithAttributes(attribute.String("db.system.name", "aws.dynamodb"), attribute.String("db.operation.name", operation)))
-		defer span.End()
-		out, metadata, err = next.HandleInitialize(ctx, in)
-		if err != nil {
-			span.SetStatus(codes.Error, err.Error())
-		}
-		return out, metadata, err
-	}), middleware.After)
+// around is what a middleware does with a call.
+type around = func(context.Context, middleware.InitializeInput, middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error)
+
+func initialize(name string, do around) func(*middleware.Stack) error {
+	return func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc(name, do), middleware.After)
+	}
 }
 
-// Consumed is the capacity that a call consumed of a table, or of one of its indexes.
-type Consumed struct {
-	Table, Index, Operation string  // Index is empty for the table itself
-	Units                   float64 // read or write units, as fits the operation
+// traceCall adds a span to a call below a recorded span.
+func traceCall(
+	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
+	parent := trace.SpanFromContext(ctx)
+	if !parent.IsRecording() {
+		return next.HandleInitialize(ctx, in)
+	}
+	operation := middleware.GetOperationName(ctx)
+	ctx, span := parent.TracerProvider().Tracer(tracerName).Start(ctx, "DynamoDB "+operation, trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(attribute.String("db.system.name", "aws.dynamodb"), attribute.String("db.operation.name", operation)))
+	defer span.End()
+	if out, metadata, err = next.HandleInitialize(ctx, in); err != nil {
+		span.SetStatus(codes.Error, err.Error())
+	}
+	return out, metadata, err
 }
 
 // CountCapacity returns an option for clients of DynamoDB that requests the consumed capacity with every call and
-// passes it to count, which is called concurrently. Failed calls are not counted, because errors do not contain the
-// capacity. Canceled transactions consume capacity, too. DynamoDB Local takes about a quarter longer for a transaction
-// whose capacity is requested.
-func CountCapacity(count func(Consumed)) func(*dynamodb.Options) {
+// passes it to count, which is called concurrently: read or write units, as fits the operation, of a table or of an
+// index. Failed calls are not counted, because errors do not contain the capacity. Canceled transactions consume
+// capacity, too. DynamoDB Local takes about a quarter longer for a transaction whose capacity is requested.
+func CountCapacity(count func(table, index, operation string, units float64)) func(*dynamodb.Options) {
 	return func(o *dynamodb.Options) {
-		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("consumed capacity", func(
-				ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-			) (middleware.InitializeOutput, middleware.Metadata, error) {
-				in.Parameters = asking(in.Parameters)
-				out, metadata, err := next.HandleInitialize(ctx, in)
-				if err == nil {
-					operation := middleware.GetOperationName(ctx)
-					for _, consumed := range capacityOf(out.Result) {
-						tell(count, operation, consumed)
-					}
-				}
+		o.APIOptions = append(o.APIOptions, initialize("consumed capacity", func(
+			ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+		) (middleware.InitializeOutput, middleware.Metadata, error) {
+			in.Parameters = asking(in.Parameters)
+			out, metadata, err := next.HandleInitialize(ctx, in)
+			if err != nil {
 				return out, metadata, err
-			}), middleware.After)
-		})
+			}
+			operation := middleware.GetOperationName(ctx)
+			for _, consumed := range capacityOf(out.Result) {
+				table, units := aws.ToString(consumed.TableName), consumed.CapacityUnits
+				if consumed.Table != nil { // without the indexes
+					units = consumed.Table.CapacityUnits
+				}
+				count(table, "", operation, aws.ToFloat64(units))
+				for index, capacity := range consumed.GlobalSecondaryIndexes { // there are no local ones
+					count(table, index, operation, aws.ToFloat64(capacity.CapacityUnits))
+				}
+			}
+			return out, metadata, nil
+		}))
 	}
 }
 
@@ -93,31 +100,4 @@ func capacityOf(answer any) []types.ConsumedCapacity {
 		}
 	}
 	return nil
-}
-
-// tell counts the capacity of the table itself and of each index.
-func tell(count func(Consumed), operation string, consumed types.ConsumedCapacity) {
-	part := Consumed{Operation: operation}
-	if consumed.TableName != nil {
-		part.Table = *consumed.TableName
-	}
-	if consumed.Table != nil {
-		part.Units = unitsOf(*consumed.Table)
-	} else if consumed.CapacityUnits != nil {
-		part.Units = *consumed.CapacityUnits
-	}
-	count(part)
-	for _, indexes := range []map[string]types.Capacity{consumed.GlobalSecondaryIndexes, consumed.LocalSecondaryIndexes} {
-		for name, capacity := range indexes {
-			part.Index, part.Units = name, unitsOf(capacity)
-			count(part)
-		}
-	}
-}
-
-func unitsOf(capacity types.Capacity) float64 {
-	if capacity.CapacityUnits == nil {
-		return 0
-	}
-	return *capacity.CapacityUnits
 }

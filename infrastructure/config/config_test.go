@@ -20,7 +20,7 @@ var readers = map[string]func(r *config.Reader) any{
 	"duration":        func(r *config.Reader) any { return r.Duration("V", time.Second, time.Millisecond, time.Hour, "help") },
 	"parsed":          func(r *config.Reader) any { return config.Parsed(r, "V", "7", "help", strconv.Atoi) },
 	"address":         func(r *config.Reader) any { return r.Address("V", ":28080", "help") },
-	"address or none": func(r *config.Reader) any { return r.OptionalAddress("V", "help") },
+	"address or none": func(r *config.Reader) any { return r.Address("V", "", "help") },
 	"url":             func(r *config.Reader) any { return r.URL("V", "help") },
 }
 

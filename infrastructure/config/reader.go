@@ -1,3 +1,9 @@
+// Package config reads typed settings from environment variables. A program declares each setting once, where it reads
+// it: name, default, limits and purpose. From that follow the checks, the error texts ([Read]) and the text of --help
+// ([Help]). All problems are reported at once, and a program with a problem does not start. Nothing else reads the
+// environment.
+//
+// Every variable must be read in any case, even if another variable makes it unused: otherwise Help would not show it.
 package config
 
 import (
@@ -45,8 +51,7 @@ func Read[S any](getenv func(name string) string, read func(*Reader) S) (S, erro
 func Help[S any](read func(*Reader) S) string {
 	r := NewReader(func(string) string { return "" })
 	read(r)
-	width := 0
-	groups := []string{""}
+	width, groups := 0, []string{""}
 	for _, v := range r.variables {
 		width = max(width, len(v.name))
 		if !slices.Contains(groups, v.group) {
@@ -79,8 +84,9 @@ func (r *Reader) Err() error {
 // Wrong adds a problem that concerns several variables; its text must name them.
 func (r *Reader) Wrong(problem string) { r.problems = append(r.problems, errors.New(problem)) }
 
+// wrong adds a problem of one variable.
 func (r *Reader) wrong(name, value, expected string) {
-	r.problems = append(r.problems, fmt.Errorf("%s is %q, expected %s", name, value, expected))
+	r.Wrong(fmt.Sprintf("%s is %q, expected %s", name, value, expected))
 }
 
 // read returns the value; empty if it is not set.

@@ -10,19 +10,20 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/logging"
 )
 
 func answer(t *testing.T, handler http.HandlerFunc, header map[string]string) (*httptest.ResponseRecorder, []map[string]any) {
 	t.Helper()
-	out := &lines{}
+	out := &testenv.Log{}
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/some/path?secret=1", nil)
 	for name, value := range header {
 		request.Header.Set(name, value)
 	}
 	recorder := httptest.NewRecorder()
-	httpserver.Wrap(logging.New(out, slog.LevelInfo, logging.JSON), nil, handler).ServeHTTP(recorder, request)
+	httpserver.Wrap(logging.Settings{}.Logger(out), nil, handler).ServeHTTP(recorder, request)
 	var logged []map[string]any
 	for line := range strings.Lines(out.String()) {
 		var fields map[string]any
@@ -96,8 +97,8 @@ func TestRoutineRequestsAreLoggedAtDebug(t *testing.T) {
 		{"/threads/create", http.StatusCreated, "INFO"},
 		{"/metrics/create", http.StatusOK, "INFO"},
 	} {
-		out := &lines{}
-		handler := httpserver.Wrap(logging.New(out, slog.LevelDebug, logging.JSON), nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		out := &testenv.Log{}
+		handler := httpserver.Wrap(logging.Settings{Level: slog.LevelDebug}.Logger(out), nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(test.status)
 		}))
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, test.path, nil))
@@ -159,8 +160,8 @@ func TestAPanicInTheMiddleOfAnAnswerDropsTheConnection(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	out := &lines{}
-	log := logging.New(out, slog.LevelInfo, logging.JSON)
+	out := &testenv.Log{}
+	log := logging.Settings{}.Logger(out)
 	var broken error
 	server, err := httpserver.Listen(t.Context(), log, "TEST_ADDR", "127.0.0.1:0")
 	if err != nil {

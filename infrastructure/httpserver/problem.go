@@ -6,23 +6,16 @@ import (
 	"strings"
 )
 
-// problem is a problem document (RFC 9457).
-type problem struct {
-	Status int    `json:"status"`
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
-	Code   string `json:"code"`
-}
-
-func newProblem(status int, code, detail string) problem {
-	return problem{status, http.StatusText(status), detail, code}
-}
-
-// WriteProblem answers with a problem document: detail is for people, code for programs.
+// WriteProblem answers with a problem document (RFC 9457): detail is for people, code for programs.
 func WriteProblem(w http.ResponseWriter, status int, code, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(newProblem(status, code, detail)) // fails only if the client has disconnected
+	_ = json.NewEncoder(w).Encode(struct { // fails only if the client has disconnected
+		Status int    `json:"status"`
+		Title  string `json:"title"`
+		Detail string `json:"detail"`
+		Code   string `json:"code"`
+	}{status, http.StatusText(status), detail, code})
 }
 
 // WithProblems serves mux, with a problem document for requests that have no route. hint names the existing paths.

@@ -1,3 +1,9 @@
+// Package httpserver serves HTTP for all programs: one listener with timeouts and, around the program's handler,
+// request ids, one log line per request, recovery from panics, security headers, and a stop that completes accepted
+// requests. It has the programs' health and metrics.
+//
+// cmd/* combines it with the handlers of interfaceadaptor, which do not know this package: a handler reads the request
+// id from the X-Request-Id header, where [Wrap] puts it, and logs with the request's context.
 package httpserver
 
 import (
@@ -38,6 +44,8 @@ type Server struct {
 	Around []func(http.Handler) http.Handler
 	// Checks decide on readiness.
 	Checks []Check
+	// Report, unless nil, adds to the health after the checks.
+	Report func(context.Context, *Health)
 	// Notes are further facts about the program, by name: members of its health responses.
 	Notes map[string]string
 

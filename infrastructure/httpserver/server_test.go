@@ -1,7 +1,6 @@
 package httpserver_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,35 +17,17 @@ import (
 	"example.com/threads/infrastructure/logging"
 )
 
-// lines is a log that a test can read while the server writes it.
-type lines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
 type running struct {
 	url  string
-	log  *lines
+	log  *testenv.Log
 	stop context.CancelFunc
 	done chan error
 }
 
 func serve(t *testing.T, handler http.Handler) running {
 	t.Helper()
-	out := &lines{}
-	log := logging.New(out, slog.LevelInfo, logging.JSON)
+	out := &testenv.Log{}
+	log := logging.Settings{}.Logger(out)
 	server, err := httpserver.Listen(t.Context(), log, "TEST_ADDR", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -42,19 +42,10 @@ func endSpan(span trace.Span, status int) {
 	span.End()
 }
 
-// NameSpans returns a middleware that names the spans of requests by their method and route, which is known after the
-// response.
-func NameSpans(route func(*http.Request) string) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			defer func() {
-				span := trace.SpanFromContext(r.Context())
-				if name := route(r); name != "" && span.IsRecording() {
-					span.SetName(cut(r.Method) + " " + name)
-					span.SetAttributes(attribute.String("http.route", name))
-				}
-			}()
-			next.ServeHTTP(w, r)
-		})
+// nameSpan names the span of a request by its method and route, which is known after the response.
+func nameSpan(r *http.Request, route string) {
+	if span := trace.SpanFromContext(r.Context()); route != "" && span.IsRecording() {
+		span.SetName(cut(r.Method) + " " + route)
+		span.SetAttributes(attribute.String("http.route", route))
 	}
 }

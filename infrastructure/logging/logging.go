@@ -1,3 +1,7 @@
+// Package logging creates the programs' logger: log/slog on one stream, as JSON for machines or as text for people.
+// Lines that are logged with a context contain its attributes, such as request id and trace id.
+//
+// A program creates one logger and passes it on; package httpserver puts the request's attributes into the context.
 package logging
 
 import (
@@ -6,49 +10,40 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"strings"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"example.com/threads/infrastructure/config"
 )
 
-// Format is the format of log lines.
-type Format string
-
-// The formats.
-const (
-	JSON Format = "json"
-	Text Format = "text"
-)
-
-// ParseFormat reads LOG_FORMAT: "json" or "text", in either case.
-func ParseFormat(text string) (Format, error) {
-	switch format := Format(strings.ToLower(text)); format {
-	case JSON, Text:
-		return format, nil
-	}
-	return "", fmt.Errorf("%q is not a log format; use json or text", text)
+// Settings are read from the environment. The zero value logs JSON from level info on.
+type Settings struct {
+	Level slog.Level
+	Text  bool // for people
 }
 
-// ParseLevel reads LOG_LEVEL: "debug", "info", "warn" or "error", in either case.
-func ParseLevel(text string) (slog.Level, error) {
-	switch strings.ToLower(text) {
-	case "debug":
-		return slog.LevelDebug, nil
-	case "info":
-		return slog.LevelInfo, nil
-	case "warn":
-		return slog.LevelWarn, nil
-	case "error":
-		return slog.LevelError, nil
+// ReadSettings reads the level and the format of the log, whose defaults these are.
+func ReadSettings(r *config.Reader, level, format string) Settings {
+	return Settings{
+		Level: config.Parsed(r, "LOG_LEVEL", level, "debug, info, warn or error", func(text string) (level slog.Level, err error) {
+			if err = level.UnmarshalText([]byte(text)); err != nil {
+				err = fmt.Errorf("%q is not a log level; use debug, info, warn or error", text)
+			}
+			return level, err
+		}),
+		Text: config.Parsed(r, "LOG_FORMAT", format, "json or text", func(text string) (bool, error) {
+			if text != "json" && text != "text" {
+				return false, fmt.Errorf("%q is not a log format; use json or text", text)
+			}
+			return text == "text", nil
+		}),
 	}
-	return 0, fmt.Errorf("%q is not a log level; use debug, info, warn or error", text)
 }
 
-// New returns a logger that writes lines of at least the given level to w, with the attributes of the context (see
-// [With]).
-func New(w io.Writer, level slog.Level, format Format) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
-	if format == Text {
+// Logger returns a logger that writes to w, with the attributes of the context (see [With]).
+func (s Settings) Logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: s.Level}
+	if s.Text {
 		return slog.New(contextHandler{slog.NewTextHandler(w, options)})
 	}
 	return slog.New(contextHandler{slog.NewJSONHandler(w, options)})
@@ -67,12 +62,10 @@ func With(ctx context.Context, attrs ...slog.Attr) context.Context {
 type contextHandler struct{ slog.Handler }
 
 func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {
-	if carried, ok := ctx.Value(attrsKey{}).([]slog.Attr); ok {
-		record = record.Clone()
-		record.AddAttrs(carried...)
-	}
+	record = record.Clone()
+	carried, _ := ctx.Value(attrsKey{}).([]slog.Attr)
+	record.AddAttrs(carried...)
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {
-		record = record.Clone()
 		record.AddAttrs(slog.String("trace_id", span.TraceID().String()))
 	}
 	return h.Handler.Handle(ctx, record)

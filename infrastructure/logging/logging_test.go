@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/logging"
 )
 
 func TestLinesCarryWhatTheContextCarries(t *testing.T) {
 	var out bytes.Buffer
-	log := logging.New(&out, slog.LevelInfo, logging.JSON).With("program", "read-api")
+	log := logging.Settings{}.Logger(&out).With("program", "read-api")
 	outer := logging.With(t.Context(), slog.String("request_id", "r1"))
 	inner := logging.With(outer, slog.String("trace_id", "t1"))
 	_ = logging.With(outer, slog.String("trace_id", "t2")) // another child must not change inner
@@ -33,25 +34,31 @@ func TestLinesCarryWhatTheContextCarries(t *testing.T) {
 
 func TestTextIsForPeople(t *testing.T) {
 	var out bytes.Buffer
-	logging.New(&out, slog.LevelDebug, logging.Text).Debug("hello")
+	logging.Settings{Level: slog.LevelDebug, Text: true}.Logger(&out).Debug("hello")
 	if !strings.Contains(out.String(), "level=DEBUG msg=hello") {
 		t.Errorf("got %q", out.String())
 	}
 }
 
 func TestSettings(t *testing.T) {
-	for text, want := range map[string]slog.Level{"debug": slog.LevelDebug, "INFO": slog.LevelInfo, "warn": slog.LevelWarn, "Error": slog.LevelError} {
-		if level, err := logging.ParseLevel(text); err != nil || level != want {
-			t.Errorf("level %q is %v, %v", text, level, err)
+	read := func(level, format string) (logging.Settings, error) {
+		environment := map[string]string{"LOG_LEVEL": level, "LOG_FORMAT": format}
+		return config.Read(func(name string) string { return environment[name] }, func(r *config.Reader) logging.Settings {
+			return logging.ReadSettings(r, "warn", "text")
+		})
+	}
+	for text, want := range map[string]slog.Level{"": slog.LevelWarn, "debug": slog.LevelDebug, "INFO": slog.LevelInfo, "Error": slog.LevelError} {
+		if found, err := read(text, ""); err != nil || found != (logging.Settings{Level: want, Text: true}) {
+			t.Errorf("level %q is %v, %v", text, found, err)
 		}
 	}
-	if _, err := logging.ParseLevel("loud"); err == nil || !strings.Contains(err.Error(), "use debug, info, warn or error") {
-		t.Errorf("level loud: %v", err)
+	if found, err := read("", "json"); err != nil || found.Text {
+		t.Errorf("format json is %v, %v", found, err)
 	}
-	if format, err := logging.ParseFormat("JSON"); err != nil || format != logging.JSON {
-		t.Errorf("format JSON is %v, %v", format, err)
-	}
-	if _, err := logging.ParseFormat("xml"); err == nil || !strings.Contains(err.Error(), "use json or text") {
-		t.Errorf("format xml: %v", err)
+	_, err := read("loud", "xml")
+	for _, want := range []string{"use debug, info, warn or error", "use json or text"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package graphql_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/tests/readmodeltest"
@@ -28,7 +28,7 @@ import (
 // testAPI is a running GraphQL endpoint on a read model.
 type testAPI struct {
 	url         string // of the endpoint
-	log         *syncBuffer
+	log         *testenv.Log
 	stopStreams context.CancelFunc
 	statements  func() int64
 	connections *countingListener
@@ -57,7 +57,7 @@ func serve(t *testing.T, db *readmodeltest.Database, s settings) *testAPI {
 
 func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings) *testAPI {
 	t.Helper()
-	out := &syncBuffer{}
+	out := &testenv.Log{}
 	log := slog.New(slog.NewTextHandler(out, nil))
 	// Versions are read through another connection, so that tests count only the statements of queries.
 	watcher := query.NewWatcher(readmodeltest.NewReader(t, db.DB), log)
@@ -104,23 +104,6 @@ type countedConn struct {
 func (c *countedConn) Close() error {
 	c.closed()
 	return c.Conn.Close()
-}
-
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }
 
 // answer is a GraphQL answer.

@@ -101,35 +101,24 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 		if reason := es.PublicReason(ours.error); reason != "" && kind == es.Unavailable {
 			shown.Message = reason
 		}
-		p.logCause(ctx, kind, shown.Path.String(), ours.error)
+		switch {
+		case code == codeInternal:
+			p.log.ErrorContext(ctx, "a query failed", "path", shown.Path.String(), "error", ours.error)
+		case kind == es.Unavailable:
+			p.log.WarnContext(ctx, "a store did not answer", "path", shown.Path.String(), "error", ours.error)
+		}
 	}
 	shown.Extensions = map[string]any{"code": code}
 	return shown
 }
 
-func (p presenter) logCause(ctx context.Context, kind es.Kind, path string, err error) {
-	switch answers[kind].code {
-	case codeInternal:
-		p.log.ErrorContext(ctx, "a query failed", "path", path, "error", err)
-	case codeUnavailable:
-		if kind != es.Canceled {
-			p.log.WarnContext(ctx, "a store did not answer", "path", path, "error", err)
-		}
-	}
-}
-
-// errPanic replaces a panic, which was logged. Clients may see its text.
-var errPanic = errors.New(internalMessage)
-
 // recovered implements [graphql.RecoverFunc].
 func (p presenter) recovered(ctx context.Context, reason any) error {
 	p.log.ErrorContext(ctx, "panic in a query", "panic", reason, "stack", string(debug.Stack()))
-	return resolverError{errPanic}
+	return resolverError{errors.New(internalMessage)} // clients may see this text
 }
 
 // response returns an answer with only an error.
 func (p presenter) response(ctx context.Context, err error) *graphql.Response {
 	return &graphql.Response{Errors: gqlerror.List{p.present(ctx, resolverError{err})}}
 }
-
-var errOperators = admission.Forbidden("only operators of the service may ask this")

@@ -12,19 +12,11 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"golang.org/x/sync/semaphore"
 
-	"example.com/threads/domain/ident"
-	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/query"
 )
 
-const (
-	tenantHeader      = "X-Tenant-Code"
-	consistencyHeader = "Consistency-Token"
-
-	maxBody       = 64 << 10 // bytes of a request, and of a message on a WebSocket
-	cachedQueries = 500
-)
+const maxBody = 64 << 10 // bytes of a request, and of a message on a WebSocket
 
 // Settings are set by operators. A zero field takes its default.
 type Settings struct {
@@ -50,69 +42,76 @@ func (s Settings) withDefaults() Settings {
 
 // handler is the GraphQL endpoint. It admits requests and parses them into operations.
 type handler struct {
+	engine
 	streams     context.Context // ends the streams, which live longer than a call
-	engine      engine
 	queries     *query.Queries
-	presenter   presenter
-	log         *slog.Logger
 	settings    Settings
 	connections *semaphore.Weighted // open WebSockets and event streams
-	turns       *turns
+	// inFlight is the total complexity of operations that are resolved at once: an answer needs several times its size
+	// in memory until it is encoded. Operations beyond the limit wait in order of arrival. Sending is not part of it,
+	// so slow clients do not delay others.
+	inFlight *semaphore.Weighted
 }
 
 // NewHandler returns the GraphQL endpoint that serves schema, for GET and POST. WebSockets and server-sent events
 // end when streams ends, in a way that makes clients reconnect. Single queries continue.
 func NewHandler(streams context.Context, queries *query.Queries, schema Executable, log *slog.Logger, settings Settings) http.Handler {
 	settings = settings.withDefaults()
-	p := presenter{log}
 	h := &handler{
-		streams: streams, queries: queries, presenter: p, log: log, settings: settings,
+		streams: streams, queries: queries, settings: settings,
 		connections: semaphore.NewWeighted(int64(settings.ConnectionLimit)),
-		turns:       newTurns(settings.InFlightLimit),
+		inFlight:    semaphore.NewWeighted(int64(settings.InFlightLimit)),
 	}
-	h.engine = newEngine(schema, p, settings.ComplexityLimit, h.aroundOperation)
+	h.engine = newEngine(schema, log, settings.ComplexityLimit, h.aroundOperation)
 	return h
 }
 
 // ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a := asker{guard: admission.Of(r)}
-	r = r.WithContext(withAsker(r.Context(), a))
-	a, err := h.admit(r, a)
+	a, err := h.admit(r)
+	ctx, cancel := context.WithCancel(withAsker(r.Context(), a))
+	defer cancel()
+	r = r.WithContext(ctx)
 	if err != nil {
-		h.deny(w, r, err)
+		h.refuse(w, r, http.StatusBadRequest, err)
 		return
 	}
-	r = r.WithContext(withAsker(r.Context(), a))
+	if a.canStream {
+		if !h.connections.TryAcquire(1) {
+			w.Header().Set("Retry-After", "1")
+			h.refuse(w, r, http.StatusServiceUnavailable, &limitRefusal{codeUnavailable,
+				"the server has reached its limit of open WebSockets and event streams; reconnect later"})
+			return
+		}
+		defer h.connections.Release(1)
+		defer context.AfterFunc(h.streams, cancel)()
+	}
 	if wantsWebsocket(r) {
 		h.serveWebsocket(w, r)
 		return
 	}
 	params, status, err := paramsOf(w, r)
-	if err != nil {
+	switch {
+	case err != nil:
 		h.refuse(w, r, status, err)
-		return
-	}
-	if a.canStream {
+	case a.canStream:
 		h.serveEvents(w, r, params)
-		return
+	default:
+		h.answer(w, r, params)
 	}
-	h.answer(w, r, params)
 }
 
 // answer executes an operation with a single answer.
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
-	operation, answer := h.engine.begin(r.Context(), params)
-	if answer != nil {
-		h.write(w, r, statusOf(r, answer), answer)
-		return
-	}
-	h.engine.run(r.Context(), operation, func(first *graphql.Response) bool {
-		answer = first
-		return false
-	})
+	operation, answer := h.begin(r.Context(), params)
 	if answer == nil {
-		answer = h.presenter.response(r.Context(), context.Canceled)
+		h.run(r.Context(), operation, func(first *graphql.Response) bool {
+			answer = first
+			return false
+		})
+	}
+	if answer == nil {
+		answer = h.response(r.Context(), context.Canceled)
 	}
 	h.write(w, r, statusOf(r, answer), answer) // after the engine has released its memory
 }
@@ -133,20 +132,13 @@ func statusOf(r *http.Request, answer *graphql.Response) int {
 	}
 }
 
-// refuse rejects a malformed request with a GraphQL answer.
+// refuse rejects a malformed request with a GraphQL answer. A request that is not admitted has its own status.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
-	h.write(w, r, status, h.presenter.response(r.Context(), err))
-}
-
-// deny rejects a request that is not admitted, or whose headers are malformed.
-func (h *handler) deny(w http.ResponseWriter, r *http.Request, err error) {
-	status := http.StatusBadRequest
-	var refusal *admission.Refusal
-	if errors.As(err, &refusal) {
+	if refusal := (*admission.Refusal)(nil); errors.As(err, &refusal) {
 		refusal.SetHeaders(w.Header())
 		status = refusal.Status
 	}
-	h.refuse(w, r, status, err)
+	h.write(w, r, status, h.response(r.Context(), err))
 }
 
 func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, answer *graphql.Response) {
@@ -164,33 +156,4 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, answ
 	w.Header().Set("Content-Length", strconv.Itoa(len(encoded)))
 	w.WriteHeader(status)
 	_, _ = w.Write(encoded) // fails only if the client has disconnected
-}
-
-func (h *handler) untilStreamsEnd(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(h.streams, cancel)
-	return ctx, func() { stop(); cancel() }
-}
-
-// tenantFrom reads the tenant from its header. A second header is an error, because a proxy may have checked only the
-// first.
-func tenantFrom(header http.Header) (es.Tenant, error) {
-	switch codes := header.Values(tenantHeader); {
-	case len(codes) == 0:
-		return es.Tenant(""), nil
-	case len(codes) > 1 || codes[0] == "":
-		return es.Tenant(""), errTenant
-	default:
-		return parseTenant(codes[0])
-	}
-}
-
-var errTenant error = &ident.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -, and be sent once"}
-
-func parseTenant(code string) (es.Tenant, error) {
-	tenant, err := es.ParseTenant(code)
-	if err != nil {
-		return tenant, errTenant
-	}
-	return tenant, nil
 }

@@ -12,7 +12,6 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/generated"
-	"example.com/threads/interfaceadaptor/graphql/model"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -208,9 +207,9 @@ func TestAnOperationThatAsksForTooMuchIsToldSoOverStreams(t *testing.T) {
 // ending is a subscription that ends after one state.
 type ending struct{}
 
-func (ending) ThreadChanged(ctx context.Context, _, _ string) (<-chan model.Thread, error) {
+func (ending) ThreadChanged(ctx context.Context, _, _ string) (<-chan graphql.Thread, error) {
 	one := func(yield func(string, error) bool) { yield("the only state", nil) }
-	return graphql.Stream(ctx, one, func(name string) model.Thread { return model.Thread{Name: name} }), nil
+	return graphql.Stream(ctx, one, func(name string) graphql.Thread { return graphql.Thread{Thread: query.Thread{Name: name}} }), nil
 }
 
 func TestASubscriptionMayEnd(t *testing.T) {

@@ -15,14 +15,13 @@ import (
 )
 
 func engineWithoutData(log *slog.Logger) engine {
-	p := presenter{log}
 	next := func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler { return next(ctx) }
 	text, err := os.ReadFile("schema.graphqls")
 	if err != nil {
 		panic(err)
 	}
 	schema := gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphqls", Input: string(text)})
-	return newEngine(Executable{ExecutableSchema: schemaAlone{schema: schema}}, p, 20_000, next)
+	return newEngine(Executable{ExecutableSchema: schemaAlone{schema: schema}}, log, 20_000, next)
 }
 
 // schemaAlone checks operations and executes none.

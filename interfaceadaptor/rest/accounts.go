@@ -11,18 +11,23 @@ import (
 
 // The operations on accounts. A caller acts on their own account, so no body names one.
 
-// onAccount returns the request for a command on the executor's account.
-func (b By) onAccount(c account.Command) es.Request[account.Command] {
+// OnAccount returns the request for a command on the executor's account.
+func (b By) OnAccount(c account.Command) es.Request[account.Command] {
 	return es.Request[account.Command]{ID: b.Executor.String(), Command: c, Name: account.CommandName(c)}
 }
+
+// AccountAnswer is the answer to a command on an account.
+type AccountAnswer struct {
+	AccountID string `json:"account_id" doc:"The account: the id of its user account, which is the executor's." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
+	Version   uint64 `json:"version" doc:"The account's version after the command: 1, 2, 3 and so on." minimum:"1" example:"2"`
+}
+
+// AccountAnswerOf returns the answer to a command on an account.
+func AccountAnswerOf(r es.Result) AccountAnswer { return AccountAnswer{r.Key.ID, r.Version} }
 
 type registerAccount struct {
 	By
 	Name writing.Name `json:"name" doc:"The account's name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"release planning"`
-}
-
-func (b registerAccount) Asked() es.Request[account.Command] {
-	return b.onAccount(account.Register{Name: b.Name})
 }
 
 type renameAccount struct {
@@ -30,45 +35,35 @@ type renameAccount struct {
 	Name writing.Name `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"release planning"`
 }
 
-func (b renameAccount) Asked() es.Request[account.Command] {
-	return b.onAccount(account.Rename{Name: b.Name})
-}
-
 type closeAccount struct{ By }
 
-func (b closeAccount) Asked() es.Request[account.Command] { return b.onAccount(account.Close{}) }
-
-type eraseAccount struct{ By }
-
-func (b eraseAccount) Asked() es.Request[account.Command] { return b.onAccount(account.Erase{}) }
-
 // Accounts returns accounts with their operations.
-func Accounts(accounts Service[account.Command]) Aggregate {
+func Accounts(accounts chat.Service[account.Command]) Aggregate {
 	return Aggregate{Name: "accounts", About: "Commands of user accounts on the account that gives them a name.", Operations: []Operation{
 		{
 			Path: "/accounts/register", Status: http.StatusCreated, Summary: "Register an account",
 			Description: "Gives the executor's user account a name. Threads take user accounts without one, too.",
-			Do:          Command[registerAccount](accounts, accountAnswerOf),
-			Rejections:  []error{account.ErrAccountExists, account.ErrAccountErased},
-			Without:     []string{IfMatch},
+			Do: Command(accounts, AccountAnswerOf, func(b registerAccount) es.Request[account.Command] {
+				return b.OnAccount(account.Register{Name: b.Name})
+			}),
+			Rejections: []error{account.ErrAccountExists, account.ErrAccountErased},
+			Without:    []string{IfMatch},
 		},
 		{
 			Path: "/accounts/rename", Summary: "Rename an account",
 			Description: "Gives the executor's account another name.",
-			Do:          Command[renameAccount](accounts, accountAnswerOf),
-			Rejections:  []error{account.ErrAccountNotFound, account.ErrAccountClosed, account.ErrNameUnchanged, account.ErrAccountErased},
+			Do: Command(accounts, AccountAnswerOf, func(b renameAccount) es.Request[account.Command] {
+				return b.OnAccount(account.Rename{Name: b.Name})
+			}),
+			Rejections: []error{account.ErrAccountNotFound, account.ErrAccountClosed, account.ErrNameUnchanged, account.ErrAccountErased},
 		},
 		{
 			Path: "/accounts/close", Summary: "Close an account",
 			Description: "Ends the executor's account for good. Within seconds it leaves all of its threads; where it is the last Admin, the member who joined first becomes Admin, and a thread that nobody is left in is deleted.",
-			Do:          Command[closeAccount](accounts, accountAnswerOf),
-			Rejections:  []error{account.ErrAccountNotFound, account.ErrAccountClosed},
-		},
-		{
-			Path: "/accounts/erase", Summary: "Erase an account",
-			Description: "Forgets the executor for good. Within seconds every text and name that they ever wrote is shown as `[erased]`, to everybody and everywhere, and their account is closed. Versions and order stay. It works for user accounts that never registered, too, and only with `ERASURE=on`.",
-			Do:          Command[eraseAccount](accounts, accountAnswerOf),
-			Rejections:  []error{account.ErrAccountErased, chat.ErrErasureOff},
+			Do: Command(accounts, AccountAnswerOf, func(b closeAccount) es.Request[account.Command] {
+				return b.OnAccount(account.Close{})
+			}),
+			Rejections: []error{account.ErrAccountNotFound, account.ErrAccountClosed},
 		},
 	}}
 }

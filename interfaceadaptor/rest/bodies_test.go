@@ -13,6 +13,7 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
+	"example.com/threads/usecase/chat"
 )
 
 type shade string
@@ -35,15 +36,18 @@ type paintBody struct {
 	Paint
 }
 
-func (b paintBody) Asked() es.Request[Paint] {
+func (b paintBody) asked() es.Request[Paint] {
 	return es.Request[Paint]{ID: b.Thread.String(), Command: b.Paint, Name: "wall.Paint"}
 }
 
 // walls returns an API with one operation that takes bodies of type B.
-func walls[B Body[C], C any](service Service[C]) http.Handler {
+func walls[B interface {
+	body
+	asked() es.Request[Paint]
+}](service chat.Service[Paint]) http.Handler {
 	nothing := http.NotFoundHandler()
 	return NewHandler([]Aggregate{{Name: "walls", Operations: []Operation{{
-		Path: "/walls/paint", Summary: "Paint a wall", Do: Command[B](service, threadAnswerOf),
+		Path: "/walls/paint", Summary: "Paint a wall", Do: Command(service, threadAnswerOf, B.asked),
 	}}}}, Settings{
 		Source: "write-api", Log: slog.New(slog.DiscardHandler), Timeout: time.Minute,
 		Alive: nothing, Ready: nothing, Metrics: nothing, Around: func(next http.Handler) http.Handler { return next },
@@ -142,15 +146,15 @@ type (
 	}
 )
 
-func (unservable[F]) Asked() es.Request[Paint] { return es.Request[Paint]{} }
-func (nameless) Asked() es.Request[Paint]      { return es.Request[Paint]{} }
-func (twice) Asked() es.Request[Paint]         { return es.Request[Paint]{} }
-func (contradicting) Asked() es.Request[Paint] { return es.Request[Paint]{} }
-func (mistyped) Asked() es.Request[Paint]      { return es.Request[Paint]{} }
+func (unservable[F]) asked() es.Request[Paint] { return es.Request[Paint]{} }
+func (nameless) asked() es.Request[Paint]      { return es.Request[Paint]{} }
+func (twice) asked() es.Request[Paint]         { return es.Request[Paint]{} }
+func (contradicting) asked() es.Request[Paint] { return es.Request[Paint]{} }
+func (mistyped) asked() es.Request[Paint]      { return es.Request[Paint]{} }
 
 // A mistake in a body's type is found when the API is made, and named with its route and field.
 func TestBodiesThatCantBeServed(t *testing.T) {
-	for name, build := range map[string]func(Service[Paint]) http.Handler{
+	for name, build := range map[string]func(chat.Service[Paint]) http.Handler{
 		"slice":                     walls[unservable[[]string]],
 		"map":                       walls[unservable[map[string]string]],
 		"pointer":                   walls[unservable[*int]],

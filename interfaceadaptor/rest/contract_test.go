@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -11,8 +12,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/sequence"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 )
@@ -27,15 +27,15 @@ func newSystem(t *testing.T) system {
 	t.Helper()
 	tables, _ := dynamodbtest.Tables(t)
 	gateway := dynamodbtest.Open(t, tables)
-	threads := es.NewService(chatstore.Threads(), gateway, es.Settings{})
-	accounts := es.NewService(chatstore.Accounts(), gateway, es.Settings{})
+	threads := es.NewService(eventjson.Threads(), gateway, es.Settings{})
+	accounts := es.NewService(eventjson.Accounts(), gateway, es.Settings{})
 	t.Cleanup(func() {
-		services := es.Services{threads, accounts}
-		if err := services.Close(context.WithoutCancel(t.Context())); err != nil {
+		ctx := context.WithoutCancel(t.Context())
+		if err := errors.Join(threads.Close(ctx), accounts.Close(ctx)); err != nil {
 			t.Error(err)
 		}
 	})
-	coded := chat.WithCodes(threads, sequence.New(gateway, chat.CodeKind, sequence.Settings{}))
+	coded := chat.WithCodes(threads, es.Sequence{Store: gateway, Kind: chat.CodeKind})
 	return system{handlerOf([]rest.Aggregate{rest.Threads(coded), rest.Accounts(accounts)}, io.Discard), gateway}
 }
 

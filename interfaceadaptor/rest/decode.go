@@ -2,16 +2,20 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"example.com/threads/domain/ident"
 )
 
 // FieldError describes one invalid field of a request.
@@ -20,12 +24,25 @@ type FieldError struct {
 	Message  string `json:"message" doc:"What is expected, to be read after the field's name." example:"must not be empty"`
 }
 
-// bodyShape holds the fields of request bodies of type B, including embedded ones.
-type bodyShape[B any] []field
+// invalidBody is the error of a body with invalid fields.
+type invalidBody []FieldError
 
-// shapeOf returns the fields of B, or why B can't be served.
-func shapeOf[B any]() (shape bodyShape[B], err error) {
-	body, schemas := reflect.TypeFor[B](), huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
+func (invalidBody) Error() string { return "the request has invalid fields" }
+
+// bodyShape holds the fields of a type of request bodies, including embedded ones.
+type bodyShape []field
+
+// field is a field of a request body: a Go type that can be read, and tags that describe and limit it.
+type field struct {
+	name     string
+	index    []int
+	optional bool         // with omitempty
+	schema   *huma.Schema // from the type and the tags
+}
+
+// shapeOf returns the fields of a type of bodies, or why they can't be served.
+func shapeOf(body reflect.Type) (shape bodyShape, err error) {
+	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	var at reflect.StructField
 	defer func() {
 		if wrong := recover(); wrong != nil { // huma's, for a tag that contradicts the type
@@ -37,9 +54,9 @@ func shapeOf[B any]() (shape bodyShape[B], err error) {
 			continue // its fields follow
 		}
 		name, option, _ := strings.Cut(at.Tag.Get("json"), ",")
-		f := field{name: name, index: at.Index, optional: option == "omitempty", read: readerOf(at.Type)}
+		f := field{name: name, index: at.Index, optional: option == "omitempty"}
 		switch {
-		case f.read == nil:
+		case !isServable(at.Type):
 			panic(fmt.Sprintf("values of type %s can't be served", at.Type))
 		case !at.IsExported() || name == "" || name == "-" || option != "" && !f.optional:
 			panic(`it must be exported and have a tag such as json:"name" or json:"name,omitempty"`)
@@ -61,29 +78,34 @@ func shapeOf[B any]() (shape bodyShape[B], err error) {
 	return shape, nil
 }
 
-// invalidBody is the error of a body with invalid fields.
-type invalidBody []FieldError
+// isID reports whether t is an id: all have the same fields, whatever they identify.
+func isID(t reflect.Type) bool { return t.ConvertibleTo(reflect.TypeFor[ident.Of[any]]()) }
 
-func (invalidBody) Error() string { return "the request has invalid fields" }
+// isServable reports whether [field.read] and [plain] know values of the type.
+func isServable(t reflect.Type) bool {
+	_, isText := reflect.New(t).Interface().(encoding.TextUnmarshaler)
+	_, isString := reflect.Zero(t).Interface().(fmt.Stringer)
+	number := reflect.Zero(t).CanInt() || reflect.Zero(t).CanUint() && t.Kind() != reflect.Uintptr || reflect.Zero(t).CanFloat()
+	return isText && isString || number || t.Kind() == reflect.String || t.Kind() == reflect.Bool
+}
 
 // isJSON reports whether raw is exactly one JSON value in UTF-8.
 func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
 // decode decodes a body from raw, which must be JSON. absent has the values of optional fields. The error is an
 // [invalidBody] with all problems: those of the fields in their order, then unknown members.
-func (s bodyShape[B]) decode(raw []byte, absent map[string]json.RawMessage) (body B, err error) {
+func (s bodyShape) decode(body reflect.Value, raw []byte, absent map[string]json.RawMessage) error {
 	members, ok := membersOf(raw)
 	if !ok {
-		return body, invalidBody{{"body", "must be a JSON object"}}
+		return invalidBody{{"body", "must be a JSON object"}}
 	}
 	var invalid invalidBody
-	target := reflect.ValueOf(&body).Elem()
 	for _, f := range s {
 		given := members.take(f.name)
 		if left, optional := absent[f.name]; optional && len(given) == 0 {
 			given = []json.RawMessage{left}
 		}
-		if err := f.take(target.FieldByIndex(f.index), given...); err != nil {
+		if err := f.take(body.FieldByIndex(f.index), given...); err != nil {
 			invalid = append(invalid, FieldError{"body." + f.name, err.Error()})
 		}
 	}
@@ -91,17 +113,17 @@ func (s bodyShape[B]) decode(raw []byte, absent map[string]json.RawMessage) (bod
 		invalid = append(invalid, FieldError{"body." + unknown.name, "is not a field of this request"})
 	}
 	if len(invalid) > 0 {
-		return body, invalid
+		return invalid
 	}
-	return body, nil
+	return nil
 }
 
 // canonical returns a body in the form that is the same for every form that clients may send. Repeats are recognised by
 // it, also after an update of the program.
-func (s bodyShape[B]) canonical(body B) (string, error) {
+func (s bodyShape) canonical(body reflect.Value) (string, error) {
 	said := map[string]string{}
 	for _, f := range s {
-		if value := reflect.ValueOf(body).FieldByIndex(f.index); !f.optional || !value.IsZero() {
+		if value := body.FieldByIndex(f.index); !f.optional || !value.IsZero() {
 			said[f.name] = fmt.Sprint(plain(value))
 		}
 	}
@@ -109,7 +131,28 @@ func (s bodyShape[B]) canonical(body B) (string, error) {
 	return string(content), err
 }
 
-// take reads the values that a body has for the field.
+// plain returns a value as JSON has it: a bool, a number or a text, in one form for all forms that clients may send.
+func plain(v reflect.Value) any {
+	switch of := v.Interface().(type) {
+	case time.Time:
+		return of.Format(time.RFC3339Nano)
+	case fmt.Stringer:
+		return of.String()
+	}
+	switch {
+	case v.Kind() == reflect.Bool:
+		return v.Bool()
+	case v.CanInt():
+		return v.Int()
+	case v.CanUint():
+		return v.Uint()
+	case v.CanFloat():
+		return v.Float()
+	}
+	return v.String()
+}
+
+// take reads the values that a body has for the field, and checks them against its tags.
 func (f field) take(into reflect.Value, values ...json.RawMessage) error {
 	switch {
 	case len(values) == 0 && f.optional:
@@ -119,10 +162,84 @@ func (f field) take(into reflect.Value, values ...json.RawMessage) error {
 	case len(values) > 1:
 		return errors.New("must be given once")
 	}
-	if err := f.read(into, values[0]); err != nil {
+	if err := f.read(into, values[0]); err != nil || f.schema.Ref != "" { // an id has no limits
 		return err
 	}
-	return f.limited(into)
+	var result huma.ValidateResult
+	huma.Validate(nil, f.schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, plain(into), &result)
+	if len(result.Errors) == 0 {
+		return nil
+	}
+	invalid := new(huma.ErrorDetail)
+	errors.As(result.Errors[0], &invalid)
+	return fmt.Errorf("is not allowed: %s", invalid.Message)
+}
+
+// read reads JSON. Its error is read after the field's name.
+func (f field) read(into reflect.Value, raw json.RawMessage) error {
+	if isID(into.Type()) {
+		return readID(into.Addr().Interface().(encoding.TextUnmarshaler), raw)
+	}
+	switch value := into.Addr().Interface().(type) {
+	case *time.Time:
+		text, _ := textOf(raw)
+		at, err := time.Parse(time.RFC3339, text)
+		if *value = at.UTC(); err != nil {
+			return errors.New("must be a time in RFC 3339, such as 2026-02-28T12:00:00Z")
+		}
+		return nil
+	case encoding.TextUnmarshaler:
+		text, err := textOf(raw)
+		if err == nil {
+			err = value.UnmarshalText([]byte(text))
+		}
+		if invalid := (*ident.InvalidError)(nil); errors.As(err, &invalid) {
+			err = errors.New(invalid.Reason)
+		}
+		return err
+	default:
+		if into.Kind() == reflect.String {
+			text, err := textOf(raw)
+			into.SetString(text)
+			return err
+		}
+		if raw[0] == 'n' || json.Unmarshal(raw, value) != nil {
+			expected := map[string]string{huma.TypeBoolean: "true or false", huma.TypeInteger: "a whole number in the range of its format"}
+			return errors.New("must be " + cmp.Or(expected[f.schema.Type], "a number"))
+		}
+		return nil
+	}
+}
+
+var errNotAnID = errors.New(`must be a ULID of 26 characters: as a string, in an object {"value": "<ulid>"}, or in the UUID form of the same 16 bytes`)
+
+// readID reads the forms that [identifier.Schema] lists.
+func readID(into encoding.TextUnmarshaler, raw json.RawMessage) error {
+	if members, is := membersOf(raw); is {
+		if len(members) != 1 || members[0].name != "value" {
+			return errNotAnID
+		}
+		raw = members[0].value
+	}
+	text, err := textOf(raw)
+	if err != nil || into.UnmarshalText([]byte(text)) != nil {
+		return errNotAnID
+	}
+	return nil
+}
+
+// textOf decodes a JSON string. encoding/json would replace an escaped half of a surrogate pair with U+FFFD and so
+// change the client's text; here it is an error.
+func textOf(raw json.RawMessage) (text string, err error) {
+	if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
+		return "", errors.New("must be a string")
+	}
+	const replaced = "\uFFFD"
+	sent := strings.ToLower(strings.ReplaceAll(string(raw), `\\`, "  ")) // an escaped backslash begins no other escape
+	if strings.Count(text, replaced) != strings.Count(sent, replaced)+strings.Count(sent, `\ufffd`) {
+		return "", errors.New("must not contain half of a surrogate pair")
+	}
+	return text, nil
 }
 
 // bodyMembers are the members of a JSON object as written: in order, with repetitions.
@@ -160,40 +277,11 @@ func (m *bodyMembers) take(name string) (taken []json.RawMessage) {
 	return taken
 }
 
-// onlyMember returns the value of the only member of the object raw, if it has that name.
-func onlyMember(raw []byte, name string) (json.RawMessage, bool) {
-	all, ok := membersOf(raw)
-	if !ok || len(all) != 1 || all[0].name != name {
-		return nil, false
+// ExecutorOf returns the user account that a JSON body names as its executor; zero: none, or it can't be read.
+func ExecutorOf(body []byte) (executor ident.UserID) {
+	members, _ := membersOf(body)
+	if named := members.take(executorField); len(named) != 1 || readID(&executor, named[0]) != nil {
+		return ident.UserID{}
 	}
-	return all[0].value, true
-}
-
-// textOf decodes a JSON string. encoding/json would replace an escaped half of a surrogate pair with U+FFFD and so
-// change the client's text; here it is an error.
-func textOf(raw json.RawMessage) (string, error) {
-	if raw[0] != '"' {
-		return "", errors.New("must be a string")
-	}
-	if bytes.IndexByte(raw, '\\') >= 0 && hasHalfSurrogatePair(string(raw)) {
-		return "", errors.New("must not contain half of a surrogate pair")
-	}
-	return unquote(raw)
-}
-
-// unquote decodes a JSON string.
-func unquote(raw json.RawMessage) (value string, err error) {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1]), nil // the usual one, without the work of the decoder
-	}
-	err = json.Unmarshal(raw, &value)
-	return value, err
-}
-
-var surrogates = regexp.MustCompile(`(?i)\\ud[89ab]..\\ud[c-f]..|\\ud[89a-f]..`)
-
-// hasHalfSurrogatePair reports whether an escaped half is without the other one.
-func hasHalfSurrogatePair(raw string) bool {
-	raw = strings.ReplaceAll(raw, `\\`, "  ") // an escaped backslash begins no other escape
-	return slices.ContainsFunc(surrogates.FindAllString(raw, -1), func(found string) bool { return len(found) == len(`\ud83d`) })
+	return executor
 }

@@ -28,6 +28,9 @@ const (
 	retryAfter         = "Retry-After"
 )
 
+// executorHeader says who asks where there is no body that could.
+const executorHeader = "X-Executor-Id"
+
 const visibleASCII = `^[!-~]{1,128}$`
 
 // Conditions are what a request says outside its body: the caller and the values of a request's headers.
@@ -98,7 +101,7 @@ func requestHeaders() []requestHeader {
 }
 
 // readHeaders parses the headers. A condition that the operation does not support is rejected.
-func readHeaders(known []requestHeader, header http.Header, without []string) (Conditions, *Problem) {
+func readHeaders(known []requestHeader, header http.Header, without []string) (Conditions, error) {
 	var c Conditions
 	for _, h := range known {
 		values := header.Values(h.name)

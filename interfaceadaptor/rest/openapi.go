@@ -1,7 +1,8 @@
 package rest
 
 import (
-	"fmt"
+	"cmp"
+	"errors"
 	"maps"
 	"net/http"
 	"reflect"
@@ -43,53 +44,105 @@ func document(service string, aggregates []Aggregate, headers []requestHeader) *
 	for _, aggregate := range aggregates {
 		doc.Tags = append(doc.Tags, &huma.Tag{Name: aggregate.Name, Description: aggregate.About})
 		for _, op := range aggregate.Operations {
-			doc.AddOperation(describe(schemas, op, headers))
-		}
-		for _, exchange := range aggregate.Exchanges {
-			doc.AddOperation(describeExchange(schemas, aggregate.Name, exchange, headers))
+			doc.AddOperation(describe(schemas, aggregate.Name, op, headers))
 		}
 	}
 	doc.Tags = append(doc.Tags, &huma.Tag{Name: "operation", Description: "For those who run the service."})
-	for _, page := range pages(schemas) {
+	for _, page := range describePages(schemas) {
 		doc.AddOperation(page)
 	}
 	return doc
 }
 
-func describe(schemas huma.Registry, op Operation, headers []requestHeader) *huma.Operation {
-	tag, _, _ := strings.Cut(op.Path[1:], "/")
+func describe(schemas huma.Registry, tag string, op Operation, headers []requestHeader) *huma.Operation {
 	described := &huma.Operation{
-		Method:      http.MethodPost,
-		Path:        op.Path,
-		OperationID: operationID(op.Path),
-		Tags:        []string{tag},
-		Summary:     op.Summary,
-		Description: op.Description,
-		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{MediaJSON: {Schema: describeBody(schemas, op.Do.body)}}},
+		Method: op.method(), Path: op.Path, Tags: []string{tag}, Summary: op.Summary, Description: op.Description,
+		// the name of the operation in generated clients
+		OperationID: strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(op.Path[1:], "threads/")),
 		Responses:   describeProblems(schemas, problemsOf(op)),
-		Metadata:    rights(op.needs()...),
+		Metadata:    map[string]any{admission.Rights: op.needs()}, // for functions that describe who is admitted
+	}
+	done, gives, answer := "It is done.", MediaJSON, op.Do.answer
+	if op.Serve == nil {
+		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{MediaJSON: {Schema: describeBody(schemas, op.Do.body)}}}
+	} else {
+		done, gives, answer = op.Summary+".", op.Gives, op.Answer
+		described.Parameters = append(describePath(op.Path), &huma.Param{
+			Name: executorHeader, In: "header", Description: "The user account that asks; a caller who has an account may leave it out.",
+			Schema: &huma.Schema{Type: huma.TypeString, Pattern: ulidPattern, Examples: []any{exampleID}},
+		})
+	}
+	if op.Takes != "" {
+		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			op.Takes: {Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{op.Example}}},
+		}}
 	}
 	for _, header := range headers {
-		if !slices.Contains(op.Without, header.name) {
+		if !slices.Contains(op.without(), header.name) {
 			described.Parameters = append(described.Parameters, header.describe())
 		}
 	}
-	described.Responses[strconv.Itoa(op.successStatus())] = &huma.Response{
-		Description: "It is done.",
-		Headers:     describeAnswerHeaders(op),
-		Content:     map[string]*huma.MediaType{MediaJSON: {Schema: schemas.Schema(op.Do.answer, true, "")}},
+	schema, answered := &huma.Schema{Type: huma.TypeString}, []string{requestID}
+	if answer != nil {
+		schema = schemas.Schema(answer, true, "")
+	}
+	if op.isVersioned() {
+		answered = append(answered, etag, consistencyToken, idempotentReplayed)
+	}
+	described.Responses[strconv.Itoa(cmp.Or(op.Status, http.StatusOK))] = &huma.Response{
+		Description: done, Headers: describeHeaders(answered...), Content: map[string]*huma.MediaType{gives: {Schema: schema}},
 	}
 	return described
 }
 
-// rights are those of an operation, for functions that describe who is admitted.
-func rights(needed ...admission.Right) map[string]any {
-	return map[string]any{admission.Rights: needed}
+// describePath describes the names in a path: {task_id} is the task.
+func describePath(path string) (parameters []*huma.Param) {
+	for part := range strings.SplitSeq(path, "/") {
+		if name := strings.Trim(part, "{}"); name != part {
+			parameters = append(parameters, &huma.Param{
+				Name: name, In: "path", Required: true, Description: "The " + strings.TrimSuffix(name, "_id") + ".",
+				Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{exampleID}},
+			})
+		}
+	}
+	return parameters
 }
 
-// operationID is the name of an operation in generated clients.
-func operationID(path string) string {
-	return strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(path[1:], "threads/"))
+const (
+	ulidPattern = `^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$`
+	uuidPattern = `^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`
+	exampleID   = "01H42K4ABWQ5V2XQEP3A48VE0Z"
+)
+
+// identifier has the schema that all ids share.
+type identifier struct{}
+
+// Schema implements [huma.SchemaProvider].
+func (identifier) Schema(schemas huma.Registry) *huma.Schema {
+	const shared = "Identifier"
+	ulid := &huma.Schema{Type: huma.TypeString, Pattern: ulidPattern, Description: "A ULID."}
+	schemas.Map()[shared] = &huma.Schema{
+		AnyOf: []*huma.Schema{
+			ulid,
+			{Type: huma.TypeString, Pattern: uuidPattern, Description: "The UUID form of the same 16 bytes."},
+			{
+				Type: huma.TypeObject, Description: "The ULID in an object.", AdditionalProperties: false,
+				Properties: map[string]*huma.Schema{"value": ulid}, Required: []string{"value"},
+			},
+		},
+		Examples: []any{exampleID},
+	}
+	return &huma.Schema{Ref: schemaPrefix + shared}
+}
+
+// describeBody returns the schema of a request body, which [shapeOf] has taken.
+func describeBody(schemas huma.Registry, body reflect.Type) *huma.Schema {
+	for _, f := range reflect.VisibleFields(body) {
+		if isID(f.Type) {
+			schemas.RegisterTypeAlias(f.Type, reflect.TypeFor[identifier]())
+		}
+	}
+	return schemas.Schema(body, true, "")
 }
 
 // describe puts the example into the schema: next to it, the docs page would fill it into its forms and send it.
@@ -111,23 +164,25 @@ func earlyProblems() []*Problem {
 
 // problemsOf returns the errors of an operation.
 func problemsOf(op Operation) []*Problem {
-	problems := append(earlyProblems(),
-		malformed("the header %s must be sent once", tenantCode),
-		requestTooLarge(),
-		unsupported(MediaJSON),
-		InvalidFields([]FieldError{{"body.executor_id", "is required"}}),
-		ProblemOf(es.ErrUnavailable),
-		ProblemOf(fmt.Errorf("anything else")),
-		NewProblem(http.StatusInternalServerError, storeInconsistent, inconsistent),
-	)
+	problems, failed := earlyProblems(), ProblemOf(errors.New("anything else"))
+	if op.Serve != nil {
+		problems = append(problems, executorMissing(), failed, ProblemOf(es.ErrUnavailable))
+		if op.Takes != "" {
+			problems = append(problems, unsupported(op.Takes))
+		}
+	} else {
+		problems = append(problems, malformed("the header %s must be sent once", tenantCode), requestTooLarge(), unsupported(MediaJSON),
+			InvalidFields([]FieldError{{"body.executor_id", "is required"}}), ProblemOf(es.ErrUnavailable), failed,
+			NewProblem(http.StatusInternalServerError, storeInconsistent, inconsistent))
+	}
 	for _, rejection := range op.Rejections {
 		problems = append(problems, ProblemOf(rejection))
 	}
-	if op.Do.versioned {
+	if op.Serve == nil && op.isVersioned() {
 		problems = append(problems, ProblemOf(es.ErrConcurrentUpdate), ProblemOf(es.ErrKeyReused))
-	}
-	if op.Do.versioned && !slices.Contains(op.Without, IfMatch) {
-		problems = append(problems, ProblemOf(&es.VersionMismatchError{Expected: 7, Current: 9}))
+		if !slices.Contains(op.Without, IfMatch) {
+			problems = append(problems, ProblemOf(&es.VersionMismatchError{Expected: 7, Current: 9}))
+		}
 	}
 	return problems
 }
@@ -155,16 +210,6 @@ func describeProblems(schemas huma.Registry, problems []*Problem) map[string]*hu
 		response.Content[MediaProblem].Examples[problem.Code] = &huma.Example{Summary: problem.Detail, Value: problem}
 	}
 	return responses
-}
-
-// versionHeaders are those of answers that tell an aggregate's version.
-var versionHeaders = []string{requestID, etag, consistencyToken, idempotentReplayed}
-
-func describeAnswerHeaders(op Operation) map[string]*huma.Param {
-	if op.Do.versioned {
-		return describeHeaders(versionHeaders...)
-	}
-	return describeHeaders(requestID)
 }
 
 func describeHeaders(names ...string) map[string]*huma.Param {

@@ -33,7 +33,6 @@ var contract = map[string]struct{ body, answer string }{
 	"/accounts/register":          {"executor_id name", "account_id version"},
 	"/accounts/rename":            {"executor_id name", "account_id version"},
 	"/accounts/close":             {"executor_id", "account_id version"},
-	"/accounts/erase":             {"executor_id", "account_id version"},
 }
 
 // nobodies are services that reject everything.
@@ -183,7 +182,7 @@ func TestTheDocumentIsWhole(t *testing.T) {
 func TestExamplesAreTaken(t *testing.T) {
 	doc := document("write-api", nobodies, requestHeaders())
 	schemas := doc.Components.Schemas
-	for _, op := range operations(nobodies) {
+	for _, op := range slices.Concat(nobodies[0].Operations, nobodies[1].Operations) {
 		schema := schemas.Schema(op.Do.body, false, "")
 		example := map[string]any{}
 		for name, property := range schema.Properties {

@@ -2,11 +2,21 @@ package rest
 
 import (
 	"cmp"
-	"fmt"
+	"context"
+	"crypto/rand"
+	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/admission"
+	"example.com/threads/usecase/chat"
 )
 
 // The words in which an aggregate's operations are declared, here and by those who add an aggregate.
@@ -16,22 +26,34 @@ type Aggregate struct {
 	Name       string // of all aggregates of the type, in paths: "threads"
 	About      string // what the operations are, in the OpenAPI document
 	Operations []Operation
-	Exchanges  []Exchange
 }
 
-// Operation is a POST that changes something. [api.serve] serves all of them and [document] describes them.
+// Operation is a request that clients can send: a POST with a JSON object that changes something, or one that serves
+// itself. [api.serve] serves all of them and [describe] describes them.
 type Operation struct {
-	Path        string
+	Path        string // in an operation that serves itself also with names in braces, as in /threads/{thread_id}
 	Summary     string
 	Description string
 	Status      int             // of success; 0: 200
-	Do          Action          // what it does: [Command], [Resulting] or [Answering]
+	Do          Action          // what it does: [Command] or [Doing]
 	Rejections  []error         // those of the domain that can come back
 	Right       admission.Right // that it needs; empty: admission.Write
 	Global      bool            // it works in the tenant with the empty code, whichever the caller's is
 	Operators   bool            // operators may do it, too, and in any tenant, also one that is not admitted
 	Without     []string        // request headers that make no sense here: one that carries a condition is refused
+
+	// Of an operation that serves itself in place of Do: a GET on what somebody owns, or a body that is not one JSON
+	// object. A header says who asks.
+	Serve          Server
+	Method         string       // default: GET
+	Takes, Example string       // the media type of the body, and an example of one; empty: there is none
+	Gives          string       // the media type of the answer
+	Answer         reflect.Type // of JSON; nil for other media
 }
+
+// Server answers a request whose caller has an executor, or returns why not. Where a body or an answer is streamed, it
+// limits the time itself.
+type Server func(w http.ResponseWriter, r *http.Request, c Conditions) error
 
 // Prepare decodes and checks a body, as the handler does.
 func (o Operation) Prepare(c Conditions, body []byte) (Request, error) {
@@ -41,36 +63,6 @@ func (o Operation) Prepare(c Conditions, body []byte) (Request, error) {
 	request, err := o.Do.prepare(c, body)
 	request.Operation = o
 	return request, err
-}
-
-// Exchange is a request that an aggregate serves itself: a GET on what somebody owns, or a body that is not one JSON
-// object. A header says who asks.
-type Exchange struct {
-	Method                     string       // default: GET
-	Path, Summary, Description string       // the path may have names in braces, as in /threads/{thread_id}
-	Takes, Example             string       // the media type of the body, and an example of one; empty: there is none
-	Gives                      string       // the media type of the answer
-	Answer                     reflect.Type // of JSON; nil for other media
-	Status                     int          // of success; 0: 200
-	Rejections                 []error
-	Serve                      Server
-}
-
-// Server answers a request whose caller has an executor, or returns why not. Where a body or an answer is streamed, it
-// limits the time itself.
-type Server func(w http.ResponseWriter, r *http.Request, c Conditions) error
-
-// operations returns the table of all operations. One with a body that can't be served is a mistake in this program.
-func operations(aggregates []Aggregate) (all []Operation) {
-	for _, aggregate := range aggregates {
-		for _, op := range aggregate.Operations {
-			if op.Do.unservable != nil {
-				panic(fmt.Sprintf("rest: %s: %v", op.Path, op.Do.unservable))
-			}
-		}
-		all = append(all, aggregate.Operations...)
-	}
-	return all
 }
 
 // needs returns the rights of which the caller needs one.
@@ -85,4 +77,145 @@ func (o Operation) needs() []admission.Right {
 // IsOrdinary reports whether the operation is a command that needs the rights of those who write, no more.
 func (o Operation) IsOrdinary() bool { return o.Do.isCommand && o.Right == "" && !o.Operators }
 
-func (o Operation) successStatus() int { return cmp.Or(o.Status, http.StatusOK) }
+// isVersioned reports whether the answer carries an aggregate's version in its headers.
+func (o Operation) isVersioned() bool {
+	return o.Serve == nil && !slices.Contains(o.Without, IdempotencyKey) || o.Takes != ""
+}
+
+// without returns the request headers that the operation does not read.
+func (o Operation) without() []string {
+	switch {
+	case o.Serve == nil:
+		return o.Without
+	case o.Takes != "":
+		return []string{IfMatch}
+	}
+	return []string{IfMatch, IdempotencyKey, correlationID, traceparent}
+}
+
+func (o Operation) method() string {
+	if o.Serve == nil {
+		return http.MethodPost
+	}
+	return cmp.Or(o.Method, http.MethodGet)
+}
+
+// By is the acting user account. Every body embeds it.
+type By struct {
+	Executor ident.UserID `json:"executor_id" doc:"The user account that acts."`
+}
+
+func (b By) executor() ident.UserID { return b.Executor }
+
+const executorField = "executor_id"
+
+// body is a request body that embeds [By].
+type body interface{ executor() ident.UserID }
+
+// NewID returns a new id for something that a command creates.
+func NewID[T any]() ident.Of[T] {
+	var entropy [10]byte
+	_, _ = rand.Read(entropy[:]) // never fails, as documented
+	return ident.New[T](time.Now(), entropy)
+}
+
+// Action decodes and executes a request, and knows the types of body and response.
+type Action struct {
+	prepare      func(c Conditions, raw []byte) (Request, error)
+	body, answer reflect.Type
+	unservable   error // why the body can't be served
+	isCommand    bool
+}
+
+// Request is a request that has been decoded and checked, so that it can be executed.
+type Request struct {
+	Conditions              // with the executor
+	Operation     Operation // that it asks for
+	Body          []byte    // as sent
+	Name, Content string    // of a command; see [es.Request]
+	Aggregate     string    // the key of a command's aggregate; empty: it creates one
+
+	// Execute does what the request asks for.
+	Execute func(ctx context.Context) (Reply, error)
+}
+
+// Perform executes a request that was sent with the header.
+type Perform func(ctx context.Context, header http.Header, r Request) (Reply, error)
+
+// Command returns the action that has service handle the command that a body means.
+func Command[B body, C, A any](service chat.Service[C], answerOf func(es.Result) A, asked func(B) es.Request[C]) Action {
+	action := actionOf[B, A](func(shape bodyShape, c Conditions, body B) (r Request, err error) {
+		request := asked(body)
+		request.Caller, request.IfVersion, request.IdempotencyKey = c.Caller, c.IfVersion, c.IdempotencyKey
+		if request.IdempotencyKey != "" {
+			if request.Content, err = shape.canonical(reflect.ValueOf(body)); err != nil {
+				return r, err
+			}
+		}
+		r.Name, r.Content = request.Name, request.Content
+		if !request.Begins {
+			aggregate, _, _ := strings.Cut(request.Name, ".")
+			r.Aggregate = aggregate + "-" + request.ID
+		}
+		r.Execute = func(ctx context.Context) (Reply, error) {
+			result, err := service.Handle(ctx, request)
+			if err != nil {
+				return Reply{}, err
+			}
+			return ReplyOf(result, answerOf(result)), nil
+		}
+		return r, nil
+	})
+	action.isCommand = true
+	return action
+}
+
+// Doing returns the action that does something else with a body, which is answered with an A.
+func Doing[A any, B body](do func(context.Context, Conditions, B) (Reply, error)) Action {
+	return actionOf[B, A](func(_ bodyShape, c Conditions, body B) (Request, error) {
+		return Request{Execute: func(ctx context.Context) (Reply, error) { return do(ctx, c, body) }}, nil
+	})
+}
+
+// actionOf returns an action with a body of type B and an answer of type A. The conditions have the executor, who must
+// be one that the principal may act as.
+func actionOf[B body, A any](prepare func(bodyShape, Conditions, B) (Request, error)) Action {
+	shape, unservable := shapeOf(reflect.TypeFor[B]())
+	return Action{unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), prepare: func(c Conditions, raw []byte) (Request, error) {
+		absent := map[string]json.RawMessage{}
+		if c.Principal.IsKnown() { // who may leave out the executor
+			absent[executorField] = json.RawMessage(`"` + c.Principal.Account.String() + `"`)
+		}
+		var body B
+		if err := shape.decode(reflect.ValueOf(&body).Elem(), raw, absent); err != nil {
+			return Request{}, err
+		}
+		executor, err := c.Principal.For(body.executor())
+		if err != nil {
+			return Request{}, err
+		}
+		c.Caller.Executor = executor.String()
+		request, err := prepare(shape, c, body)
+		request.Conditions, request.Body = c, raw
+		return request, err
+	}}
+}
+
+// Reply is a successful response.
+type Reply struct {
+	Body   any
+	Header map[string]string
+	Status int // 0: the operation's
+}
+
+// ReplyOf is the reply to what changed an aggregate: body, and the headers that tell the version.
+func ReplyOf(result es.Result, body any) Reply {
+	// A thread's token has no type, because earlier versions had only threads.
+	named := strings.TrimPrefix(result.Key.String(), thread.AggregateType+"-")
+	version := strconv.FormatUint(result.Version, 10)
+	headers := map[string]string{etag: `"` + version + `"`, consistencyToken: named + ":" + version}
+	if result.Replayed {
+		headers[idempotentReplayed] = "true"
+	}
+	return Reply{Body: body, Header: headers}
+}

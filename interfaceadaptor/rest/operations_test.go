@@ -16,7 +16,6 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/tests/sealed"
-	"example.com/threads/usecase/chat"
 )
 
 // describedRequest is the last request that a service received, for commands of any aggregate.
@@ -46,10 +45,10 @@ func asked(t *testing.T, see func(op Operation, r describedRequest)) {
 		"executor_id": id, "thread_id": id, "user_account_id": id, "message_id": id, "name": `" tea "`, "text": `"hello"`, "role": `"Admin"`,
 	}
 	var last describedRequest
-	for _, op := range operations([]Aggregate{
-		Threads(taker[thread.Command]{last: &last}), Accounts(taker[account.Command]{last: &last}),
-	}) {
-		if !op.Do.versioned {
+	for _, op := range slices.Concat(
+		Threads(taker[thread.Command]{last: &last}).Operations, Accounts(taker[account.Command]{last: &last}).Operations,
+	) {
+		if !op.isVersioned() {
 			continue
 		}
 		if _, promised := contract[op.Path]; !promised {
@@ -78,6 +77,8 @@ func TestEveryCommandHasAnOperation(t *testing.T) {
 	})
 	// Clients can't withdraw a member: only a process manager sends this command.
 	served["thread"] = append(served["thread"], sealed.Name(thread.Withdraw{}))
+	// Its operation is extras/erasure's: only texts that are sealed can be erased.
+	served["account"] = append(served["account"], sealed.Name(account.Erase{}))
 	for aggregate, names := range served {
 		sealed.Check(t, aggregate+" commands that an operation stands for", sealed.Types(t, "example.com/threads/domain/"+aggregate, "name"), names)
 	}
@@ -101,14 +102,13 @@ func TestRejectionsAreDescribed(t *testing.T) {
 	tea := writing.RecordedName("tea")
 	registered := account.Account{}.Apply(account.Registered{Name: tea})
 	for _, state := range []account.Account{{}, registered, registered.Apply(account.Closed{}), registered.Apply(account.Erased{})} {
-		for _, c := range []account.Command{account.Register{Name: tea}, account.Rename{Name: tea}, account.Close{}, account.Erase{}} {
+		for _, c := range []account.Command{account.Register{Name: tea}, account.Rename{Name: tea}, account.Close{}} {
 			meet(account.CommandName(c), second(account.Decide(state, c)))
 		}
 	}
 	for _, name := range []string{"thread.Create", "thread.Rename", "thread.PostMessage", "thread.EditMessage", "account.Register", "account.Rename"} {
 		meet(name, account.ErrAccountErased) // there is no key to seal the texts with
 	}
-	meet("account.Erase", chat.ErrErasureOff)
 	// A creation generates the id of its thread, so it can't exist.
 	delete(met["thread.Create"], thread.ErrThreadExists.Code())
 	asked(t, func(op Operation, r describedRequest) {
@@ -139,7 +139,6 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		"account.Register":        `{"executor_id":"ID","name":"tea"}`,
 		"account.Rename":          `{"executor_id":"ID","name":"tea"}`,
 		"account.Close":           `{"executor_id":"ID"}`,
-		"account.Erase":           `{"executor_id":"ID"}`,
 	}
 	asked(t, func(op Operation, r describedRequest) {
 		if got := strings.ReplaceAll(r.content, executor, "ID"); got != want[r.name] {
@@ -157,5 +156,5 @@ func (p Action) run(ctx context.Context, c Conditions, raw []byte) (Reply, error
 	if err != nil {
 		return Reply{}, err
 	}
-	return request.execute(ctx)
+	return request.Execute(ctx)
 }

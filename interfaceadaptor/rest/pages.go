@@ -1,11 +1,68 @@
 package rest
 
 import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"mime"
 	"net/http"
+	"path"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/swaggest/swgui/v5/static"
 )
+
+//go:embed page
+var pageFiles embed.FS
+
+// docsPolicy lets the docs page load files of this server only. Swagger UI needs inline styles and images.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// routePages serves / and the page that shows /openapi.json, with its script and Swagger UI.
+func routePages(router chi.Router, service, warning string) {
+	router.Get("/", home(service, warning))
+	router.Get("/docs", serveFile(pageFiles, "page/docs.html", "Content-Security-Policy", docsPolicy))
+	router.Get("/docs/docs.js", serveFile(pageFiles, "page/docs.js"))
+	router.Get("/docs/favicon-32x32.png", serveFile(static.FS, "favicon-32x32.png"))
+	for _, name := range []string{"swagger-ui.css", "swagger-ui-bundle.js"} {
+		router.Get("/docs/"+name, serveFile(static.FS, name+".gz", "Cache-Control", "max-age=3600", "Vary", "Accept-Encoding"))
+	}
+}
+
+// serveFile sends a whole file with headers. [http.ServeFileFS] would also handle conditions and ranges, with errors in
+// plain text. The files of Swagger UI are embedded compressed, and most clients accept that.
+func serveFile(files fs.ReadFileFS, name string, headers ...string) http.HandlerFunc {
+	content, err := files.ReadFile(name)
+	if err != nil { // it is embedded, so this is the same in every run
+		panic(fmt.Sprintf("rest: a file of the docs page is missing: %v", err))
+	}
+	plain, packed := strings.CutSuffix(name, ".gz")
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(plain)))
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		body := bytes.NewBuffer(content)
+		switch {
+		case packed && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip"):
+			w.Header().Set("Content-Encoding", "gzip")
+		case packed:
+			if unpacked, err := gzip.NewReader(bytes.NewReader(content)); err == nil {
+				body.Reset()
+				_, _ = body.ReadFrom(unpacked)
+			}
+		}
+		_, _ = body.WriteTo(w)
+	}
+}
 
 // homeAnswer describes the service.
 type homeAnswer struct {
@@ -16,6 +73,35 @@ type homeAnswer struct {
 	Metrics string `json:"metrics" doc:"Where the measurements are." example:"/metrics"`
 }
 
+// home answers / with a description of the service: a page for browsers, JSON for other clients.
+func home(service, warning string) http.HandlerFunc {
+	page := template.Must(template.ParseFS(pageFiles, "page/home.html"))
+	asJSON := serveJSON(homeAnswer{Service: service, Docs: "/docs", OpenAPI: "/openapi.json", Health: "/health/ready", Metrics: "/metrics"})
+	shown := struct{ Service, Warning string }{service, warning}
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+			asJSON(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = page.Execute(w, shown) // fails only when the client has gone
+	}
+}
+
+// serveJSON sends a constant document.
+func serveJSON(document any) http.HandlerFunc {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(document); err != nil {
+		panic(fmt.Sprintf("rest: a document of ours can't be written: %v", err)) // it is the same in every run
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", MediaJSON)
+		_, _ = w.Write(body.Bytes())
+	}
+}
+
 // healthAnswer is the response of the health handlers.
 type healthAnswer struct {
 	Status string            `json:"status" doc:"The verdict." enum:"alive,ready,not ready" example:"ready"`
@@ -23,17 +109,13 @@ type healthAnswer struct {
 	Checks map[string]string `json:"checks,omitempty" doc:"With ready and not ready: what was checked, by name, and whether it is ok or has failed."`
 }
 
-// pages describes the routes that are not commands.
-func pages(schemas huma.Registry) []*huma.Operation {
-	text := &huma.Schema{Type: huma.TypeString}
-	html := map[string]*huma.MediaType{"text/html": {Schema: text}}
-	asJSON := func(answer reflect.Type) map[string]*huma.MediaType {
-		return map[string]*huma.MediaType{MediaJSON: {Schema: schemas.Schema(answer, true, "")}}
+// describePages describes the routes that are not commands.
+func describePages(schemas huma.Registry) []*huma.Operation {
+	text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	asJSON := func(answer reflect.Type) *huma.MediaType {
+		return &huma.MediaType{Schema: schemas.Schema(answer, true, "")}
 	}
-	health := asJSON(reflect.TypeFor[healthAnswer]())
-	home := asJSON(reflect.TypeFor[homeAnswer]())
-	home["text/html"] = html["text/html"]
-
+	health := map[string]*huma.MediaType{MediaJSON: asJSON(reflect.TypeFor[healthAnswer]())}
 	get := func(path, id, summary, description string, answer map[string]*huma.MediaType) *huma.Operation {
 		responses := describeProblems(schemas, earlyProblems())
 		responses["200"] = &huma.Response{Description: summary + ".", Headers: describeHeaders(requestID), Content: answer}
@@ -47,13 +129,13 @@ func pages(schemas huma.Registry) []*huma.Operation {
 		Description: "Commands can't be taken; `checks` tells what failed.", Headers: describeHeaders(requestID), Content: health,
 	}
 	return []*huma.Operation{
-		get("/", "home", "What this is, and where to go on", "A page for browsers and JSON for everybody else.", home),
-		get("/docs", "docs", "This document as a page", "The page loads nothing from elsewhere.", html),
+		get("/", "home", "What this is, and where to go on", "A page for browsers and JSON for everybody else.",
+			map[string]*huma.MediaType{MediaJSON: asJSON(reflect.TypeFor[homeAnswer]()), "text/html": text}),
+		get("/docs", "docs", "This document as a page", "The page loads nothing from elsewhere.", map[string]*huma.MediaType{"text/html": text}),
 		get("/openapi.json", "openapi", "This document", "OpenAPI 3.1, made from what the program serves.",
 			map[string]*huma.MediaType{MediaJSON: {Schema: &huma.Schema{Type: huma.TypeObject}}}),
 		get("/health/alive", "alive", "The program runs", "Checks nothing beyond that the program can answer.", health),
 		ready,
-		get("/metrics", "metrics", "The program's measurements", "In the text format of Prometheus.",
-			map[string]*huma.MediaType{"text/plain": {Schema: text}}),
+		get("/metrics", "metrics", "The program's measurements", "In the text format of Prometheus.", map[string]*huma.MediaType{"text/plain": text}),
 	}
 }

@@ -25,8 +25,8 @@ type Problem struct {
 // Error makes a problem an error, with which a server can answer.
 func (p *Problem) Error() string { return p.Detail }
 
-// The codes of problems without an error of a use case, or with special handling. The others are in [codes]. The last
-// two are sent before a handler is called.
+// The codes of problems without an error of a use case, or with special handling. The last two are sent before a
+// handler is called.
 const (
 	Malformed            = "malformed_request"
 	PathNotFound         = "path_not_found"
@@ -56,15 +56,6 @@ var statuses = map[es.Kind]int{
 	es.Inconsistent:    http.StatusInternalServerError,
 	// canceled by this server: if the client cancels, nobody reads the response
 	es.Canceled: http.StatusServiceUnavailable,
-}
-
-// codes maps the errors of use cases to codes. A domain's rejections have their own.
-var codes = []struct {
-	err  error
-	code string
-}{
-	{es.ErrConcurrentUpdate, concurrentUpdate},
-	{es.ErrKeyReused, "idempotency_key_reused"},
 }
 
 const inconsistent = "what is stored of it contradicts itself; sending it again does not help, an operator has to mend it; it has been logged"
@@ -100,11 +91,10 @@ func ProblemOf(err error) *Problem {
 		return InvalidFields([]FieldError{{"body." + field, reason}})
 	case errors.As(err, &rejection):
 		return NewProblem(status, rejection.Code(), rejection.Error())
-	}
-	for _, known := range codes {
-		if errors.Is(err, known.err) {
-			return NewProblem(status, known.code, known.err.Error())
-		}
+	case errors.Is(err, es.ErrConcurrentUpdate):
+		return NewProblem(status, concurrentUpdate, es.ErrConcurrentUpdate.Error())
+	case errors.Is(err, es.ErrKeyReused):
+		return NewProblem(status, "idempotency_key_reused", es.ErrKeyReused.Error())
 	}
 	panic(fmt.Sprintf("rest: no code for %v", err))
 }

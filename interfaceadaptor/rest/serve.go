@@ -5,13 +5,102 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+
+	"example.com/threads/domain/ident"
 	"example.com/threads/interfaceadaptor/admission"
 )
+
+// Settings of the handler.
+type Settings struct {
+	// Source is the program's name; it is stored with events and shown on pages.
+	Source string
+	// Log receives the causes of errors, which clients do not see.
+	Log *slog.Logger
+	// Timeout limits a request; after it the response is 503.
+	Timeout time.Duration
+	// Wrap wraps the execution of requests, once they have been decoded and checked. The first is the outermost.
+	Wrap []func(Perform) Perform
+	// Alive, Ready and Metrics answer /health/alive, /health/ready and /metrics.
+	Alive, Ready, Metrics http.Handler
+	// Warning is shown on the page at /; empty: there is none.
+	Warning string
+	// Describe adds to the OpenAPI document.
+	Describe []func(*huma.OpenAPI)
+	// Around wraps every route; it can call [Route] afterwards.
+	Around func(http.Handler) http.Handler
+}
+
+type api struct {
+	settings Settings
+	headers  []requestHeader
+	perform  Perform
+}
+
+// NewHandler returns the HTTP API. infrastructure/httpserver must give every request a valid X-Request-Id, and
+// responses headers that prevent caching. It panics if a body can't be served, which is a mistake in this program.
+func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
+	a := &api{settings: settings, headers: requestHeaders()}
+	a.perform = func(ctx context.Context, _ http.Header, r Request) (Reply, error) { return r.Execute(ctx) }
+	for _, wrap := range slices.Backward(settings.Wrap) {
+		a.perform = wrap(a.perform)
+	}
+	router := chi.NewRouter()
+	router.Use(settings.Around, middleware.GetHead)
+	unrouted := func(w http.ResponseWriter, r *http.Request) {
+		var methods []string
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+			if router.Match(chi.NewRouteContext(), strings.Replace(method, http.MethodHead, http.MethodGet, 1), r.URL.Path) {
+				methods = append(methods, method)
+			}
+		}
+		if len(methods) == 0 { // chi takes a method that it does not know for one that the path does not allow
+			NewProblem(http.StatusNotFound, PathNotFound, "there is nothing at this path; /docs tells what there is").write(w)
+			return
+		}
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		NewProblem(http.StatusMethodNotAllowed, methodNotAllowed, "this path takes "+strings.Join(methods, ", ")).write(w)
+	}
+	router.NotFound(unrouted)
+	router.MethodNotAllowed(unrouted)
+	for _, aggregate := range aggregates {
+		for _, op := range aggregate.Operations {
+			if op.Do.unservable != nil {
+				panic(fmt.Sprintf("rest: %s: %v", op.Path, op.Do.unservable))
+			}
+			router.Method(op.method(), op.Path, a.serve(op))
+		}
+	}
+	router.Method(http.MethodGet, "/health/alive", settings.Alive)
+	router.Method(http.MethodGet, "/health/ready", settings.Ready)
+	router.Method(http.MethodGet, "/metrics", settings.Metrics)
+	doc := document(settings.Source, aggregates, a.headers)
+	for _, describe := range settings.Describe {
+		describe(doc)
+	}
+	router.Get("/openapi.json", serveJSON(doc))
+	routePages(router, settings.Source, settings.Warning)
+	return router
+}
+
+// Route returns the pattern of a request's route; empty if it had none.
+func Route(r *http.Request) string {
+	if route := chi.RouteContext(r.Context()); route != nil {
+		return route.RoutePattern()
+	}
+	return ""
+}
 
 // MaxBody is the maximum size of a request body, in bytes.
 const MaxBody = 64 << 10
@@ -22,29 +111,78 @@ const statusClientGone = 499
 // serve returns the handler of an operation.
 func (a *api) serve(op Operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		conditions, problem := a.conditions(w, r, op)
-		if problem != nil {
-			problem.write(w)
-			return
-		}
-		raw, problem := readBody(w, r)
-		if problem != nil {
-			problem.write(w)
-			return
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
-		defer cancel()
-		request, err := op.Prepare(conditions, raw)
-		var answer Reply
-		if err == nil {
-			answer, err = a.perform(ctx, r.Header, request)
+		c, err := a.conditions(r, op)
+		switch {
+		case err != nil:
+		case op.Serve != nil:
+			err = a.serveItself(w, r, op, c)
+		default:
+			err = a.do(w, r, op, c)
 		}
 		if err != nil {
 			a.fail(w, r, err)
-			return
 		}
-		answer.Write(w, cmp.Or(answer.Status, op.successStatus()))
 	}
+}
+
+func (a *api) do(w http.ResponseWriter, r *http.Request, op Operation, c Conditions) error {
+	raw, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
+	defer cancel()
+	request, err := op.Prepare(c, raw)
+	if err != nil {
+		return err
+	}
+	reply, err := a.perform(ctx, r.Header, request)
+	if err == nil {
+		reply.Write(w, cmp.Or(reply.Status, op.Status, http.StatusOK))
+	}
+	return err
+}
+
+func (a *api) serveItself(w http.ResponseWriter, r *http.Request, op Operation, c Conditions) error {
+	var named ident.UserID
+	values := r.Header.Values(executorHeader)
+	if len(values) > 0 || !c.Principal.IsKnown() { // a known principal may leave it out
+		if len(values) != 1 || named.UnmarshalText([]byte(values[0])) != nil {
+			return executorMissing()
+		}
+	}
+	executor, err := c.Principal.For(named)
+	if err != nil {
+		return err
+	}
+	c.Caller.Executor = executor.String()
+	if op.Takes != "" && !says(r.Header, op.Takes) {
+		return unsupported(op.Takes)
+	}
+	if op.Takes == "" && op.Answer != nil { // nothing is streamed
+		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
+	return op.Serve(w, r, c)
+}
+
+// conditions admits a request and returns who sends it and what its headers say.
+func (a *api) conditions(r *http.Request, op Operation) (Conditions, error) {
+	c, unreadable := readHeaders(a.headers, r.Header, op.without())
+	principal, err := admission.Of(r).Enter(admission.Ask{
+		Rights: op.needs(), Tenant: c.Caller.Tenant, AnyTenant: op.Operators || op.Global,
+	})
+	if err = cmp.Or(err, unreadable); err != nil {
+		return c, err
+	}
+	c.Principal = principal
+	c.Caller.Tenant, c.Caller.ClientIP = principal.Tenant, principal.ClientIP()
+	if op.Global {
+		c.Caller.Tenant = ""
+	}
+	c.Caller.Source = a.settings.Source + " " + op.Path
+	return c, nil
 }
 
 func unsupported(media string) *Problem {
@@ -55,15 +193,18 @@ func requestTooLarge() *Problem {
 	return NewProblem(http.StatusRequestEntityTooLarge, BodyTooLarge, "the body must have at most 65536 bytes")
 }
 
+func executorMissing() *Problem {
+	return malformed("the header %s must be sent once, and be a ULID of 26 characters", executorHeader)
+}
+
 // readBody reads the JSON of a request.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if !says(r.Header, MediaJSON) {
 		return nil, unsupported(MediaJSON)
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
-	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLarge):
+	case errors.As(err, new(*http.MaxBytesError)):
 		return nil, requestTooLarge()
 	case err != nil:
 		return nil, malformed("the body did not arrive whole")
@@ -73,42 +214,32 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
 	return raw, nil
 }
 
+// says reports whether a body is of the media type, in UTF-8 and not encoded otherwise.
 func says(header http.Header, media string) bool {
 	types, encoding := header.Values("Content-Type"), header.Get("Content-Encoding")
 	if len(types) != 1 || (encoding != "" && !strings.EqualFold(encoding, "identity")) {
 		return false
-	}
-	if types[0] == media {
-		return true // the usual form
 	}
 	mediaType, params, err := mime.ParseMediaType(types[0])
 	charset, has := params["charset"]
 	return err == nil && mediaType == media && (!has || strings.EqualFold(charset, "utf-8"))
 }
 
-// fail sends the error of a use case. Causes that the client does not see are logged.
+// fail sends the error of a request. Causes that the client does not see are logged.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(r.Context().Err(), context.Canceled) {
+	problem, refusal := ProblemOf(err), new(admission.Refusal)
+	switch {
+	case errors.Is(r.Context().Err(), context.Canceled):
 		w.WriteHeader(statusClientGone)
 		return
-	}
-	a.problemOf(w, r, err).write(w)
-}
-
-// problemOf converts an error, and logs it if it is not the client's.
-func (a *api) problemOf(w http.ResponseWriter, r *http.Request, err error) *Problem {
-	if refusal := (*admission.Refusal)(nil); errors.As(err, &refusal) {
+	case errors.As(err, &refusal):
 		refusal.SetHeaders(w.Header())
-		return ProblemOf(err)
-	}
-	problem := ProblemOf(err)
-	switch problem.Code {
-	case internal:
+	case problem.Code == internal:
 		a.settings.Log.ErrorContext(r.Context(), "a command failed", "path", r.URL.Path, "error", err)
-	case storeUnavailable:
+	case problem.Code == storeUnavailable:
 		a.settings.Log.WarnContext(r.Context(), "the store is unavailable", "path", r.URL.Path, "error", err)
 	}
-	return problem
+	problem.write(w)
 }
 
 // Write answers with the reply.

@@ -91,3 +91,32 @@ func walk(t *testing.T, ending string, visit func(path, text string)) {
 		t.Fatal(err)
 	}
 }
+
+// One idea has one word: documents do not use the words that the glossary in concepts.md gives up.
+func TestDocumentsUseTheWordsOfTheGlossary(t *testing.T) {
+	glossary, err := os.ReadFile("../../docs/concepts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var given []string
+	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$`).FindAllStringSubmatch(string(glossary), -1) {
+		if row[1] != "word" {
+			given = append(given, strings.Split(row[3], ", ")...)
+		}
+	}
+	if len(given) < 5 {
+		t.Fatalf("the glossary gives up only %q", given)
+	}
+	other := regexp.MustCompile(`(?i)\b(` + strings.Join(given, "|") + `)s?\b`)
+	walk(t, ".md", func(path, text string) {
+		// seeds.md has the words of the founding documents.
+		if name := filepath.Base(path); name == "concepts.md" || name == "seeds.md" {
+			return
+		}
+		for number, line := range strings.Split(text, "\n") {
+			if word := other.FindString(line); word != "" {
+				t.Errorf("%s:%d uses %q; docs/concepts.md has another word for it", path, number+1, word)
+			}
+		}
+	})
+}

@@ -25,11 +25,10 @@ var layers = map[string]struct {
 	"interfaceadaptor/admission": {imports: inner}, // who a request is of, for both APIs
 	"interfaceadaptor/rest":      {imports: with(inner, "interfaceadaptor/admission")},
 	"interfaceadaptor/graphql":   {imports: with(inner, "interfaceadaptor/admission")},
-	// Generated code imports the types of each extra's part of the schema.
-	"interfaceadaptor/graphql/generated": {imports: []string{"interfaceadaptor/graphql", "extras"}},
-	"interfaceadaptor/*codec":            {imports: inner}, // one package for each aggregate
-	"interfaceadaptor/chatstore":         {imports: with(inner, "interfaceadaptor/*codec")},
-	"interfaceadaptor/readmodel":         {imports: with(inner, "interfaceadaptor/chatstore")},
+	// Generated code imports the types of the schema: rows, and those of each extra's part.
+	"interfaceadaptor/graphql/generated": {imports: with(inner, "interfaceadaptor/graphql", "extras")},
+	"interfaceadaptor/eventjson":         {imports: inner},
+	"interfaceadaptor/readmodel":         {imports: with(inner, "interfaceadaptor/eventjson")},
 
 	// The library is a module of its own, which can't import this one.
 	"es": {imports: []string{"es"}},
@@ -39,14 +38,15 @@ var layers = map[string]struct {
 	"extras/erasure":    {imports: with(inner, "infrastructure", "interfaceadaptor")},
 	"extras/lab":        {imports: []string{"docs", "es", "infrastructure"}},
 	"extras/limits":     {imports: []string{"infrastructure"}},
+	"extras/observe":    {imports: []string{"infrastructure"}},
 	"extras/operate":    {imports: []string{"domain", "es", "infrastructure", "interfaceadaptor", "rdb-migration"}},
 	"extras/page":       {imports: []string{"extras/access", "infrastructure"}},
 	"extras/publishing": {imports: with(inner, "infrastructure")},
 	"extras/tasks":      {imports: with(inner, "extras/erasure", "interfaceadaptor")},
-	"extras/tenants":    {imports: with(inner, "interfaceadaptor")},
+	"extras/tenants":    {imports: with(inner, "infrastructure", "interfaceadaptor")},
 
 	"docs":              {},
-	"infrastructure":    {imports: []string{"es/database", "es/memory"}},
+	"infrastructure":    {imports: []string{"es"}},
 	"rdb-migration":     {imports: []string{"es/migration", "es/rowstore"}},
 	"rdb-migration/cmd": {imports: with(everything, "extras")},
 	// The programs alone add extras, in lines that are marked with their names (tools/dev/core).

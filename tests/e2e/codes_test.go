@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +14,7 @@ import (
 func TestCodesAreUnique(t *testing.T) { eachOwnSystem(t, testCodesAreUnique) }
 
 func testCodesAreUnique(t *testing.T, s *system) {
-	another := programs.New(t, binaries, "write-api", append(slices.Clone(s.store), "THREAD_CODE_BLOCK=7"), "WRITE_API_ADDR")
+	another := programs.New(t, binaries, "write-api", s.store, "WRITE_API_ADDR")
 	another.Start(t)
 	processes := []string{s.writeURL, another.URLs[0]}
 	var mutex sync.Mutex

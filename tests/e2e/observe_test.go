@@ -103,7 +103,7 @@ func TestWhatIsWatchedIsMeasured(t *testing.T) {
 		}
 	}
 	// This metric only exists while there are unknown types, so look for it in the source.
-	if source, err := os.ReadFile("../../es/run/gauges.go"); err != nil || !strings.Contains(string(source), `"projection_unregistered_type"`) {
+	if source, err := os.ReadFile("../../es/run/state.go"); err != nil || !strings.Contains(string(source), `"projection_unregistered_type"`) {
 		t.Errorf("the updater does not measure unknown types: %v", err)
 	}
 	offered["projection_unregistered_type"] = true

@@ -26,16 +26,6 @@ func EveryField[T any](t testing.TB, what string, values ...T) {
 	}
 }
 
-// EveryOwnField is EveryField for the fields of the struct T only, without nested ones.
-func EveryOwnField[T any](t testing.TB, what string, values ...T) {
-	t.Helper()
-	for field := range reflect.TypeFor[T]().Fields() {
-		if !slices.ContainsFunc(values, func(value T) bool { return !reflect.ValueOf(value).FieldByIndex(field.Index).IsZero() }) {
-			t.Errorf("%s: %s is never set; set it in one of the values", what, field.Name)
-		}
-	}
-}
-
 func visit(value reflect.Value, filled map[string]bool) {
 	switch value.Kind() { //nolint:exhaustive // other kinds have no fields
 	case reflect.Pointer, reflect.Interface:

@@ -22,23 +22,38 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	queryer, ok := conn.(driver.QueryerContext)
+	able, ok := conn.(preparer)
 	if !ok {
 		return nil, fmt.Errorf("connections of type %T can't be counted", conn)
 	}
-	return countingConn{conn, queryer, c.counter}, nil
+	return countingConn{able, c.counter}, nil
 }
 
-type countingConn struct {
+type preparer interface {
 	driver.Conn
-	queryer driver.QueryerContext
+	driver.ConnPrepareContext
+}
+
+// countingConn counts what is queried, and what is prepared for it.
+type countingConn struct {
+	preparer
 	counter *counter
 }
 
 // QueryContext implements [driver.QueryerContext].
 func (c countingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	queryer, ok := c.preparer.(driver.QueryerContext)
+	if !ok {
+		return nil, driver.ErrSkip // then it is prepared
+	}
 	c.counter.statements.Add(1)
-	return c.queryer.QueryContext(ctx, query, args)
+	return queryer.QueryContext(ctx, query, args)
+}
+
+// PrepareContext implements [driver.ConnPrepareContext].
+func (c countingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.counter.statements.Add(1)
+	return c.preparer.PrepareContext(ctx, query)
 }
 
 // fileConnector opens a SQLite file.

@@ -11,9 +11,8 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/usecase/chat"
 )
@@ -76,7 +75,7 @@ func (w *World) By() thread.UserID {
 // happened projects the thread's next event and returns its number.
 func (w *World) happened(id thread.ID, event thread.Event) uint64 {
 	w.t.Helper()
-	return feed.Happened(w.feed, threadcodec.Events(), w.Tenant, id.String(), event)[0].SeqNr
+	return feed.Happened(w.feed, eventjson.Threads().Events, w.Tenant, id.String(), event)[0].SeqNr
 }
 
 // Thread creates a thread. The creator becomes its first member.
@@ -163,11 +162,11 @@ func (w *World) Unpost(id thread.ID, message thread.MessageID) uint64 {
 // Account registers a user account with a name.
 func (w *World) Account(id account.ID, name string) {
 	w.t.Helper()
-	feed.Happened(w.feed, accountcodec.Events(), w.Tenant, id.String(), account.Event(account.Registered{Name: writing.RecordedName(name)}))
+	feed.Happened(w.feed, eventjson.Accounts().Events, w.Tenant, id.String(), account.Event(account.Registered{Name: writing.RecordedName(name)}))
 }
 
 // CloseAccount closes an account.
 func (w *World) CloseAccount(id account.ID) {
 	w.t.Helper()
-	feed.Happened(w.feed, accountcodec.Events(), w.Tenant, id.String(), account.Event(account.Closed{}))
+	feed.Happened(w.feed, eventjson.Accounts().Events, w.Tenant, id.String(), account.Event(account.Closed{}))
 }

@@ -15,9 +15,8 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
-	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/usecase/chat"
 )
 
@@ -48,11 +47,11 @@ func newTables(ctx context.Context, streamed bool) (*testTables, error) {
 	}
 	name := ulid.Make().String()
 	t := &testTables{client, name + "-journal", name + "-snapshot"}
-	wanted := schema.Tables(t.journal, t.snapshot)
+	wanted := dynamodb.Tables(t.journal, t.snapshot)
 	for i := range wanted {
 		wanted[i].Stream = wanted[i].Stream && streamed
 	}
-	_, err = schema.Setup(ctx, client, wanted)
+	_, _, err = dynamodb.SetUpTables(ctx, client, wanted)
 	return t, err
 }
 
@@ -77,7 +76,7 @@ func (t *testTables) newPoster() (*commandPoster, error) {
 	if err != nil {
 		return nil, err
 	}
-	service := es.NewService(chatstore.Threads(), gateway, es.Settings{Logger: quiet})
+	service := es.NewService(eventjson.Threads(), gateway, es.Settings{Logger: quiet})
 	return &commandPoster{gateway, service, ident.FromULID[ident.UserAccount](ulid.Make())}, nil
 }
 

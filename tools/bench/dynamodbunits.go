@@ -13,7 +13,7 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/interfaceadaptor/eventjson"
 )
 
 // unitsPosts is the number of posts that are averaged.
@@ -88,7 +88,7 @@ func (t *testTables) unitsOfAPost(ctx context.Context, meter *unitMeter, message
 
 // fill appends messages to a new thread, as many per write as allowed.
 func (p *commandPoster) fill(ctx context.Context, id string, messages int) error {
-	codec := threadcodec.Events()
+	codec := eventjson.Threads().Events
 	for version := uint64(1); version <= uint64(messages); {
 		var entries []es.Entry
 		for range min(es.MaxAppend-1, messages+1-int(version)) {
@@ -125,13 +125,13 @@ type unitMeter struct {
 	units float64
 }
 
-func (m *unitMeter) count(consumed awsclient.Consumed) {
-	if strings.Contains(consumed.Operation, "Get") || consumed.Operation == "Query" {
+func (m *unitMeter) count(_, _, operation string, units float64) {
+	if strings.Contains(operation, "Get") || operation == "Query" {
 		return
 	}
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.units += consumed.Units
+	m.units += units
 }
 
 // take returns the units since the last call.

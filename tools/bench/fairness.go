@@ -18,7 +18,7 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/usecase/chat"
 )
 
@@ -83,7 +83,7 @@ func writer(ctx context.Context, file string) (*chat.ThreadCommands, func() erro
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	service := es.NewService(chatstore.Threads(), store, es.Settings{Logger: quiet})
+	service := es.NewService(eventjson.Threads(), store, es.Settings{Logger: quiet})
 	return service, func() error {
 		finish := context.WithoutCancel(ctx)
 		return errors.Join(service.Close(finish), store.Close(finish), db.Close())

@@ -156,7 +156,7 @@ func page(ctx context.Context, from *sql.DB, after int64) (args []any, last int6
 }
 
 func openSQLite(file string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", "file:"+url.PathEscape(file)+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
+	db, err := sql.Open("sqlite3", "file:"+url.PathEscape(file)+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
 	if err == nil {
 		db.SetMaxOpenConns(1)
 	}
@@ -175,7 +175,7 @@ func readJournal(ctx context.Context, file string) (_ time.Duration, err error) 
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	journal := projection.NewJournalReader(store)
+	journal := projection.JournalReader{Journal: store}
 	begun := time.Now()
 	for head, err := range journal.Heads(ctx, thread.AggregateType) {
 		if err != nil {

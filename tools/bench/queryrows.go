@@ -73,7 +73,7 @@ type (
 
 // openRows opens the file of a read model.
 func openRows(ctx context.Context, file, thread, viewer string) (*rowReader, error) {
-	db, err := sqlx.Open("sqlite", "file:"+url.PathEscape(file)+"?_pragma=busy_timeout(10000)&_pragma=cache_size(-16384)")
+	db, err := sqlx.Open("sqlite3", "file:"+url.PathEscape(file)+"?_pragma=busy_timeout(10000)&_pragma=cache_size(-16384)")
 	if err != nil {
 		return nil, err
 	}

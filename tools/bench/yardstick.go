@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver that the program uses
+	_ "github.com/ncruces/go-sqlite3/driver" // the driver that the program uses
 )
 
 // eventSize is about the size of a short message's event in bytes.
@@ -19,7 +19,7 @@ const eventSize = 500
 // for a program on SQLite that does not combine commands. cpu is the processor time of one transaction in milliseconds.
 func rawSQLite(ctx context.Context, folder string, duration time.Duration) (perSecond, cpu float64, err error) {
 	dsn := "file:" + url.PathEscape(filepath.Join(folder, "yardstick.db")) + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
-	db, err := sql.Open("sqlite", dsn)
+	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {
 		return 0, 0, err
 	}

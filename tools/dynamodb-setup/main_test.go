@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es/testenv"
+	"example.com/threads/infrastructure/program"
 )
 
 func setUp(t *testing.T, env map[string]string) (string, error) {
@@ -101,7 +102,7 @@ func TestUsage(t *testing.T) {
 		t.Errorf("--help: %v and:\n%s", err, out.String())
 	}
 	for _, args := range [][]string{{"now"}, {"--force"}} {
-		if err := run(t.Context(), args, getenv, &out); !errors.Is(err, errUsage) {
+		if err := run(t.Context(), args, getenv, &out); !errors.Is(err, program.ErrUsage) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

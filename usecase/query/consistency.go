@@ -1,11 +1,9 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,22 +16,6 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 )
-
-// Settings of [Queries]. Zero fields take their defaults.
-type Settings struct {
-	WaitTimeout time.Duration // how long a query waits for the versions of its tokens; default 2 s
-
-	// Waited is called after each wait for tokens, for metrics; nil: no metrics.
-	Waited func(took time.Duration, err error)
-}
-
-func (s Settings) withDefaults() Settings {
-	s.WaitTimeout = cmp.Or(s.WaitTimeout, 2*time.Second)
-	if s.Waited == nil {
-		s.Waited = func(time.Duration, error) {}
-	}
-	return s
-}
 
 // MaxTokens is the maximum number of consistency tokens in a query.
 const MaxTokens = 20
@@ -48,23 +30,23 @@ type Token struct {
 type Awaitable struct {
 	Type   string
 	Global bool // it belongs to the tenant with the empty code, whoever asks
-	// Shows reports whether the viewer may know the version of the aggregate; nil: only those who are trusted with all.
-	// Like an error that is [es.NotFound], false means not.
-	Shows func(ctx context.Context, viewer Viewer, id string) (bool, error)
+	// Shows returns an error that is [es.NotFound] if the viewer must not know the version of the aggregate. Without
+	// Shows, only those who are trusted with all versions may.
+	Shows func(ctx context.Context, viewer Viewer, id string) error
 }
 
 // awaitable returns the types of the core. A token without a type has the first.
 func (q *Queries) awaitable() []Awaitable {
 	return []Awaitable{
-		{Type: thread.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) (bool, error) {
+		{Type: thread.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) error {
 			parsed, err := ident.Parse[thread.Thread](id)
 			if err == nil { // also for those who have left it, and of a deleted one, because they wait for that
-				_, err = q.ThreadPosition(ctx, viewer, parsed)
+				err = q.WasMember(ctx, viewer, parsed)
 			}
-			return true, err
+			return err
 		}},
 		// Every account of the tenant sees all accounts.
-		{Type: account.AggregateType, Shows: func(context.Context, Viewer, string) (bool, error) { return true, nil }},
+		{Type: account.AggregateType, Shows: func(context.Context, Viewer, string) error { return nil }},
 	}
 }
 
@@ -78,33 +60,15 @@ func (q *Queries) awaitableOf(name string) Awaitable {
 // ParseTokens parses the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas.
 // The type may be left out for a thread. Anything else is an [ident.InvalidError].
 func (q *Queries) ParseTokens(header string) ([]Token, error) {
-	if strings.Count(header, ",") >= MaxTokens {
-		return nil, q.invalidTokens()
-	}
 	var tokens []Token
 	for text := range strings.SplitSeq(header, ",") {
 		token, valid := q.parseToken(strings.TrimSpace(text))
-		if !valid {
-			return nil, q.invalidTokens()
+		if tokens = append(tokens, token); !valid || len(tokens) > MaxTokens {
+			return nil, &ident.InvalidError{Field: "Consistency-Token", Reason: fmt.Sprintf(
+				"must be 1 to %d tokens of the form <type>-<id>:<version>, separated by commas", MaxTokens)}
 		}
-		tokens = append(tokens, token)
 	}
 	return tokens, nil
-}
-
-func (q *Queries) invalidTokens() error {
-	forms := "<" + q.types[0].Type + " id>:<version>"
-	for _, known := range q.types[1:] {
-		if known.Shows != nil {
-			forms += ", " + known.Type + "-<id>:<version>"
-		}
-	}
-	if last := strings.LastIndex(forms, ", "); last >= 0 {
-		forms = forms[:last] + " or " + forms[last+2:]
-	}
-	return &ident.InvalidError{
-		Field: "Consistency-Token", Reason: fmt.Sprintf("must be 1 to %d tokens of the form %s, separated by commas", MaxTokens, forms),
-	}
 }
 
 func (q *Queries) parseToken(text string) (token Token, valid bool) {
@@ -149,7 +113,9 @@ func (q *Queries) Await(ctx context.Context, viewer Viewer, tokens []Token) erro
 	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), es.ErrBehind) {
 		err = es.ErrBehind
 	}
-	q.settings.Waited(time.Since(began), err)
+	if q.settings.Waited != nil {
+		q.settings.Waited(time.Since(began), err)
+	}
 	if err != nil && span.IsRecording() {
 		span.SetStatus(codes.Error, err.Error())
 	}
@@ -159,50 +125,17 @@ func (q *Queries) Await(ctx context.Context, viewer Viewer, tokens []Token) erro
 // awaitShown returns if the viewer may know the versions of the aggregates, and otherwise when ctx ends.
 func (q *Queries) awaitShown(ctx context.Context, viewer Viewer, keys map[es.AggregateID]uint64) error {
 	for key := range keys {
-		shown, err := false, error(nil)
 		if shows := q.awaitableOf(key.Type).Shows; shows != nil {
-			shown, err = shows(ctx, viewer, key.ID)
+			err := shows(ctx, viewer, key.ID)
+			if err == nil {
+				continue
+			}
+			if es.KindOf(err) != es.NotFound {
+				return err
+			}
 		}
-		if err != nil && es.KindOf(err) != es.NotFound {
-			return err
-		}
-		if !shown || err != nil {
-			<-ctx.Done()
-			return ctx.Err()
-		}
+		<-ctx.Done()
+		return ctx.Err()
 	}
 	return nil
-}
-
-// ThreadChanges yields the thread as the viewer sees it: its current state, then a state after each change. When
-// changes arrive faster than they are read, intermediate states are skipped, never the latest. The sequence ends with
-// the first error ([thread.ErrThreadNotFound] when the thread is deleted or the viewer is no longer a member), and
-// without an error when ctx ends.
-func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
-	return Changes(ctx, q, viewer.key(id), func(ctx context.Context) (Thread, uint64, error) {
-		found, err := q.Thread(ctx, viewer, id)
-		return found, found.Version, err
-	})
-}
-
-const readTimeout = 5 * time.Second // for one read of a subscription
-
-// Changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
-func Changes[T any](ctx context.Context, q *Queries, key es.AggregateID, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
-	within := func() (T, uint64, error) {
-		ctx, cancel := context.WithTimeout(ctx, readTimeout)
-		defer cancel()
-		return read(ctx)
-	}
-	return func(yield func(T, error) bool) {
-		for {
-			seen, version, err := within()
-			if ctx.Err() != nil || !yield(seen, err) || err != nil {
-				return
-			}
-			if q.watcher.AwaitChange(ctx, key, version) != nil {
-				return
-			}
-		}
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"golang.org/x/sync/semaphore"
 
@@ -30,26 +31,24 @@ type Journals struct {
 	Accounts AccountJournal
 }
 
-// AccountJournal reads accounts from the journal. Latest and Describe are those of [ThreadJournal].
-type AccountJournal interface {
-	Latest(ctx context.Context, key es.AggregateID) (state es.State[account.Account], version uint64, err error)
-	describer
-}
-
-type describer interface {
+// Journal reads aggregates from the journal. Its errors are [es.ErrUnavailable], wrapped, if a retry may succeed, or
+// faults.
+type Journal[T any] interface {
+	// Latest returns the aggregate's version and its latest state; the zero State if there is no such aggregate. If an
+	// event cannot be read, the state is the one before it.
+	Latest(ctx context.Context, key es.AggregateID) (state es.State[T], version uint64, err error)
 	// Describe yields the events with after < SeqNr <= upTo in order. upTo is at most Latest's version.
 	Describe(ctx context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[es.Described, error]
 }
 
-// ThreadJournal reads threads from the journal. Its errors are [es.ErrUnavailable], wrapped, if a retry may
-// succeed, or faults.
+// AccountJournal reads accounts.
+type AccountJournal = Journal[account.Account]
+
+// ThreadJournal reads threads.
 type ThreadJournal interface {
-	// Latest returns the thread's version and its latest state; the zero State if there is no such thread. If an event
-	// cannot be read, the state is the one before it.
-	Latest(ctx context.Context, key es.AggregateID) (state es.State[thread.Thread], version uint64, err error)
+	Journal[thread.Thread]
 	// At returns the state at a version up to Latest's.
 	At(ctx context.Context, key es.AggregateID, version uint64) (es.State[thread.Thread], error)
-	describer
 	// EventsAt yields the events with these ascending numbers.
 	EventsAt(ctx context.Context, key es.AggregateID, seqNrs []uint64) iter.Seq2[es.Recorded[thread.Event], error]
 }
@@ -74,7 +73,9 @@ func (h *History) Entries(ctx context.Context, viewer Viewer, id thread.ID, page
 	if err != nil {
 		return Page[HistoryEntry]{}, err
 	}
-	return h.entries(ctx, seen.journal, seen.key, seen.version, page)
+	return entries(seen.version, page, func(after, upTo uint64) iter.Seq2[es.Described, error] {
+		return seen.journal.Describe(ctx, seen.key, after, upTo)
+	})
 }
 
 // AccountEntries returns a page of the account's events, in order. The caller checks who may see them. The error is
@@ -92,34 +93,33 @@ func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id accou
 	if err != nil {
 		return Page[HistoryEntry]{}, err
 	}
-	return h.entries(ctx, journals.Accounts, key, version, page)
+	return entries(version, page, func(after, upTo uint64) iter.Seq2[es.Described, error] {
+		return journals.Accounts.Describe(ctx, key, after, upTo)
+	})
 }
 
-func (h *History) entries(ctx context.Context, journal describer, key es.AggregateID, version uint64, page Range) (found Page[HistoryEntry], err error) {
-	after, upTo := page.numbers(version)
-	found.HasPrevious, found.HasNext = after > 0, upTo < int64(version)
+// entries reads a page of the events 1 to last. A position's At is the number of its event.
+func entries(last uint64, page Range, read func(after, upTo uint64) iter.Seq2[es.Described, error]) (found Page[HistoryEntry], err error) {
+	after, upTo := min(page.After.At, int64(last)), int64(last)
+	if !page.Before.IsZero() {
+		upTo = min(page.Before.At-1, upTo)
+	}
+	if page.Backward {
+		after = max(after, upTo-int64(page.Limit))
+	} else {
+		upTo = min(upTo, after+int64(page.Limit))
+	}
+	found.HasPrevious, found.HasNext = after > 0, upTo < int64(last)
 	if after >= upTo {
 		return found, nil
 	}
-	for described, err := range journal.Describe(ctx, key, uint64(after), uint64(upTo)) {
+	for described, err := range read(uint64(after), uint64(upTo)) {
 		if err != nil {
 			return found, err
 		}
 		found.Items = append(found.Items, HistoryEntry{described})
 	}
 	return found, nil
-}
-
-// numbers returns the part of a list of the numbers 1 to last that the range requests: after < number <= upTo.
-func (r Range) numbers(last uint64) (after, upTo int64) {
-	after, upTo = min(r.After.At, int64(last)), int64(last)
-	if !r.Before.IsZero() {
-		upTo = min(r.Before.At-1, upTo)
-	}
-	if r.Backward {
-		return max(after, upTo-int64(r.Limit)), upTo
-	}
-	return after, min(upTo, after+int64(r.Limit))
 }
 
 // sight is a thread whose history the viewer may see.
@@ -163,9 +163,18 @@ func (h *History) At(ctx context.Context, viewer Viewer, id thread.ID, version i
 	if version < 1 || uint64(version) > seen.version {
 		return ThreadState{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.version)}
 	}
-	state, err := h.stateAt(ctx, seen, uint64(version))
-	if err != nil {
-		return ThreadState{}, err
+	state := seen.latest
+	if seen.alive.Version == uint64(version) {
+		state = seen.alive
+	}
+	if state.Version != uint64(version) {
+		if err := h.states.Acquire(ctx, 1); err != nil {
+			return ThreadState{}, err
+		}
+		defer h.states.Release(1)
+		if state, err = seen.journal.At(ctx, seen.key, uint64(version)); err != nil {
+			return ThreadState{}, err
+		}
 	}
 	return ThreadState{
 		Version: state.Version, Name: state.Value.Name().String(), Deleted: state.Value.Deleted(),
@@ -173,15 +182,90 @@ func (h *History) At(ctx context.Context, viewer Viewer, id thread.ID, version i
 	}, nil
 }
 
-func (h *History) stateAt(ctx context.Context, seen sight, version uint64) (es.State[thread.Thread], error) {
-	for _, known := range []es.State[thread.Thread]{seen.latest, seen.alive} {
-		if known.Version == version {
-			return known, nil
+// ThreadState is a thread's state at a version. A deleted thread has neither members nor messages; the version before
+// has them.
+//
+// The state contains the members and messages with the numbers of their events. Times and texts are read from these
+// events, because a state with the texts of 100,000 messages would be too large.
+type ThreadState struct {
+	Version uint64
+	Name    string
+	Deleted bool
+
+	state   thread.Thread
+	journal ThreadJournal
+	key     es.AggregateID
+}
+
+// Members returns all members, in the order of joining: users, roles, and when they joined.
+func (s ThreadState) Members(ctx context.Context) ([]Member, error) {
+	var seqNrs []uint64
+	participants := s.state.Participants()
+	for _, p := range participants {
+		seqNrs = append(seqNrs, p.Joined)
+	}
+	events, err := s.events(ctx, seqNrs)
+	members := make([]Member, len(participants))
+	for i, p := range participants {
+		members[i] = Member{User: p.User, Role: p.Role, CreatedAt: events[p.Joined].OccurredAt}
+	}
+	return members, err
+}
+
+// Messages returns at most limit messages in the order of posting, without those who changed them, after the message of
+// this version with an id; empty means from the beginning.
+func (s ThreadState) Messages(ctx context.Context, limit int, after string) ([]Message, error) {
+	last, _ := ident.Parse[thread.Message](after) // zero: none
+	digests, err := s.state.MessagesAfter(last, limit)
+	if err != nil { // the state has no such message
+		return nil, &ident.InvalidError{Field: "after", Reason: "must be the id of a message that the thread had at this version"}
+	}
+	var seqNrs []uint64
+	for _, digest := range digests {
+		seqNrs = append(seqNrs, digest.Posted, max(digest.Posted, digest.Edited))
+	}
+	events, err := s.events(ctx, seqNrs)
+	if err != nil {
+		return nil, err
+	}
+	messages := make([]Message, len(digests))
+	for i, digest := range digests {
+		last := events[max(digest.Posted, digest.Edited)]
+		said, err := messageOf(last.Event, digest.ID)
+		if err != nil {
+			return nil, fmt.Errorf("event %d of %s: %w", last.SeqNr, s.key, err)
+		}
+		messages[i] = Message{
+			ID: digest.ID, Sender: digest.Sender, Text: said.Text.String(),
+			CreatedAt: events[digest.Posted].OccurredAt, UpdatedAt: last.OccurredAt,
 		}
 	}
-	if err := h.states.Acquire(ctx, 1); err != nil {
-		return es.State[thread.Thread]{}, err
+	return messages, nil
+}
+
+// messageOf returns the message in an event.
+func messageOf(event thread.Event, id thread.MessageID) (message thread.Message, err error) {
+	if posted, is := event.(thread.MessagePosted); is {
+		message = posted.Message
 	}
-	defer h.states.Release(1)
-	return seen.journal.At(ctx, seen.key, version)
+	if edited, is := event.(thread.MessageEdited); is {
+		message = edited.Message
+	}
+	if message.ID != id {
+		err = fmt.Errorf("it has no text of message %s", id)
+	}
+	return message, err
+}
+
+// events reads the events with these numbers, which may be in any order.
+func (s ThreadState) events(ctx context.Context, seqNrs []uint64) (map[uint64]es.Recorded[thread.Event], error) {
+	slices.Sort(seqNrs)
+	events := map[uint64]es.Recorded[thread.Event]{}
+	for recorded, err := range s.journal.EventsAt(ctx, s.key, slices.Compact(seqNrs)) {
+		if err != nil {
+			return nil, err
+		}
+		events[recorded.SeqNr] = recorded
+	}
+	return events, nil
 }

@@ -24,8 +24,7 @@ import (
 	"example.com/threads/es/dynamodb/dynamodbtest"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/interfaceadaptor/chatstore"
-	"example.com/threads/interfaceadaptor/threadcodec"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
@@ -76,7 +75,7 @@ func happen(t testing.TB, gateway es.Store, events ...thread.Event) *past {
 		if i%3 != 2 {
 			continue
 		}
-		payload, err := threadcodec.Snapshots{}.Encode(p.id.String(), uint64(i+1), state)
+		payload, err := eventjson.Threads().Snapshots.Encode(p.id.String(), uint64(i+1), state)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +110,7 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 			},
 			Event: event,
 		}
-		payload, err := threadcodec.Events().Encode(recorded)
+		payload, err := eventjson.Threads().Events.Encode(recorded)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +126,7 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 }
 
 func (p *past) history() *query.History {
-	return historyOf(es.NewRepository(chatstore.Threads(), p.gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)}))
+	return historyOf(es.NewRepository(eventjson.Threads(), p.gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)}))
 }
 
 func historyOf(journal query.ThreadJournal) *query.History {
@@ -142,20 +141,20 @@ func (p *past) viewer(user thread.UserID) query.Viewer {
 type view struct {
 	Name     string
 	Deleted  bool
-	Members  []query.StateMember
-	Messages []query.StateMessage
+	Members  []query.Member
+	Messages []query.Message
 }
 
 func (p *past) view(version int) view {
 	var v view
 	join := func(m thread.Member, at time.Time) {
-		v.Members = append(v.Members, query.StateMember{User: m.User, Role: m.Role, CreatedAt: at})
+		v.Members = append(v.Members, query.Member{User: m.User, Role: m.Role, CreatedAt: at})
 	}
 	member := func(user thread.UserID) int {
-		return slices.IndexFunc(v.Members, func(m query.StateMember) bool { return m.User == user })
+		return slices.IndexFunc(v.Members, func(m query.Member) bool { return m.User == user })
 	}
 	message := func(id thread.MessageID) int {
-		return slices.IndexFunc(v.Messages, func(m query.StateMessage) bool { return m.ID == id })
+		return slices.IndexFunc(v.Messages, func(m query.Message) bool { return m.ID == id })
 	}
 	for _, recorded := range p.events[:version] {
 		at := recorded.OccurredAt
@@ -176,7 +175,7 @@ func (p *past) view(version int) view {
 		case thread.MemberRoleChanged:
 			v.Members[member(e.User)].Role = e.Role
 		case thread.MessagePosted:
-			v.Messages = append(v.Messages, query.StateMessage{ID: e.Message.ID, Sender: e.Message.Sender, Text: e.Message.Text.String(), CreatedAt: at, UpdatedAt: at})
+			v.Messages = append(v.Messages, query.Message{ID: e.Message.ID, Sender: e.Message.Sender, Text: e.Message.Text.String(), CreatedAt: at, UpdatedAt: at})
 		case thread.MessageEdited:
 			m := &v.Messages[message(e.Message.ID)]
 			m.Text, m.UpdatedAt = e.Message.Text.String(), at
@@ -217,7 +216,7 @@ func seen(t *testing.T, history *query.History, viewer query.Viewer, id thread.I
 	}
 	const page = 3
 	for last := (thread.MessageID{}); ; {
-		messages, err := state.Messages(t.Context(), page, last)
+		messages, err := state.Messages(t.Context(), page, last.String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +231,7 @@ func seen(t *testing.T, history *query.History, viewer query.Viewer, id thread.I
 func byValue() cmp.Option {
 	return cmp.Options{
 		cmp.Comparer(func(a, b thread.Role) bool { return a == b }),
-		cmpopts.EquateComparable(thread.MessageID{}, thread.UserID{}), cmpopts.EquateEmpty(),
+		cmpopts.EquateComparable(thread.ID{}, thread.MemberID{}, thread.MessageID{}, thread.UserID{}), cmpopts.EquateEmpty(),
 	}
 }
 
@@ -488,7 +487,7 @@ func TestAVersionIsReadFromTheSnapshotBeforeIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := ident.New[thread.Message](time.UnixMilli(snapshotAt/2), [10]byte{})
-		got, err := state.Messages(t.Context(), page, last)
+		got, err := state.Messages(t.Context(), page, last.String())
 		if err != nil || len(got) != page || got[0].ID != ident.New[thread.Message](time.UnixMilli(snapshotAt/2+1), [10]byte{}) {
 			t.Fatalf("version %d: %d messages, %v", version, len(got), err)
 		}
@@ -518,7 +517,7 @@ func long(t testing.TB, messages, snapshotAt int) *past {
 // snapshot saves a snapshot of a version.
 func (p *past) snapshot(t testing.TB, version int) {
 	t.Helper()
-	threads := es.NewRepository(chatstore.Threads(), p.gateway, es.Settings{})
+	threads := es.NewRepository(eventjson.Threads(), p.gateway, es.Settings{})
 	state, err := threads.At(t.Context(), p.key(), uint64(version))
 	if err == nil {
 		err = threads.SaveSnapshot(t.Context(), p.key(), state)
@@ -539,7 +538,7 @@ func BenchmarkThreadAt(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := state.Messages(b.Context(), 50, thread.MessageID{}); err != nil {
+		if _, err := state.Messages(b.Context(), 50, ""); err != nil {
 			b.Fatal(err)
 		}
 	}

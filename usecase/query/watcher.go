@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,15 @@ const (
 	relaxedPause = 50 * time.Millisecond  // while only subscriptions wait
 	brokenPause  = 500 * time.Millisecond // while the read model cannot be read
 )
+
+const versionsTimeout = 2 * time.Second // for one read of versions
+
+// VersionReader reads the versions of aggregates in the read model.
+type VersionReader interface {
+	// Versions returns the version of each aggregate that the read model knows. Everything up to that version can be
+	// read when the call returns. It is safe for concurrent use.
+	Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error)
+}
 
 // Watcher waits for versions to arrive in the read model. One read serves all waiting queries and subscriptions; while
 // there are none, it reads nothing. It is safe for concurrent use.
@@ -62,15 +72,13 @@ func (w *Watcher) await(ctx context.Context, wait *waiter) error {
 		default:
 		}
 	}
-	defer func() {
-		w.mu.Lock()
-		delete(w.waits, wait)
-		w.mu.Unlock()
-	}()
 	select {
 	case err := <-wait.done:
 		return err
 	case <-ctx.Done():
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.waits, wait)
 		return ctx.Err()
 	}
 }
@@ -78,24 +86,22 @@ func (w *Watcher) await(ctx context.Context, wait *waiter) error {
 // Wake reports versions that aggregates have reached, so that callers need not wait for the next read. A projection in
 // the same process calls it after a commit.
 func (w *Watcher) Wake(versions map[es.AggregateID]uint64) {
+	w.endIf(nil, func(wait *waiter) bool {
+		maps.DeleteFunc(wait.least, func(key es.AggregateID, least uint64) bool { return versions[key] >= least })
+		return len(wait.least) == 0
+	})
+}
+
+// endIf gives the waiters that meet a condition their result.
+func (w *Watcher) endIf(result error, over func(*waiter) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for wait := range w.waits {
-		for key, least := range wait.least {
-			if version, known := versions[key]; known && version >= least {
-				delete(wait.least, key)
-			}
-		}
-		if len(wait.least) == 0 {
-			w.end(wait, nil)
+		if over(wait) {
+			delete(w.waits, wait)
+			wait.done <- result
 		}
 	}
-}
-
-// end gives a waiter its result. The caller holds w.mu.
-func (w *Watcher) end(wait *waiter, result error) {
-	delete(w.waits, wait)
-	wait.done <- result
 }
 
 // Run polls for versions until ctx ends.
@@ -116,7 +122,15 @@ func (w *Watcher) Run(ctx context.Context) {
 			}
 			broken = err != nil
 		}
-		w.pause(ctx, pause)
+		var next <-chan time.Time
+		if pause > 0 {
+			next = time.After(pause)
+		}
+		select {
+		case <-ctx.Done():
+		case <-w.kick:
+		case <-next:
+		}
 	}
 }
 
@@ -124,24 +138,17 @@ func (w *Watcher) Run(ctx context.Context) {
 func (w *Watcher) pending() (keys []es.AggregateID, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known := map[es.AggregateID]bool{}
+	known := map[es.AggregateID]uint64{}
 	for wait := range w.waits {
 		if wait.urgent {
 			pause = urgentPause
 		} else if pause == 0 {
 			pause = relaxedPause
 		}
-		for key := range wait.least {
-			if !known[key] {
-				known[key] = true
-				keys = append(keys, key)
-			}
-		}
+		maps.Copy(known, wait.least)
 	}
-	return keys, pause
+	return slices.Collect(maps.Keys(known)), pause
 }
-
-const versionsTimeout = 2 * time.Second
 
 // read reads the versions once. On failure, queries get the error, because their clients can retry; subscriptions keep
 // waiting.
@@ -149,28 +156,10 @@ func (w *Watcher) read(ctx context.Context, keys []es.AggregateID) error {
 	ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 	defer cancel()
 	versions, err := w.versions.Versions(ctx, keys)
-	if err == nil {
-		w.Wake(versions)
-		return nil
+	if err != nil {
+		w.endIf(err, func(wait *waiter) bool { return wait.urgent })
+		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for wait := range w.waits {
-		if wait.urgent {
-			w.end(wait, err)
-		}
-	}
-	return err
-}
-
-func (w *Watcher) pause(ctx context.Context, pause time.Duration) {
-	var next <-chan time.Time
-	if pause > 0 {
-		next = time.After(pause)
-	}
-	select {
-	case <-ctx.Done():
-	case <-w.kick:
-	case <-next:
-	}
+	w.Wake(versions)
+	return nil
 }

@@ -9,7 +9,6 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/es/dynamodb"
-	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/es/testenv"
 )
 
@@ -36,7 +35,7 @@ func Tables(t *testing.T) (dynamodb.Settings, *sdk.Client) {
 	client := sdk.NewFromConfig(testenv.DynamoDBConfig(t))
 	name := testenv.UniqueName(t)
 	settings := dynamodb.Settings{JournalTable: name + "-journal", SnapshotTable: name + "-snapshot", SnapshotKeep: 1, Clock: time.Now}
-	if _, err := schema.Setup(t.Context(), client, schema.Tables(settings.JournalTable, settings.SnapshotTable)); err != nil {
+	if _, _, err := dynamodb.SetUpTables(t.Context(), client, dynamodb.Tables(settings.JournalTable, settings.SnapshotTable)); err != nil {
 		t.Fatal(err)
 	}
 	return settings, client

@@ -27,7 +27,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/sqlqueue"
+	"example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
 )
 
@@ -60,13 +60,13 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *file, *address); err != nil {
+	if err := serve(ctx, *file, *address); err != nil {
 		fmt.Fprintln(os.Stderr, "counter:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, file, address string) error {
+func serve(ctx context.Context, file, address string) error {
 	store, err := sqlstore.OpenFile(ctx, file)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func run(ctx context.Context, file, address string) error {
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	running, ctx := errgroup.WithContext(ctx)
 	running.Go(func() error {
-		return sqlqueue.Follow(ctx, store, totals.Table, []string{totals.Table}, totals.Handler())
+		return run.Follow(ctx, store, totals.Table, []string{totals.Table}, totals.Handler())
 	})
 	running.Go(func() error { return server.Serve(listener) })
 	running.Go(func() error {

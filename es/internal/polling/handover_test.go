@@ -31,7 +31,7 @@ func TestAStopLeavesTheBatchInHandItsTime(t *testing.T) {
 		err := polling.HandOver(ctx, projector(func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
-		}), projection.Batch{}, 8*time.Second)
+		}), projection.Batch{})
 		if took := time.Since(begun); !errors.Is(err, context.Canceled) || took != time.Minute+8*time.Second {
 			t.Errorf("the call was interrupted after %s with %v", took, err)
 		}
@@ -39,7 +39,7 @@ func TestAStopLeavesTheBatchInHandItsTime(t *testing.T) {
 }
 
 func TestAPanicIsAnError(t *testing.T) {
-	err := polling.HandOver(t.Context(), projector(func(context.Context) error { panic("out of order") }), projection.Batch{}, time.Second)
+	err := polling.HandOver(t.Context(), projector(func(context.Context) error { panic("out of order") }), projection.Batch{})
 	if err == nil || !strings.Contains(err.Error(), "out of order") {
 		t.Errorf("got %v", err)
 	}

@@ -2,27 +2,92 @@ package table
 
 import (
 	"database/sql/driver"
+	"encoding"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"time"
 
 	"example.com/threads/es"
 )
 
-// Text is a field that is stored as text: parse reads it, String writes it. An error of parse is not wrapped, because
-// an invalid stored value is not an error of the caller.
-func Text[T fmt.Stringer](field *T, parse func(string) (T, error)) any {
-	return &textField[T]{field, parse}
+// Of returns the table of rows of type R. Tags name the columns of its fields and of those of embedded structs, as in
+// `db:"created_at"`; the first key columns are the primary key. A field is a string, a number, a bool, a time, a
+// tenant, or a type with String and UnmarshalText, whose zero value is stored as empty text.
+func Of[R any](name string, key int) Table[R] {
+	t := Table[R]{Name: name, Key: key}
+	var indexes [][]int
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[R]()) {
+		if column := field.Tag.Get("db"); column != "" {
+			t.Columns, indexes = append(t.Columns, column), append(indexes, field.Index)
+		}
+	}
+	t.Fields = func(row *R) []any {
+		fields, in := make([]any, len(indexes)), reflect.ValueOf(row).Elem()
+		for i, index := range indexes {
+			fields[i] = fieldOf(in.FieldByIndex(index).Addr())
+		}
+		return fields
+	}
+	t.ID = func(row *R) []string {
+		id, in := make([]string, key), reflect.ValueOf(row).Elem()
+		for i, index := range indexes[:key] {
+			switch field := in.FieldByIndex(index).Addr().Interface().(type) {
+			case *string: // the usual ones without reflection
+				id[i] = *field
+			case *es.Tenant:
+				id[i] = field.String()
+			default:
+				id[i] = stored(fieldOf(reflect.ValueOf(field)))
+			}
+		}
+		return id
+	}
+	return t
 }
 
-type textField[T fmt.Stringer] struct {
-	field *T
-	parse func(string) (T, error)
+func fieldOf(field reflect.Value) any {
+	switch field := field.Interface().(type) {
+	case *es.Tenant:
+		return Tenant(field)
+	case *time.Time:
+		return Time(field)
+	case interface {
+		fmt.Stringer
+		encoding.TextUnmarshaler
+	}:
+		return &textField{field, func(text string) error {
+			reflect.ValueOf(field).Elem().SetZero()
+			if text == "" {
+				return nil
+			}
+			return field.UnmarshalText([]byte(text))
+		}}
+	}
+	if field.Elem().Kind() == reflect.String {
+		return field.Convert(reflect.TypeFor[*string]()).Interface()
+	}
+	return field.Interface()
+}
+
+// Tenant is a field that is stored as the tenant's code.
+func Tenant(field *es.Tenant) any {
+	return &textField{field, func(text string) (err error) {
+		*field, err = es.ParseTenant(text)
+		return err
+	}}
+}
+
+// textField is a field that is stored as text. An error of parse is not wrapped, because an invalid stored value is not
+// an error of the caller.
+type textField struct {
+	field fmt.Stringer
+	parse func(string) error
 }
 
 // Scan implements [database/sql.Scanner].
-func (f *textField[T]) Scan(source any) error {
+func (f *textField) Scan(source any) error {
 	var found string
 	switch source := source.(type) {
 	case string:
@@ -32,19 +97,14 @@ func (f *textField[T]) Scan(source any) error {
 	default:
 		return fmt.Errorf("expected text, found %T", source)
 	}
-	parsed, err := f.parse(found)
-	if err != nil {
+	if err := f.parse(found); err != nil {
 		return fmt.Errorf("%q can't be read: %v", found, err) //nolint:errorlint // see above
 	}
-	*f.field = parsed
 	return nil
 }
 
 // Value implements [driver.Valuer].
-func (f *textField[T]) Value() (driver.Value, error) { return (*f.field).String(), nil }
-
-// Tenant is a field that is stored as the tenant's code.
-func Tenant(field *es.Tenant) any { return Text(field, es.ParseTenant) }
+func (f *textField) Value() (driver.Value, error) { return f.field.String(), nil }
 
 // Time is a field that is stored as microseconds since 1970.
 func Time(field *time.Time) any { return (*micros)(field) }
@@ -84,4 +144,43 @@ func valueOf(field any) (driver.Value, error) {
 		return field.Value()
 	}
 	return driver.DefaultParameterConverter.ConvertValue(field)
+}
+
+// Difference is a column in which two rows differ.
+type Difference struct{ Column, Expected, Found string }
+
+// Differences are the columns in which found is not what was expected, with the values as they are stored.
+func (t Table[R]) Differences(expected, found R) []Difference {
+	var differences []Difference
+	want, have := t.Fields(&expected), t.Fields(&found)
+	for i, column := range t.Columns {
+		if left, right := stored(want[i]), stored(have[i]); left != right {
+			differences = append(differences, Difference{column, left, right})
+		}
+	}
+	return differences
+}
+
+// Describe is the key of a row, for people.
+func (t Table[R]) Describe(row R) string {
+	id := t.ID(&row)
+	return t.Name + " " + id[len(id)-1]
+}
+
+// stored is a field as text, the way it is stored.
+func stored(field any) string {
+	value, err := valueOf(field)
+	if err != nil { // nothing that can be stored
+		return fmt.Sprint(reflect.Indirect(reflect.ValueOf(field)).Interface())
+	}
+	switch value := value.(type) {
+	case string:
+		return value
+	case int64:
+		return strconv.FormatInt(value, 10)
+	case bool:
+		return strconv.FormatBool(value)
+	default:
+		return fmt.Sprint(value)
+	}
 }

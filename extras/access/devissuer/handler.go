@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // user is a predefined user.
@@ -49,7 +51,9 @@ func (i *Issuer) Handler() http.Handler {
 			"id_token_signing_alg_values_supported": []string{"ES256"},
 		})
 	})
-	mux.HandleFunc("GET /jwks", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, i.public()) })
+	mux.HandleFunc("GET /jwks", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.key.Load().Public()}})
+	})
 	mux.HandleFunc("/token", i.serveToken)
 	mux.HandleFunc("GET /tokens", i.serveTokens)
 	return toLoopback(mux)
@@ -58,10 +62,7 @@ func (i *Issuer) Handler() http.Handler {
 // toLoopback rejects requests to other host names, because a web page can point its own name to 127.0.0.1.
 func toLoopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host
-		}
+		host := (&url.URL{Host: r.Host}).Hostname()
 		if host != "localhost" && !strings.HasSuffix(host, ".localhost") && !IsLoopback(host) {
 			http.Error(w, "this issuer is for development, and answers at localhost only", http.StatusMisdirectedRequest)
 			return

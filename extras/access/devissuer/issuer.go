@@ -1,3 +1,8 @@
+// Package devissuer is an OpenID Connect issuer for development: it issues tokens without authentication. Therefore
+// serve it on the loopback interface only. It rejects requests to other host names, so that no web page can reach it by
+// its own name (DNS rebinding).
+//
+// It creates its key at the start: tokens of earlier runs are invalid.
 package devissuer
 
 import (
@@ -5,7 +10,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -31,9 +36,8 @@ type Grant struct {
 
 // Issuer signs tokens. It is safe for concurrent use.
 type Issuer struct {
-	url   string
-	mutex sync.Mutex
-	key   jose.JSONWebKey
+	url string
+	key atomic.Pointer[jose.JSONWebKey]
 }
 
 // New returns an issuer with a new key. url is where its handler is served.
@@ -51,9 +55,7 @@ func (i *Issuer) Rotate() error {
 	if err != nil {
 		return fmt.Errorf("create the issuer's key: %w", err)
 	}
-	i.mutex.Lock()
-	defer i.mutex.Unlock()
-	i.key = jose.JSONWebKey{Key: key, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"}
+	i.key.Store(&jose.JSONWebKey{Key: key, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"})
 	return nil
 }
 
@@ -72,10 +74,7 @@ func (i *Issuer) Mint(grant Grant) (string, error) {
 
 // Sign signs a token with these claims, unchecked.
 func (i *Issuer) Sign(claims ...any) (string, error) {
-	i.mutex.Lock()
-	key := i.key
-	i.mutex.Unlock()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, (&jose.SignerOptions{}).WithType("at+jwt"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: *i.key.Load()}, (&jose.SignerOptions{}).WithType("at+jwt"))
 	if err != nil {
 		return "", fmt.Errorf("sign a token: %w", err)
 	}
@@ -84,10 +83,4 @@ func (i *Issuer) Sign(claims ...any) (string, error) {
 		builder = builder.Claims(part)
 	}
 	return builder.Serialize()
-}
-
-func (i *Issuer) public() jose.JSONWebKeySet {
-	i.mutex.Lock()
-	defer i.mutex.Unlock()
-	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.key.Public()}}
 }

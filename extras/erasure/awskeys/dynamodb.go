@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -61,9 +62,9 @@ const batchGet = 100 // keys in a BatchGetItem
 // Keys implements [erasure.Store].
 func (s dynamoDBStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]erasure.Entry, error) {
 	found := make(map[string]erasure.Entry, len(owners))
-	for begin := 0; begin < len(owners); begin += batchGet {
+	for some := range slices.Chunk(owners, batchGet) {
 		var keys []item
-		for _, owner := range owners[begin:min(begin+batchGet, len(owners))] {
+		for _, owner := range some {
 			keys = append(keys, keyOf(tenant, owner))
 		}
 		if err := s.read(ctx, keys, found); err != nil {

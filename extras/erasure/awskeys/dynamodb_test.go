@@ -3,8 +3,8 @@ package awskeys_test
 import (
 	"testing"
 
+	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/dynamodb/schema"
 	"example.com/threads/es/testenv"
 	"example.com/threads/extras/erasure/awskeys"
 	"example.com/threads/extras/erasure/keystoretest"
@@ -13,7 +13,7 @@ import (
 func TestContractOnDynamoDB(t *testing.T) {
 	_, client := dynamodbtest.Tables(t)
 	table := testenv.UniqueName(t)
-	if _, err := schema.Setup(t.Context(), client, []schema.Table{awskeys.Table(table)}); err != nil {
+	if _, _, err := dynamodb.SetUpTables(t.Context(), client, []dynamodb.Table{awskeys.Table(table)}); err != nil {
 		t.Fatal(err)
 	}
 	keystoretest.Run(t, awskeys.NewDynamoDBStore(client, table))

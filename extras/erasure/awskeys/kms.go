@@ -2,13 +2,9 @@ package awskeys
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // KMS wraps keys by calls to AWS KMS. It is safe for concurrent use.
@@ -27,7 +23,7 @@ func contextOf(about string) map[string]string { return map[string]string{"owner
 func (k *KMS) Wrap(ctx context.Context, key []byte, about string) ([]byte, error) {
 	output, err := k.client.Encrypt(ctx, &kms.EncryptInput{KeyId: aws.String(k.key), Plaintext: key, EncryptionContext: contextOf(about)})
 	if err != nil {
-		return nil, explainKMS(err)
+		return nil, explain("AWS KMS", err)
 	}
 	return output.CiphertextBlob, nil
 }
@@ -36,26 +32,7 @@ func (k *KMS) Wrap(ctx context.Context, key []byte, about string) ([]byte, error
 func (k *KMS) Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error) {
 	output, err := k.client.Decrypt(ctx, &kms.DecryptInput{KeyId: aws.String(k.key), CiphertextBlob: wrapped, EncryptionContext: contextOf(about)})
 	if err != nil {
-		return nil, explainKMS(err)
+		return nil, explain("AWS KMS", err)
 	}
 	return output.Plaintext, nil
 }
-
-// explainKMS marks errors that a retry may avoid.
-func explainKMS(err error) error {
-	var unsent *smithyhttp.RequestSendError
-	if errors.As(err, &unsent) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary {
-		return unavailable{err}
-	}
-	return fmt.Errorf("AWS KMS: %w", err)
-}
-
-// unavailable means that KMS did not answer in time.
-type unavailable struct{ error }
-
-func (u unavailable) Error() string { return "AWS KMS did not answer: " + u.error.Error() }
-
-func (u unavailable) Unwrap() error { return u.error }
-
-// Class returns the error's class for es.KindOf.
-func (unavailable) Class() string { return "unavailable" }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/erasure/awskeys"
 )
@@ -73,7 +73,7 @@ func TestKMS(t *testing.T) {
 	check(t, wrapped)
 	server.Close()
 	_, err := wrapped.Wrap(t.Context(), []byte("key"), "acme/ada")
-	if classified := interface{ Class() string }(nil); !errors.As(err, &classified) || classified.Class() != "unavailable" {
+	if es.KindOf(err) != es.Unavailable {
 		t.Errorf("without a server: %v", err)
 	}
 }

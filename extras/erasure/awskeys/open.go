@@ -8,39 +8,31 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/dynamodb/schema"
+	esdynamodb "example.com/threads/es/dynamodb"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/eventstore"
 )
 
 // Table defines the keys' table in DynamoDB. Its backups must not be kept longer than erased data may exist.
-func Table(name string) schema.Table { return schema.Table{Name: name} }
+func Table(name string) esdynamodb.Table { return esdynamodb.Table{Name: name} }
 
 // ReadTables returns the DynamoDB tables that the settings need.
-func ReadTables(r *config.Reader) (tables []schema.Table) {
+func ReadTables(r *config.Reader) (tables []esdynamodb.Table) {
 	if on, name := erasure.ReadPlace(r); on {
 		tables = append(tables, Table(name))
 	}
 	return tables
 }
 
-// Database is where the keys are: that of the event store.
-type Database interface {
-	// SQL is the database of a relational store; nil: the store is on DynamoDB.
-	SQL() *sqlx.DB
-	// DynamoDB is the *dynamodb.Client of a store on DynamoDB.
-	DynamoDB() any
-}
-
 // Open returns a keyring over the keys in the event store's database; nil: erasure is off.
-func Open(ctx context.Context, s erasure.Settings, database Database) (*erasure.Keyring, error) {
+func Open(ctx context.Context, s erasure.Settings, store *eventstore.Store) (*erasure.Keyring, error) {
 	if !s.On {
 		return nil, nil
 	}
-	keys, err := keysIn(ctx, s, database)
+	keys, err := keysIn(ctx, s, store)
 	if err != nil {
 		return nil, err
 	}
@@ -52,22 +44,22 @@ func Open(ctx context.Context, s erasure.Settings, database Database) (*erasure.
 }
 
 // OpenIn is Open for a program that can run without the event store. With erasure on, it needs the store at the start.
-func OpenIn[D Database](ctx context.Context, s erasure.Settings, open func(context.Context) (D, error)) (*erasure.Keyring, error) {
+func OpenIn(ctx context.Context, s erasure.Settings, open func(context.Context) (*eventstore.Store, error)) (*erasure.Keyring, error) {
 	if !s.On {
 		return nil, nil
 	}
-	database, err := open(ctx)
+	store, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return Open(ctx, s, database)
+	return Open(ctx, s, store)
 }
 
-func keysIn(ctx context.Context, s erasure.Settings, database Database) (erasure.Store, error) {
-	if db := database.SQL(); db != nil {
-		return s.Keys(ctx, db)
+func keysIn(ctx context.Context, s erasure.Settings, store *eventstore.Store) (erasure.Store, error) {
+	if store.SQL != nil {
+		return s.Keys(ctx, store.SQL)
 	}
-	return NewDynamoDBStore(database.DynamoDB().(*dynamodb.Client), s.KeyTable), nil // as Database says
+	return NewDynamoDBStore(store.DynamoDB.(*dynamodb.Client), s.KeyTable), nil // as the field says
 }
 
 func masterOf(ctx context.Context, s erasure.Settings) (erasure.Master, error) {

@@ -1,9 +1,13 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -25,32 +29,25 @@ const aboutShow = `Prints the head, the snapshots and the events of an aggregate
 With --command it prints only the events that a command led to. The id of a command is the commandId in the history of
 a thread or an account.`
 
-var commandFlag = &cli.StringFlag{Name: "command", Usage: "print only the events of the command with this `ID`"}
-
 func (o *operator) journal() *cli.Command {
-	typeFlag := &cli.StringFlag{Name: "type", Usage: "without an AID: aggregates of this type only"}
-	dryRun := &cli.BoolFlag{Name: "dry-run", Usage: "print what would be done, and change nothing"}
-	return &cli.Command{
-		Name: "journal", Usage: "shows and checks events, heads and snapshots, and repairs heads",
-		Commands: []*cli.Command{
-			{
-				Name: "show", Usage: "prints the head, snapshots and events of an aggregate", ArgsUsage: "AID", Description: aboutShow,
-				Flags: []cli.Flag{tenantFlag, jsonFlag, commandFlag}, Before: oneAggregate, Action: o.withStore(o.show),
-			},
-			{
-				Name: "check", Usage: "reports what is wrong", ArgsUsage: "[AID]", Description: aboutCheck,
-				Flags: []cli.Flag{tenantFlag, typeFlag, jsonFlag}, Before: maybeAggregate, Action: o.withStore(o.check),
-			},
-			{
-				Name: "repair", Usage: "corrects the head from the journal", ArgsUsage: "AID", Description: aboutRepair,
-				Flags: []cli.Flag{tenantFlag, dryRun, jsonFlag}, Before: oneAggregate, Action: o.withStore(o.repair),
-			},
-		},
-	}
+	return o.group("journal", "shows and checks events, heads and snapshots, and repairs heads",
+		o.command(eventStore, nil, (*call).show, &cli.Command{
+			Name: "show", Usage: "prints the head, snapshots and events of an aggregate", ArgsUsage: "AID", Description: aboutShow,
+			Flags: []cli.Flag{tenantFlag, &cli.StringFlag{Name: "command", Usage: "print only the events of the command with this `ID`"}},
+		}),
+		o.command(eventStore, nil, (*call).check, &cli.Command{
+			Name: "check", Usage: "reports what is wrong", ArgsUsage: "[AID]", Description: aboutCheck,
+			Flags: []cli.Flag{tenantFlag, &cli.StringFlag{Name: "type", Usage: "without an AID: aggregates of this type only"}},
+		}),
+		o.command(eventStore, nil, (*call).repair, &cli.Command{
+			Name: "repair", Usage: "corrects the head from the journal", ArgsUsage: "AID", Description: aboutRepair,
+			Flags: []cli.Flag{tenantFlag, dryRunFlag},
+		}))
 }
 
-func (o *operator) check(ctx context.Context, cmd *cli.Command, s *storeStation) error {
-	told := o.report(cmd, "findings")
+func (c *call) checker() *journalcheck.Checker { return journalcheck.New(c.store.Gateway, c.Types...) }
+
+func (c *call) check(ctx context.Context) error {
 	checked, wrong, findings := 0, 0, 0
 	tell := func(_ es.AggregateID, found []journalcheck.Finding) error {
 		checked++
@@ -59,43 +56,30 @@ func (o *operator) check(ctx context.Context, cmd *cli.Command, s *storeStation)
 			wrong++
 		}
 		for _, finding := range found {
-			if err := told.add(finding, textOf(finding)); err != nil {
+			if err := c.add(finding, textOf(finding)); err != nil {
 				return err
 			}
 		}
-		told.progress.tell("checked %d aggregates, %d findings", checked, findings)
+		c.line.tell("checked %d aggregates, %d findings", checked, findings)
 		return nil
 	}
-	if cmd.NArg() > 0 {
-		id, err := aggregateOf(cmd)
+	if c.id != (es.AggregateID{}) {
+		found, err := c.checker().Aggregate(ctx, c.id)
 		if err != nil {
 			return err
 		}
-		found, err := s.checker().Aggregate(ctx, id)
-		if err != nil {
+		if err := tell(c.id, found); err != nil {
 			return err
 		}
-		if err := tell(id, found); err != nil {
-			return err
-		}
-	} else if err := s.checker().All(ctx, wanted(cmd), tell); err != nil {
-		told.progress.clear()
+	} else if err := c.checker().All(ctx, c.wanted, tell); err != nil {
+		c.line.clear()
 		return fmt.Errorf("after %d aggregates: %w", checked, err)
 	}
-	told.progress.clear()
 	text := fmt.Sprintf("checked %d aggregates: all is well\n", checked)
 	if findings > 0 {
 		text = fmt.Sprintf("checked %d aggregates: %d findings in %d of them\n", checked, findings, wrong)
 	}
-	return told.end(findings == 0, text, "checked", checked, "wrong", wrong, "ok", findings == 0)
-}
-
-// wanted filters aggregates by the flags.
-func wanted(cmd *cli.Command) func(es.AggregateID) bool {
-	tenant, kind := cmd.String(tenantFlag.Name), cmd.String("type")
-	return func(id es.AggregateID) bool {
-		return (!cmd.IsSet(tenantFlag.Name) || id.Tenant.String() == tenant) && (kind == "" || id.Type == kind)
-	}
+	return c.end(findings == 0, "findings", map[string]any{"checked": checked, "wrong": wrong, "ok": findings == 0}, text)
 }
 
 // textOf returns a finding as text.
@@ -104,49 +88,128 @@ func textOf(finding journalcheck.Finding) string {
 		whose(finding.Tenant, finding.AID), finding.What, finding.Kind, finding.Expected, finding.Found, finding.Next)
 }
 
-// repairOutcome is what a repair has done.
-type repairOutcome struct {
-	Tenant string                 `json:"tenant"`
-	AID    string                 `json:"aid"`
-	DryRun bool                   `json:"dry_run"`
-	Steps  []string               `json:"steps"`
-	Left   []journalcheck.Finding `json:"left"`
-}
-
-func (r repairOutcome) text() string {
-	how := "done"
-	if r.DryRun {
+func (c *call) repair(ctx context.Context) error {
+	dryRun, how := c.cmd.Bool(dryRunFlag.Name), "done"
+	steps, left, err := c.checker().Repair(ctx, c.id, dryRun)
+	if err != nil {
+		return err
+	}
+	if dryRun {
 		how = "to do"
 	}
 	var text strings.Builder
-	for _, step := range r.Steps {
+	for _, step := range steps {
 		fmt.Fprintf(&text, "%s: %s\n", how, step)
 	}
-	if len(r.Steps) == 0 {
+	if len(steps) == 0 {
 		text.WriteString("there is nothing that a repair could do\n")
 	}
-	for _, finding := range r.Left {
+	for _, finding := range left {
 		text.WriteString(textOf(finding))
 	}
-	return text.String()
+	isWell := len(left) == 0 && (!dryRun || len(steps) == 0)
+	return c.print(isWell, map[string]any{
+		"tenant": c.id.Tenant, "aid": c.id.String(), "dry_run": dryRun,
+		"steps": append([]string{}, steps...), "left": append([]journalcheck.Finding{}, left...),
+	}, text.String())
 }
 
-func (o *operator) repair(ctx context.Context, cmd *cli.Command, s *storeStation) error {
-	id, err := aggregateOf(cmd)
+// shown is an aggregate as it is stored.
+type shown struct {
+	Tenant    es.Tenant       `json:"tenant"`
+	AID       string          `json:"aid"`
+	Head      *shownHead      `json:"head"` // null: there is none
+	Snapshots []shownSnapshot `json:"snapshots"`
+	Events    []shownEvent    `json:"events"`
+}
+
+type shownHead struct {
+	Version         uint64     `json:"version"`
+	SnapshotVersion uint64     `json:"snapshot_version"`
+	Faults          []es.Fault `json:"faults,omitempty"`
+}
+
+type shownSnapshot struct {
+	Version uint64 `json:"version"`
+	Broken  string `json:"broken,omitempty"`
+}
+
+// shownEvent is an entry for people. Of a payload that is no JSON, Unreadable has the text.
+type shownEvent struct {
+	SeqNr      uint64          `json:"seq_nr"`
+	EventID    string          `json:"event_id,omitempty"`
+	OccurredAt string          `json:"occurred_at,omitempty"`
+	Payload    json.RawMessage `json:"payload,omitempty"`
+	Unreadable string          `json:"unreadable,omitempty"`
+	Sealed     string          `json:"sealed,omitempty"` // why texts in the payload can't be opened
+	Faults     []es.Fault      `json:"faults,omitempty"`
+}
+
+func eventOf(stored es.StoredEntry) shownEvent {
+	event := shownEvent{SeqNr: stored.SeqNr, EventID: stored.EventID, Faults: stored.Faults}
+	if !stored.OccurredAt.IsZero() {
+		event.OccurredAt = stored.OccurredAt.Format(time.RFC3339Nano)
+	}
+	if json.Valid(stored.Payload) {
+		event.Payload = stored.Payload
+	} else {
+		event.Unreadable = string(stored.Payload)
+	}
+	return event
+}
+
+// show prints one JSON object, also without --json.
+func (c *call) show(ctx context.Context) error {
+	out := shown{Tenant: c.id.Tenant, AID: c.id.String(), Snapshots: []shownSnapshot{}, Events: []shownEvent{}}
+	head, err := c.store.Gateway.StoredHead(ctx, c.id)
 	if err != nil {
 		return err
 	}
-	dryRun := cmd.Bool("dry-run")
-	repair, err := s.checker().Repair(ctx, id, dryRun)
-	if err != nil {
-		return err
+	if head.Exists {
+		out.Head = &shownHead{head.Version, head.SnapshotVersion, head.Faults}
 	}
-	done := repairOutcome{id.Tenant.String(), id.String(), dryRun, append([]string{}, repair.Steps...), append([]journalcheck.Finding{}, repair.Left...)}
-	if err := o.print(cmd, done, done.text()); err != nil {
-		return err
+	for stored, err := range c.store.Gateway.StoredSnapshots(ctx, c.id) {
+		if err != nil {
+			return err
+		}
+		out.Snapshots = append(out.Snapshots, shownSnapshot{stored.Version, stored.Broken})
 	}
-	if len(repair.Left) > 0 || dryRun && len(repair.Steps) > 0 {
-		return errFound
+	unseal := func(_ context.Context, _ es.Tenant, payload []byte) ([]byte, error) { return payload, nil }
+	if c.store.Unseal != nil {
+		if unseal, err = c.store.Unseal(ctx); err != nil {
+			return err
+		}
 	}
-	return nil
+	command := c.cmd.String("command")
+	for stored, err := range c.store.Gateway.StoredEntries(ctx, c.id) {
+		if err != nil {
+			return fmt.Errorf("after %d events: %w", len(out.Events), err)
+		}
+		if command != "" && !ledTo(stored, command) {
+			continue
+		}
+		event := eventOf(stored)
+		if opened, err := unseal(ctx, c.id.Tenant, event.Payload); err == nil {
+			event.Payload = opened
+		} else {
+			event.Sealed = err.Error()
+		}
+		out.Events = append(out.Events, event)
+	}
+	switch {
+	case len(out.Events) == 0 && command != "":
+		return fmt.Errorf("%s has no event of the command %s", c.id, command)
+	case len(out.Events) == 0 && !head.Exists && len(out.Snapshots) == 0:
+		return fmt.Errorf("%s: %w", c.id, journalcheck.ErrUnknown)
+	}
+	slices.SortFunc(out.Events, func(a, b shownEvent) int { return cmp.Compare(a.SeqNr, b.SeqNr) })
+	return c.print(true, out, indent("", out)+"\n")
+}
+
+// ledTo reports whether a command led to an event. Every event names its command, also without a receipt.
+func ledTo(stored es.StoredEntry, command string) bool {
+	var event struct {
+		CommandID string `json:"command_id"`
+	}
+	return json.Unmarshal(stored.Payload, &event) == nil && strings.EqualFold(event.CommandID, command)
 }

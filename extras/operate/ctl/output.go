@@ -7,132 +7,48 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"github.com/urfave/cli/v3"
 )
 
-// print prints a result: as JSON or as text.
-func (o *operator) print(cmd *cli.Command, value any, text string) error {
-	if cmd.Bool(jsonFlag.Name) {
-		encoded, err := indent("", value)
-		if err != nil {
-			return err
-		}
-		text = string(encoded) + "\n"
+// print prints a result: as text, or with --json as JSON. It returns errFound unless all is well.
+func (c *call) print(isWell bool, value any, text string) error {
+	c.line.clear()
+	if c.cmd.Bool(jsonFlag.Name) {
+		text = indent("", value) + "\n"
 	}
-	_, err := fmt.Fprint(o.stdout, text)
+	_, err := fmt.Fprint(c.stdout, text)
+	if err == nil && !isWell {
+		err = errFound
+	}
 	return err
 }
 
 // indent returns a value as indented JSON; all lines but the first begin with prefix.
-func indent(prefix string, value any) ([]byte, error) {
+func indent(prefix string, value any) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent(prefix, "  ")
-	err := encoder.Encode(value)
-	return bytes.TrimSpace(text.Bytes()), err
-}
-
-// report prints what a command finds, one by one: as text, or as the elements of a JSON list.
-type report struct {
-	out      io.Writer
-	progress *progressLine
-	list     *list // nil: as text
-}
-
-func (o *operator) report(cmd *cli.Command, name string) *report {
-	r := &report{out: o.stdout, progress: o.progress()}
-	if cmd.Bool(jsonFlag.Name) {
-		r.list = beginList(o.stdout, name)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Sprintf("%q", err.Error()) // a result always encodes
 	}
-	return r
+	return string(bytes.TrimSpace(text.Bytes()))
 }
 
-// add prints an element, or the text about it.
-func (r *report) add(element any, text string) error {
-	r.progress.clear()
-	if r.list != nil {
-		return r.list.add(element)
+// add prints the text about something that was found, or keeps the element for [call.end].
+func (c *call) add(element any, text string) error {
+	if c.cmd.Bool(jsonFlag.Name) {
+		c.found = append(c.found, element)
+		return nil
 	}
-	_, err := fmt.Fprint(r.out, text)
+	c.line.clear()
+	_, err := fmt.Fprint(c.stdout, text)
 	return err
 }
 
-// end prints the totals: as members after the list, or as text. It returns errFound if not all is well.
-func (r *report) end(isWell bool, text string, members ...any) error {
-	var err error
-	if r.list != nil {
-		err = r.list.end(members...)
-	} else {
-		_, err = fmt.Fprint(r.out, text)
-	}
-	if err == nil && !isWell {
-		return errFound
-	}
-	return err
-}
-
-// list prints a JSON object with one array, element by element, so that only one element is in memory.
-type list struct {
-	out    io.Writer
-	begun  bool
-	failed error
-}
-
-// beginList prints the beginning: other members, as names and values, and the array's name.
-func beginList(out io.Writer, name string, members ...any) *list {
-	l := &list{out: out}
-	l.print("{")
-	for i := 0; i+1 < len(members); i += 2 {
-		l.member(members[i], members[i+1])
-		l.print(",")
-	}
-	l.print("\n  %q: [", name)
-	return l
-}
-
-func (l *list) member(name, value any) {
-	text, err := indent("  ", value)
-	if err != nil && l.failed == nil {
-		l.failed = err
-	}
-	l.print("\n  %q: %s", name, text)
-}
-
-func (l *list) print(format string, args ...any) {
-	if l.failed == nil {
-		_, l.failed = fmt.Fprintf(l.out, format, args...)
-	}
-}
-
-// add prints an element.
-func (l *list) add(element any) error {
-	text, err := indent("    ", element)
-	if err != nil {
-		return err
-	}
-	comma := ","
-	if !l.begun {
-		comma = ""
-	}
-	l.begun = true
-	l.print("%s\n    %s", comma, text)
-	return l.failed
-}
-
-// end prints the members after the array: names and values.
-func (l *list) end(members ...any) error {
-	if l.begun {
-		l.print("\n  ")
-	}
-	l.print("]")
-	for i := 0; i+1 < len(members); i += 2 {
-		l.print(",")
-		l.member(members[i], members[i+1])
-	}
-	l.print("\n}\n")
-	return l.failed
+// end prints what was found under a name, with the totals, or the text about these.
+func (c *call) end(isWell bool, name string, totals map[string]any, text string) error {
+	totals[name] = append([]any{}, c.found...)
+	return c.print(isWell, totals, text)
 }
 
 // progressLine shows the progress on a terminal, in one line that it overwrites.
@@ -143,8 +59,8 @@ type progressLine struct {
 
 const progressEvery = 200 * time.Millisecond
 
-func (o *operator) progress() *progressLine {
-	if file, isFile := o.stderr.(*os.File); isFile {
+func progressOn(stderr io.Writer) *progressLine {
+	if file, isFile := stderr.(*os.File); isFile {
 		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 			return &progressLine{out: file}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"example.com/threads/es"
-	"example.com/threads/es/journalcheck"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 	"example.com/threads/extras/operate"
 )
 
@@ -19,80 +19,90 @@ result: each difference is printed with the expected and the found value. It may
 --repair, the rows of an aggregate that differs are rebuilt from the journal in one transaction. Rows that are only
 behind are reported if they do not catch up.`
 
-// behindFor is how long rows may be behind before that is reported.
-const behindFor = 2 * time.Second
+const (
+	// behindFor is how long rows may be behind before that is reported.
+	behindFor = 2 * time.Second
+	// maxBehind limits the aggregates that are verified again.
+	maxBehind = 1000
+)
 
 func (o *operator) rows() *cli.Command {
-	repair := &cli.BoolFlag{Name: "repair", Usage: "rebuild the rows of aggregates that differ"}
-	return &cli.Command{
-		Name: "rows", Usage: "compares the read model with the journal, and repairs or rebuilds it",
-		Commands: []*cli.Command{{
+	return o.group("rows", "compares the read model with the journal, and repairs or rebuilds it",
+		o.command(eventStore|readModel, nil, (*call).verify, &cli.Command{
 			Name: "verify", Usage: "reports how rows differ from the journal", ArgsUsage: "[AID]", Description: aboutVerify,
-			Flags: []cli.Flag{tenantFlag, repair, jsonFlag}, Before: maybeAggregate, Action: o.withRows(o.verify),
-		}, o.rebuildCommand()},
-	}
+			Flags: []cli.Flag{tenantFlag, &cli.BoolFlag{Name: "repair", Usage: "rebuild the rows of aggregates that differ"}},
+		}), o.rebuildCommand())
 }
 
-func (o *operator) verify(ctx context.Context, cmd *cli.Command, s *rowStation) error {
-	v := &verifier{report: o.report(cmd, "differences"), s: s, repair: cmd.Bool("repair"), begun: time.Now()}
-	if cmd.NArg() > 0 {
-		id, err := aggregateOf(cmd)
-		if err != nil {
-			return err
-		}
-		err = v.known(ctx, id)
-		if err == nil {
-			err = v.look(ctx, id)
-		}
-		if err != nil {
-			return err
-		}
-		return v.conclude(ctx)
-	}
-	err := s.projector.Aggregates(ctx, func(ctx context.Context, key es.AggregateID) error {
-		if cmd.IsSet(tenantFlag.Name) && key.Tenant.String() != cmd.String(tenantFlag.Name) {
-			return nil
-		}
-		return v.look(ctx, key)
-	})
-	v.progress.clear()
+// liveRows returns the rows of the read model, and a projector of them. It logs nothing: what it finds is printed.
+func (c *call) liveRows() (*rowstore.Store, *projection.Projector, error) {
+	rows, err := rowstore.New(c.db, c.ReadModel.Name)
 	if err != nil {
-		return fmt.Errorf("after %d aggregates: %w", v.checked, err)
+		return nil, nil, err
 	}
-	return v.conclude(ctx)
+	return rows, projection.New(rows, projection.JournalReader{Journal: c.store.Gateway}, projection.Options{}, c.ReadModel.Handlers...), nil
 }
 
 // verifier prints differences as they are found.
 type verifier struct {
-	*report
-	s      *rowStation
-	repair bool
-	begun  time.Time
+	*call
+	rows      *rowstore.Store
+	projector *projection.Projector
+	repair    bool
 
 	mu                                    sync.Mutex
 	checked, wrong, differences, repaired int
 	behind                                []es.AggregateID // aggregates that were behind when verified
 }
 
-// maxBehind limits the aggregates that are verified again.
-const maxBehind = 1000
-
-// known fails if neither the journal nor the rows know the aggregate.
-func (v *verifier) known(ctx context.Context, id es.AggregateID) error {
-	head, err := v.s.store.Gateway.Head(ctx, id)
+func (c *call) verify(ctx context.Context) error {
+	rows, projector, err := c.liveRows()
 	if err != nil {
 		return err
 	}
-	versions, err := v.s.rows.Versions(ctx, []es.AggregateID{id})
-	if err == nil && head.Version == 0 && versions[id] == 0 {
-		err = fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", id)
+	v := &verifier{call: c, rows: rows, projector: projector, repair: c.cmd.Bool("repair")}
+	if c.id != (es.AggregateID{}) {
+		err = v.one(ctx, c.id)
+	} else if err = projector.Aggregates(ctx, v.look); err != nil {
+		err = fmt.Errorf("after %d aggregates: %w", v.checked, err)
 	}
-	return err
+	if err == nil {
+		err = v.tellLate(ctx)
+	}
+	c.line.clear()
+	if err != nil {
+		return err
+	}
+	left := v.wrong - v.repaired
+	text := fmt.Sprintf("verified %d aggregates: all is well\n", v.checked)
+	if v.wrong > 0 {
+		text = fmt.Sprintf("verified %d aggregates: %d differences in %d of them, %d repaired\n", v.checked, v.differences, v.wrong, v.repaired)
+	}
+	return c.end(left == 0, "differences", map[string]any{"verified": v.checked, "wrong": v.wrong, "repaired": v.repaired, "ok": left == 0}, text)
+}
+
+// one verifies an aggregate. It fails if neither the journal nor the rows know it.
+func (v *verifier) one(ctx context.Context, id es.AggregateID) error {
+	head, err := v.store.Gateway.Head(ctx, id)
+	if err != nil {
+		return err
+	}
+	versions, err := v.rows.Versions(ctx, []es.AggregateID{id})
+	if err != nil {
+		return err
+	}
+	if head.Version == 0 && versions[id] == 0 {
+		return fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", id)
+	}
+	return v.look(ctx, id)
 }
 
 // look verifies an aggregate, and repairs it if requested.
 func (v *verifier) look(ctx context.Context, key es.AggregateID) error {
-	found, repaired, err := v.s.projector.VerifyOrRepair(ctx, key, v.repair)
+	if !v.wanted(key) {
+		return nil
+	}
+	found, repaired, err := v.projector.VerifyOrRepair(ctx, key, v.repair)
 	if err != nil {
 		return err
 	}
@@ -126,12 +136,12 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 			return err
 		}
 	}
-	v.progress.tell("verified %d aggregates, %d differences", v.checked, v.differences)
+	v.line.tell("verified %d aggregates, %d differences", v.checked, v.differences)
 	return nil
 }
 
 func (v *verifier) next(key es.AggregateID, found projection.Verified, repaired bool) string {
-	command := func(words string) string { return journalcheck.Command(words, key) }
+	command := func(words string) string { return commandLine(words, key.String(), key.Tenant.String()) }
 	switch {
 	case repaired:
 		return "nothing: its rows were rebuilt from the journal"
@@ -144,13 +154,35 @@ func (v *verifier) next(key es.AggregateID, found projection.Verified, repaired 
 	}
 }
 
-// conclude verifies again the aggregates that were behind, and prints the totals.
-func (v *verifier) conclude(ctx context.Context) error {
-	late, err := v.late(ctx)
+// tellLate prints the aggregates that were behind and have not moved since. A repair brings them up to date.
+func (v *verifier) tellLate(ctx context.Context) error {
+	if len(v.behind) == 0 {
+		return nil
+	}
+	before, err := v.rows.Versions(ctx, v.behind)
 	if err != nil {
 		return err
 	}
-	for _, key := range late {
+	if err := es.Wait(ctx, behindFor); err != nil {
+		return err
+	}
+	for _, key := range v.behind {
+		if v.repair {
+			if _, err := v.projector.Fill(ctx, key); err != nil {
+				return err
+			}
+		}
+		head, err := v.store.Gateway.Head(ctx, key)
+		if err != nil {
+			return err
+		}
+		now, err := v.rows.Versions(ctx, []es.AggregateID{key})
+		if err != nil {
+			return err
+		}
+		if now[key] >= head.Version || now[key] > before[key] {
+			continue
+		}
 		if err := v.tell(key, projection.Verified{Differences: []projection.Difference{{
 			Key: key, Row: "all rows", What: "they are behind the journal and do not catch up",
 			Expected: "all events of the journal", Found: "fewer: is the read-model-updater running, and is this aggregate in `dead-letters list`?",
@@ -158,43 +190,5 @@ func (v *verifier) conclude(ctx context.Context) error {
 			return err
 		}
 	}
-	left := v.wrong - v.repaired
-	text := fmt.Sprintf("verified %d aggregates: all is well\n", v.checked)
-	if v.wrong > 0 {
-		text = fmt.Sprintf("verified %d aggregates: %d differences in %d of them, %d repaired\n", v.checked, v.differences, v.wrong, v.repaired)
-	}
-	return v.end(left == 0, text, "verified", v.checked, "wrong", v.wrong, "repaired", v.repaired, "ok", left == 0)
-}
-
-// late returns the aggregates that stay behind. A repair brings them up to date.
-func (v *verifier) late(ctx context.Context) (late []es.AggregateID, err error) {
-	if len(v.behind) == 0 {
-		return nil, nil
-	}
-	if err := es.Wait(ctx, time.Until(v.begun.Add(behindFor))); err != nil {
-		return nil, err
-	}
-	before, err := v.s.rows.Versions(ctx, v.behind)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range v.behind {
-		if v.repair {
-			if err := v.s.projector.Fill(ctx, key); err != nil {
-				return nil, err
-			}
-		}
-		head, err := v.s.store.Gateway.Head(ctx, key)
-		if err != nil {
-			return nil, err
-		}
-		now, err := v.s.rows.Versions(ctx, []es.AggregateID{key})
-		if err != nil {
-			return nil, err
-		}
-		if now[key] < head.Version && now[key] == before[key] {
-			late = append(late, key)
-		}
-	}
-	return late, nil
+	return nil
 }

@@ -2,9 +2,8 @@ package ctl
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 
@@ -18,19 +17,13 @@ const aboutTake = `Writes the snapshot of one aggregate, or all snapshots that a
 programs.`
 
 func (o *operator) snapshots() *cli.Command {
-	return &cli.Command{
-		Name: "snapshots", Usage: "lists aggregates with a snapshot due, and writes it",
-		Commands: []*cli.Command{
-			{
-				Name: "due", Usage: "lists the aggregates with a snapshot due", Description: aboutDue,
-				Flags: []cli.Flag{tenantFlag, jsonFlag}, Before: noArgument, Action: o.withStore(o.due),
-			},
-			{
-				Name: "take", Usage: "writes the snapshots that are due", ArgsUsage: "[AID]", Description: aboutTake,
-				Flags: []cli.Flag{tenantFlag, jsonFlag}, Before: maybeAggregate, Action: o.withStore(o.take),
-			},
-		},
-	}
+	return o.group("snapshots", "lists aggregates with a snapshot due, and writes it",
+		o.command(eventStore, nil, (*call).due, &cli.Command{
+			Name: "due", Usage: "lists the aggregates with a snapshot due", Description: aboutDue, Flags: []cli.Flag{tenantFlag},
+		}),
+		o.command(eventStore, nil, (*call).take, &cli.Command{
+			Name: "take", Usage: "writes the snapshots that are due", ArgsUsage: "[AID]", Description: aboutTake, Flags: []cli.Flag{tenantFlag},
+		}))
 }
 
 // dueSnapshot is an aggregate whose snapshot is due, or was written.
@@ -46,65 +39,44 @@ func dueOf(head es.AggregateHead) dueSnapshot {
 	return dueSnapshot{Tenant: head.ID.Tenant.String(), AID: head.ID.String(), Version: head.Version, SnapshotVersion: head.SnapshotVersion}
 }
 
-// lacking yields the aggregates of known types that are more than SNAPSHOT_EVERY events ahead of their snapshot.
-func (s *storeStation) lacking(ctx context.Context, cmd *cli.Command) iter.Seq2[es.AggregateHead, error] {
-	least := uint64(s.settings.SnapshotEvery) + 1
-	wanted := wanted(cmd)
-	return func(yield func(es.AggregateHead, error) bool) {
-		for _, name := range s.types.names() {
-			heads := s.store.Gateway.Heads(ctx, name)
-			if finder, able := s.store.Gateway.(es.DueFinder); able {
-				heads = finder.SnapshotsDue(ctx, name, least)
+// eachDue calls do for the aggregates of known types that are more than SNAPSHOT_EVERY events ahead of their snapshot.
+// `journal check` reports wrong heads.
+func (c *call) eachDue(ctx context.Context, do func(es.AnyAggregate, es.AggregateHead) error) error {
+	for _, kind := range c.Types {
+		for head, err := range c.store.Gateway.Heads(ctx, kind.Type()) {
+			switch {
+			case err != nil:
+			case !c.wanted(head.ID):
+			case head.Version == 0:
+				err = fmt.Errorf("the head of %s can't be read: `journal check` says why", head.ID)
+			case head.Version > head.SnapshotVersion+uint64(c.SnapshotEvery):
+				err = do(kind, head)
 			}
-			for head, err := range heads {
-				if err == nil && wanted(head.ID) && head.Version == 0 {
-					err = fmt.Errorf("the head of %s can't be read: `journal check` says why", head.ID)
-				}
-				if err != nil {
-					yield(head, err)
-					return
-				}
-				// `journal check` reports wrong heads.
-				if wanted(head.ID) && head.Version >= head.SnapshotVersion+least && !yield(head, nil) {
-					return
-				}
+			if err != nil {
+				return err
 			}
 		}
 	}
+	return nil
 }
 
-func (o *operator) due(ctx context.Context, cmd *cli.Command, s *storeStation) error {
-	told, count := o.report(cmd, "snapshots"), 0
-	for head, err := range s.lacking(ctx, cmd) {
-		if err != nil {
-			return err
-		}
-		due := dueOf(head)
-		if err := told.add(due, fmt.Sprintf("%s is due: version %d, latest snapshot %d\n", whose(due.Tenant, due.AID), due.Version, due.SnapshotVersion)); err != nil {
-			return err
-		}
+func (c *call) due(ctx context.Context) error {
+	count := 0
+	err := c.eachDue(ctx, func(_ es.AnyAggregate, head es.AggregateHead) error {
 		count++
+		due := dueOf(head)
+		return c.add(due, fmt.Sprintf("%s is due: version %d, latest snapshot %d\n", whose(due.Tenant, due.AID), due.Version, due.SnapshotVersion))
+	})
+	if err != nil {
+		return err
 	}
-	return told.end(true, fmt.Sprintf("%d snapshots due\n", count), "due", count, "failed", 0)
+	return c.end(true, "snapshots", map[string]any{"due": count, "failed": 0}, fmt.Sprintf("%d snapshots due\n", count))
 }
 
-func (o *operator) take(ctx context.Context, cmd *cli.Command, s *storeStation) error {
-	due := s.lacking(ctx, cmd)
-	if cmd.NArg() > 0 {
-		id, err := aggregateOf(cmd)
-		if err != nil {
-			return err
-		}
-		if due, err = s.one(ctx, id); err != nil {
-			return err
-		}
-	}
-	told, count, failed := o.report(cmd, "snapshots"), 0, 0
-	for head, err := range due {
-		if err != nil {
-			return err
-		}
-		taken, err := s.takeOne(ctx, head)
+func (c *call) take(ctx context.Context) (err error) {
+	count, failed := 0, 0
+	take := func(kind es.AnyAggregate, head es.AggregateHead) error {
+		taken, err := c.takeOne(ctx, kind, head)
 		if err != nil {
 			return err
 		}
@@ -115,41 +87,46 @@ func (o *operator) take(ctx context.Context, cmd *cli.Command, s *storeStation) 
 			failed++
 			text = fmt.Sprintf("%s has got no snapshot: %s; `journal check` may tell more\n", whose(taken.Tenant, taken.AID), taken.Error)
 		}
-		if err := told.add(taken, text); err != nil {
-			return err
-		}
+		return c.add(taken, text)
 	}
-	return told.end(failed == 0, fmt.Sprintf("%d snapshots taken\n", count), "taken", count, "failed", failed)
-}
-
-func (s *storeStation) one(ctx context.Context, id es.AggregateID) (iter.Seq2[es.AggregateHead, error], error) {
-	if _, known := s.types[id.Type]; !known {
-		return nil, fmt.Errorf("aggregates of type %q can't be loaded by this program; it knows %v", id.Type, s.types.names())
-	}
-	head, err := s.store.Gateway.Head(ctx, id)
-	if err == nil && head.Version == 0 {
-		err = errors.New("there is no such aggregate: check id, tenant and tables")
+	if c.id != (es.AggregateID{}) {
+		err = c.ofArgument(ctx, take)
+	} else {
+		err = c.eachDue(ctx, take)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", id, err)
+		return err
 	}
-	return func(yield func(es.AggregateHead, error) bool) {
-		yield(es.AggregateHead{ID: id, Head: head}, nil)
-	}, nil
+	return c.end(failed == 0, "snapshots", map[string]any{"taken": count, "failed": failed}, fmt.Sprintf("%d snapshots taken\n", count))
+}
+
+// ofArgument calls do for the aggregate that the argument names.
+func (c *call) ofArgument(ctx context.Context, do func(es.AnyAggregate, es.AggregateHead) error) error {
+	at := slices.IndexFunc(c.Types, func(kind es.AnyAggregate) bool { return kind.Type() == c.id.Type })
+	if at < 0 {
+		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", c.id, c.id.Type)
+	}
+	head, err := c.store.Gateway.Head(ctx, c.id)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", c.id, err)
+	case head.Version == 0:
+		return fmt.Errorf("%s: there is no such aggregate: check id, tenant and tables", c.id)
+	}
+	return do(c.Types[at], es.AggregateHead{ID: c.id, Head: head})
 }
 
 // takeOne writes a snapshot. An aggregate that can't be loaded does not stop the others: taken has the error.
-func (s *storeStation) takeOne(ctx context.Context, due es.AggregateHead) (taken dueSnapshot, err error) {
-	taken = dueOf(due)
-	err = s.types[due.ID.Type].TakeSnapshot(ctx, s.store.Gateway, due.ID, es.Settings{Logger: s.log})
-	switch {
-	case ctx.Err() != nil:
+func (c *call) takeOne(ctx context.Context, kind es.AnyAggregate, due es.AggregateHead) (taken dueSnapshot, err error) {
+	err = kind.TakeSnapshot(ctx, c.store.Gateway, due.ID, es.Settings{Logger: c.log})
+	if ctx.Err() != nil {
 		return taken, context.Cause(ctx)
-	case err != nil:
+	}
+	if err != nil {
+		taken = dueOf(due)
 		taken.Error = err.Error()
 		return taken, nil //nolint:nilerr // taken has it
 	}
-	head, err := s.store.Gateway.Head(ctx, due.ID)
-	taken.Version, taken.SnapshotVersion = head.Version, head.SnapshotVersion
-	return taken, err
+	due.Head, err = c.store.Gateway.Head(ctx, due.ID)
+	return dueOf(due), err
 }

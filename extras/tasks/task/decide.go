@@ -27,30 +27,26 @@ func (t Task) decide(order Order) (Event, error) {
 	switch o := order.(type) {
 	case Create: // see above
 	case Start:
-		if t.status == Running {
-			return nil, ErrTaskOvertaken
-		}
-		return Started{}, nil
+		return Started{}, overtaken(t.status == Running)
 	case Report:
-		if o.Progress.Parts <= t.progress.Parts {
-			return nil, ErrTaskOvertaken
-		}
-		return Progressed(o), nil
+		return Progressed(o), overtaken(o.Progress.Parts <= t.progress.Parts)
 	case Succeed:
-		if o.Progress.Parts < t.progress.Parts {
-			return nil, ErrTaskOvertaken
-		}
-		return Finished{Status: Succeeded, Progress: o.Progress}, nil
+		return Finished{Status: Succeeded, Progress: o.Progress}, overtaken(o.Progress.Parts < t.progress.Parts)
 	case Fail:
-		if o.Progress.Parts < t.progress.Parts {
-			return nil, ErrTaskOvertaken
-		}
-		return Finished{Status: Failed, Progress: o.Progress, Message: o.Message}, nil
+		return Finished{Status: Failed, Progress: o.Progress, Message: o.Message}, overtaken(o.Progress.Parts < t.progress.Parts)
 	case Cancel:
 		return Finished{Status: Cancelled, Progress: t.progress}, nil
 	}
 	// The set of commands is closed: only a new command without a case can get here.
 	panic(fmt.Sprintf("task: no decision for command %T", order))
+}
+
+// overtaken returns [ErrTaskOvertaken] if it is so.
+func overtaken(so bool) error {
+	if so {
+		return ErrTaskOvertaken
+	}
+	return nil
 }
 
 // Event is a fact about a task. The set is closed. Every event after Started has the whole progress, so the first and

@@ -34,5 +34,5 @@ func TestEvents(t *testing.T) {
 }
 
 func TestSnapshots(t *testing.T) {
-	codectest.Snapshots(t, task.Snapshots{}, codectest.EventID, states)
+	codectest.Snapshots(t, "task", task.Snapshots{}, codectest.EventID, states)
 }

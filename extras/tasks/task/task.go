@@ -1,3 +1,5 @@
+// Package task has the rules of long work: a client requests it, a worker executes it and reports its progress, and its
+// creator may cancel it. The package does not know what the work is.
 package task
 
 import (
@@ -60,18 +62,8 @@ type Task struct {
 	progress Progress
 }
 
-// Memento is the exported state of an existing task, for snapshots.
-type Memento struct {
-	Creator  ident.UserID
-	Status   Status
-	Progress Progress
-}
-
-// Memento exports the state.
-func (t Task) Memento() Memento { return Memento{t.creator, t.status, t.progress} }
-
-// Task restores the state.
-func (m Memento) Task() Task { return Task{m.Creator, m.Status, m.Progress} }
+// Progress returns the progress that was reported last.
+func (t Task) Progress() Progress { return t.progress }
 
 // Usable returns the rejection if the task does not exist or is finished; otherwise nil.
 func (t Task) Usable() error {

@@ -59,14 +59,6 @@ func TestRules(t *testing.T) {
 	rule("a task that does not exist is not begun").When(task.Start{}).Rejected(task.ErrTaskNotFound)
 }
 
-func TestMementoKeepsTheState(t *testing.T) {
-	for _, state := range []task.Task{tasks.After(created), tasks.After(created, most), tasks.After(created, done)} {
-		if kept := state.Memento().Task(); kept != state {
-			t.Errorf("kept %+v of %+v", kept, state)
-		}
-	}
-}
-
 // Every command must be decided in every state, and every event and rejection must occur. A new one that the tests lack
 // is named here.
 func TestNothingIsForgotten(t *testing.T) {

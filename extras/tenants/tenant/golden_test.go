@@ -26,7 +26,7 @@ func TestEvents(t *testing.T) {
 func TestSnapshots(t *testing.T) {
 	events := today(t)
 	active := tenant.Tenant{}.Apply(events[0])
-	codectest.Snapshots(t, tenant.Snapshots{}, aTenant, map[string]tenant.Tenant{
+	codectest.Snapshots(t, "tenant", tenant.Snapshots{}, aTenant, map[string]tenant.Tenant{
 		"snapshot-1.json": active, "snapshot-1-suspended.json": active.Apply(events[1]),
 	})
 }

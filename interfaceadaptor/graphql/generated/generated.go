@@ -12,9 +12,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.com/threads/domain/thread"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tenants"
-	"example.com/threads/interfaceadaptor/graphql/model"
+	graphql1 "example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/usecase/query"
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
 	gqlparser "github.com/vektah/gqlparser/v2"
@@ -31,12 +33,8 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
-	Member() MemberResolver
-	Message() MessageResolver
 	Query() QueryResolver
 	Subscription() SubscriptionResolver
-	Thread() ThreadResolver
-	ThreadState() ThreadStateResolver
 }
 
 type DirectiveRoot struct {
@@ -49,40 +47,26 @@ type ComplexityRoot struct {
 
 // region    ************************** generated!.gotpl **************************
 
-type MemberResolver interface {
-	Account(ctx context.Context, obj *model.Member) (*model.Account, error)
-}
-type MessageResolver interface {
-	Sender(ctx context.Context, obj *model.Message) (*model.Account, error)
-}
 type QueryResolver interface {
-	GetThread(ctx context.Context, threadID string, userAccountID string) (model.Thread, error)
-	GetThreadByCode(ctx context.Context, code string, userAccountID string) (model.Thread, error)
-	GetThreads(ctx context.Context, userAccountID string, first *int, after *string) ([]model.Thread, error)
-	GetMember(ctx context.Context, threadID string, userAccountID string) (model.Member, error)
-	GetMembers(ctx context.Context, threadID string, userAccountID string, first *int, after *string) ([]model.Member, error)
-	GetMessage(ctx context.Context, messageID string, userAccountID string) (model.Message, error)
-	GetMessages(ctx context.Context, threadID string, userAccountID string, first *int, after *string) ([]model.Message, error)
-	GetAccount(ctx context.Context, accountID string) (model.Account, error)
-	Threads(ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string) (model.Connection[model.Thread], error)
-	ThreadHistory(ctx context.Context, threadID string, userAccountID string, first *int, after *string, last *int, before *string) (model.Connection[model.HistoryEntry], error)
-	AccountHistory(ctx context.Context, accountID string, first *int, after *string, last *int, before *string) (model.Connection[model.HistoryEntry], error)
-	ThreadAt(ctx context.Context, threadID string, userAccountID string, version int) (model.ThreadState, error)
+	GetThread(ctx context.Context, threadID string, userAccountID string) (graphql1.Thread, error)
+	GetThreadByCode(ctx context.Context, code string, userAccountID string) (graphql1.Thread, error)
+	GetThreads(ctx context.Context, userAccountID string, first *int, after *string) ([]graphql1.Thread, error)
+	GetMember(ctx context.Context, threadID string, userAccountID string) (graphql1.Member, error)
+	GetMembers(ctx context.Context, threadID string, userAccountID string, first *int, after *string) ([]graphql1.Member, error)
+	GetMessage(ctx context.Context, messageID string, userAccountID string) (graphql1.Message, error)
+	GetMessages(ctx context.Context, threadID string, userAccountID string, first *int, after *string) ([]graphql1.Message, error)
+	GetAccount(ctx context.Context, accountID string) (graphql1.Account, error)
+	Threads(ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[graphql1.Thread], error)
+	ThreadHistory(ctx context.Context, threadID string, userAccountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[query.HistoryEntry], error)
+	AccountHistory(ctx context.Context, accountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[query.HistoryEntry], error)
+	ThreadAt(ctx context.Context, threadID string, userAccountID string, version int) (graphql1.ThreadState, error)
 	GetTask(ctx context.Context, taskID string, userAccountID string) (tasks.Task, error)
-	Tasks(ctx context.Context, userAccountID string, first *int, after *string) (model.Connection[tasks.Task], error)
-	Tenants(ctx context.Context, first *int, after *string, last *int, before *string) (model.Connection[tenants.Tenant], error)
+	Tasks(ctx context.Context, userAccountID string, first *int, after *string) (graphql1.Connection[tasks.Task], error)
+	Tenants(ctx context.Context, first *int, after *string, last *int, before *string) (graphql1.Connection[tenants.Tenant], error)
 }
 type SubscriptionResolver interface {
-	ThreadChanged(ctx context.Context, threadID string, userAccountID string) (<-chan model.Thread, error)
+	ThreadChanged(ctx context.Context, threadID string, userAccountID string) (<-chan graphql1.Thread, error)
 	TaskChanged(ctx context.Context, taskID string, userAccountID string) (<-chan tasks.Task, error)
-}
-type ThreadResolver interface {
-	Members(ctx context.Context, obj *model.Thread, first *int, after *string) (model.Connection[model.Member], error)
-	Messages(ctx context.Context, obj *model.Thread, first *int, after *string, last *int, before *string) (model.Connection[model.Message], error)
-}
-type ThreadStateResolver interface {
-	Members(ctx context.Context, obj *model.ThreadState) ([]model.StateMember, error)
-	Messages(ctx context.Context, obj *model.ThreadState, first *int, after *string) ([]model.StateMessage, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1917,7 +1901,7 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _Account_id(ctx context.Context, field graphql.CollectedField, obj *model.Account) (ret graphql.Marshaler) {
+func (ec *executionContext) _Account_id(ctx context.Context, field graphql.CollectedField, obj *graphql1.Account) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1940,7 +1924,7 @@ func (ec *executionContext) fieldContext_Account_id(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Account_name(ctx context.Context, field graphql.CollectedField, obj *model.Account) (ret graphql.Marshaler) {
+func (ec *executionContext) _Account_name(ctx context.Context, field graphql.CollectedField, obj *graphql1.Account) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1963,7 +1947,7 @@ func (ec *executionContext) fieldContext_Account_name(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Account_closed(ctx context.Context, field graphql.CollectedField, obj *model.Account) (ret graphql.Marshaler) {
+func (ec *executionContext) _Account_closed(ctx context.Context, field graphql.CollectedField, obj *graphql1.Account) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1986,7 +1970,7 @@ func (ec *executionContext) fieldContext_Account_closed(_ context.Context, field
 	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Account_version(ctx context.Context, field graphql.CollectedField, obj *model.Account) (ret graphql.Marshaler) {
+func (ec *executionContext) _Account_version(ctx context.Context, field graphql.CollectedField, obj *graphql1.Account) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1998,8 +1982,8 @@ func (ec *executionContext) _Account_version(ctx context.Context, field graphql.
 			return obj.Version, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v uint64) graphql.Marshaler {
+			return ec.marshalNInt2uint64(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2009,7 +1993,7 @@ func (ec *executionContext) fieldContext_Account_version(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Account_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Account) (ret graphql.Marshaler) {
+func (ec *executionContext) _Account_createdAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.Account) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2032,7 +2016,7 @@ func (ec *executionContext) fieldContext_Account_createdAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Account_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.Account) (ret graphql.Marshaler) {
+func (ec *executionContext) _Account_updatedAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.Account) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2055,7 +2039,7 @@ func (ec *executionContext) fieldContext_Account_updatedAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.HistoryEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[query.HistoryEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2067,8 +2051,8 @@ func (ec *executionContext) _HistoryConnection_edges(ctx context.Context, field 
 			return obj.Edges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[model.HistoryEntry]) graphql.Marshaler {
-			return ec.marshalNHistoryEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Edge[query.HistoryEntry]) graphql.Marshaler {
+			return ec.marshalNHistoryEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2087,7 +2071,7 @@ func (ec *executionContext) fieldContext_HistoryConnection_edges(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _HistoryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.HistoryEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[query.HistoryEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2099,8 +2083,8 @@ func (ec *executionContext) _HistoryConnection_pageInfo(ctx context.Context, fie
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2119,7 +2103,7 @@ func (ec *executionContext) fieldContext_HistoryConnection_pageInfo(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _HistoryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.HistoryEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[query.HistoryEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2142,7 +2126,7 @@ func (ec *executionContext) fieldContext_HistoryEdge_cursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("HistoryEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.HistoryEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEdge_node(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[query.HistoryEntry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2154,8 +2138,8 @@ func (ec *executionContext) _HistoryEdge_node(ctx context.Context, field graphql
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.HistoryEntry) graphql.Marshaler {
-			return ec.marshalNHistoryEntry2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐHistoryEntry(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v query.HistoryEntry) graphql.Marshaler {
+			return ec.marshalNHistoryEntry2exampleᚗcomᚋthreadsᚋusecaseᚋqueryᚐHistoryEntry(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2174,7 +2158,7 @@ func (ec *executionContext) fieldContext_HistoryEdge_node(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _HistoryEntry_seqNr(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_seqNr(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2186,8 +2170,8 @@ func (ec *executionContext) _HistoryEntry_seqNr(ctx context.Context, field graph
 			return obj.SeqNr, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v uint64) graphql.Marshaler {
+			return ec.marshalNInt2uint64(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2197,7 +2181,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_seqNr(_ context.Context, f
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_eventId(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_eventId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2220,7 +2204,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_eventId(_ context.Context,
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_type(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_type(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2243,7 +2227,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_type(_ context.Context, fi
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_occurredAt(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_occurredAt(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2266,7 +2250,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_occurredAt(_ context.Conte
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_executorId(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_executorId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2275,7 +2259,7 @@ func (ec *executionContext) _HistoryEntry_executorId(ctx context.Context, field 
 			return ec.fieldContext_HistoryEntry_executorId(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ExecutorID, nil
+			return obj.Executor, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -2289,7 +2273,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_executorId(_ context.Conte
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_commandId(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_commandId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2312,7 +2296,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_commandId(_ context.Contex
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_correlationId(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_correlationId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2335,7 +2319,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_correlationId(_ context.Co
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_causationId(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_causationId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2358,7 +2342,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_causationId(_ context.Cont
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_source(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_source(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2381,7 +2365,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_source(_ context.Context, 
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_requestId(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_requestId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2404,7 +2388,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_requestId(_ context.Contex
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_data(ctx context.Context, field graphql.CollectedField, obj *model.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_data(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2416,8 +2400,8 @@ func (ec *executionContext) _HistoryEntry_data(ctx context.Context, field graphq
 			return obj.Data, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.JSON) graphql.Marshaler {
-			return ec.marshalNJSON2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐJSON(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []byte) graphql.Marshaler {
+			return ec.marshalNJSON2ᚕbyte(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2427,7 +2411,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_data(_ context.Context, fi
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Member_id(ctx context.Context, field graphql.CollectedField, obj *model.Member) (ret graphql.Marshaler) {
+func (ec *executionContext) _Member_id(ctx context.Context, field graphql.CollectedField, obj *graphql1.Member) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2450,7 +2434,7 @@ func (ec *executionContext) fieldContext_Member_id(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("Member", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Member_threadId(ctx context.Context, field graphql.CollectedField, obj *model.Member) (ret graphql.Marshaler) {
+func (ec *executionContext) _Member_threadId(ctx context.Context, field graphql.CollectedField, obj *graphql1.Member) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2473,7 +2457,7 @@ func (ec *executionContext) fieldContext_Member_threadId(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Member", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Member_userAccountId(ctx context.Context, field graphql.CollectedField, obj *model.Member) (ret graphql.Marshaler) {
+func (ec *executionContext) _Member_userAccountId(ctx context.Context, field graphql.CollectedField, obj *graphql1.Member) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2496,7 +2480,7 @@ func (ec *executionContext) fieldContext_Member_userAccountId(_ context.Context,
 	return graphql.NewScalarFieldContext("Member", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Member_account(ctx context.Context, field graphql.CollectedField, obj *model.Member) (ret graphql.Marshaler) {
+func (ec *executionContext) _Member_account(ctx context.Context, field graphql.CollectedField, obj *graphql1.Member) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2505,11 +2489,11 @@ func (ec *executionContext) _Member_account(ctx context.Context, field graphql.C
 			return ec.fieldContext_Member_account(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Member().Account(ctx, obj)
+			return obj.Account(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Account) graphql.Marshaler {
-			return ec.marshalOAccount2ᚖexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐAccount(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *graphql1.Account) graphql.Marshaler {
+			return ec.marshalOAccount2ᚖexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐAccount(ctx, selections, v)
 		},
 		true,
 		false,
@@ -2520,7 +2504,7 @@ func (ec *executionContext) fieldContext_Member_account(_ context.Context, field
 		Object:     "Member",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: true,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Account(ctx, field)
 		},
@@ -2528,7 +2512,7 @@ func (ec *executionContext) fieldContext_Member_account(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _Member_role(ctx context.Context, field graphql.CollectedField, obj *model.Member) (ret graphql.Marshaler) {
+func (ec *executionContext) _Member_role(ctx context.Context, field graphql.CollectedField, obj *graphql1.Member) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2540,8 +2524,8 @@ func (ec *executionContext) _Member_role(ctx context.Context, field graphql.Coll
 			return obj.Role, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Role) graphql.Marshaler {
-			return ec.marshalNRole2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐRole(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v thread.Role) graphql.Marshaler {
+			return ec.marshalNRole2exampleᚗcomᚋthreadsᚋdomainᚋthreadᚐRole(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2551,7 +2535,7 @@ func (ec *executionContext) fieldContext_Member_role(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Member", field, false, false, errors.New("field of type Role does not have child fields"))
 }
 
-func (ec *executionContext) _Member_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Member) (ret graphql.Marshaler) {
+func (ec *executionContext) _Member_createdAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.Member) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2574,7 +2558,7 @@ func (ec *executionContext) fieldContext_Member_createdAt(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Member", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Member_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.Member) (ret graphql.Marshaler) {
+func (ec *executionContext) _Member_updatedAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.Member) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2597,7 +2581,7 @@ func (ec *executionContext) fieldContext_Member_updatedAt(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Member", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Member_createdBy(ctx context.Context, field graphql.CollectedField, obj *model.Member) (ret graphql.Marshaler) {
+func (ec *executionContext) _Member_createdBy(ctx context.Context, field graphql.CollectedField, obj *graphql1.Member) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2620,7 +2604,7 @@ func (ec *executionContext) fieldContext_Member_createdBy(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Member", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Member_updatedBy(ctx context.Context, field graphql.CollectedField, obj *model.Member) (ret graphql.Marshaler) {
+func (ec *executionContext) _Member_updatedBy(ctx context.Context, field graphql.CollectedField, obj *graphql1.Member) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2643,7 +2627,7 @@ func (ec *executionContext) fieldContext_Member_updatedBy(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Member", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _MemberConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.Member]) (ret graphql.Marshaler) {
+func (ec *executionContext) _MemberConnection_edges(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[graphql1.Member]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2655,8 +2639,8 @@ func (ec *executionContext) _MemberConnection_edges(ctx context.Context, field g
 			return obj.Edges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[model.Member]) graphql.Marshaler {
-			return ec.marshalNMemberEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Edge[graphql1.Member]) graphql.Marshaler {
+			return ec.marshalNMemberEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2675,7 +2659,7 @@ func (ec *executionContext) fieldContext_MemberConnection_edges(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _MemberConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.Member]) (ret graphql.Marshaler) {
+func (ec *executionContext) _MemberConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[graphql1.Member]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2687,8 +2671,8 @@ func (ec *executionContext) _MemberConnection_pageInfo(ctx context.Context, fiel
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2707,7 +2691,7 @@ func (ec *executionContext) fieldContext_MemberConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _MemberEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.Member]) (ret graphql.Marshaler) {
+func (ec *executionContext) _MemberEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[graphql1.Member]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2730,7 +2714,7 @@ func (ec *executionContext) fieldContext_MemberEdge_cursor(_ context.Context, fi
 	return graphql.NewScalarFieldContext("MemberEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _MemberEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.Member]) (ret graphql.Marshaler) {
+func (ec *executionContext) _MemberEdge_node(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[graphql1.Member]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2742,8 +2726,8 @@ func (ec *executionContext) _MemberEdge_node(ctx context.Context, field graphql.
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Member) graphql.Marshaler {
-			return ec.marshalNMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMember(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Member) graphql.Marshaler {
+			return ec.marshalNMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMember(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2762,7 +2746,7 @@ func (ec *executionContext) fieldContext_MemberEdge_node(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _Message_id(ctx context.Context, field graphql.CollectedField, obj *model.Message) (ret graphql.Marshaler) {
+func (ec *executionContext) _Message_id(ctx context.Context, field graphql.CollectedField, obj *graphql1.Message) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2785,7 +2769,7 @@ func (ec *executionContext) fieldContext_Message_id(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Message", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Message_threadId(ctx context.Context, field graphql.CollectedField, obj *model.Message) (ret graphql.Marshaler) {
+func (ec *executionContext) _Message_threadId(ctx context.Context, field graphql.CollectedField, obj *graphql1.Message) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2808,7 +2792,7 @@ func (ec *executionContext) fieldContext_Message_threadId(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Message", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Message_userAccountId(ctx context.Context, field graphql.CollectedField, obj *model.Message) (ret graphql.Marshaler) {
+func (ec *executionContext) _Message_userAccountId(ctx context.Context, field graphql.CollectedField, obj *graphql1.Message) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2831,7 +2815,7 @@ func (ec *executionContext) fieldContext_Message_userAccountId(_ context.Context
 	return graphql.NewScalarFieldContext("Message", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Message_sender(ctx context.Context, field graphql.CollectedField, obj *model.Message) (ret graphql.Marshaler) {
+func (ec *executionContext) _Message_sender(ctx context.Context, field graphql.CollectedField, obj *graphql1.Message) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2840,11 +2824,11 @@ func (ec *executionContext) _Message_sender(ctx context.Context, field graphql.C
 			return ec.fieldContext_Message_sender(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Message().Sender(ctx, obj)
+			return obj.Account(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Account) graphql.Marshaler {
-			return ec.marshalOAccount2ᚖexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐAccount(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *graphql1.Account) graphql.Marshaler {
+			return ec.marshalOAccount2ᚖexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐAccount(ctx, selections, v)
 		},
 		true,
 		false,
@@ -2855,7 +2839,7 @@ func (ec *executionContext) fieldContext_Message_sender(_ context.Context, field
 		Object:     "Message",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: true,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Account(ctx, field)
 		},
@@ -2863,7 +2847,7 @@ func (ec *executionContext) fieldContext_Message_sender(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _Message_text(ctx context.Context, field graphql.CollectedField, obj *model.Message) (ret graphql.Marshaler) {
+func (ec *executionContext) _Message_text(ctx context.Context, field graphql.CollectedField, obj *graphql1.Message) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2886,7 +2870,7 @@ func (ec *executionContext) fieldContext_Message_text(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Message", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Message_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Message) (ret graphql.Marshaler) {
+func (ec *executionContext) _Message_createdAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.Message) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2909,7 +2893,7 @@ func (ec *executionContext) fieldContext_Message_createdAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Message", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Message_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.Message) (ret graphql.Marshaler) {
+func (ec *executionContext) _Message_updatedAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.Message) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2932,7 +2916,7 @@ func (ec *executionContext) fieldContext_Message_updatedAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Message", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Message_createdBy(ctx context.Context, field graphql.CollectedField, obj *model.Message) (ret graphql.Marshaler) {
+func (ec *executionContext) _Message_createdBy(ctx context.Context, field graphql.CollectedField, obj *graphql1.Message) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2955,7 +2939,7 @@ func (ec *executionContext) fieldContext_Message_createdBy(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Message", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Message_updatedBy(ctx context.Context, field graphql.CollectedField, obj *model.Message) (ret graphql.Marshaler) {
+func (ec *executionContext) _Message_updatedBy(ctx context.Context, field graphql.CollectedField, obj *graphql1.Message) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2978,7 +2962,7 @@ func (ec *executionContext) fieldContext_Message_updatedBy(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Message", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _MessageConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.Message]) (ret graphql.Marshaler) {
+func (ec *executionContext) _MessageConnection_edges(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[graphql1.Message]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2990,8 +2974,8 @@ func (ec *executionContext) _MessageConnection_edges(ctx context.Context, field 
 			return obj.Edges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[model.Message]) graphql.Marshaler {
-			return ec.marshalNMessageEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Edge[graphql1.Message]) graphql.Marshaler {
+			return ec.marshalNMessageEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3010,7 +2994,7 @@ func (ec *executionContext) fieldContext_MessageConnection_edges(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _MessageConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.Message]) (ret graphql.Marshaler) {
+func (ec *executionContext) _MessageConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[graphql1.Message]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3022,8 +3006,8 @@ func (ec *executionContext) _MessageConnection_pageInfo(ctx context.Context, fie
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3042,7 +3026,7 @@ func (ec *executionContext) fieldContext_MessageConnection_pageInfo(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _MessageEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.Message]) (ret graphql.Marshaler) {
+func (ec *executionContext) _MessageEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[graphql1.Message]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3065,7 +3049,7 @@ func (ec *executionContext) fieldContext_MessageEdge_cursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("MessageEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _MessageEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.Message]) (ret graphql.Marshaler) {
+func (ec *executionContext) _MessageEdge_node(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[graphql1.Message]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3077,8 +3061,8 @@ func (ec *executionContext) _MessageEdge_node(ctx context.Context, field graphql
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Message) graphql.Marshaler {
-			return ec.marshalNMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMessage(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Message) graphql.Marshaler {
+			return ec.marshalNMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMessage(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3097,7 +3081,7 @@ func (ec *executionContext) fieldContext_MessageEdge_node(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *graphql1.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3120,7 +3104,7 @@ func (ec *executionContext) fieldContext_PageInfo_hasNextPage(_ context.Context,
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *graphql1.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3143,7 +3127,7 @@ func (ec *executionContext) fieldContext_PageInfo_hasPreviousPage(_ context.Cont
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3166,7 +3150,7 @@ func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context,
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3202,8 +3186,8 @@ func (ec *executionContext) _Query_getThread(ctx context.Context, field graphql.
 			return ec.Resolvers.Query().GetThread(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Thread) graphql.Marshaler {
-			return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThread(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Thread) graphql.Marshaler {
+			return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThread(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3246,8 +3230,8 @@ func (ec *executionContext) _Query_getThreadByCode(ctx context.Context, field gr
 			return ec.Resolvers.Query().GetThreadByCode(ctx, fc.Args["code"].(string), fc.Args["userAccountId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Thread) graphql.Marshaler {
-			return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThread(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Thread) graphql.Marshaler {
+			return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThread(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3290,8 +3274,8 @@ func (ec *executionContext) _Query_getThreads(ctx context.Context, field graphql
 			return ec.Resolvers.Query().GetThreads(ctx, fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Thread) graphql.Marshaler {
-			return ec.marshalNThread2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThreadᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Thread) graphql.Marshaler {
+			return ec.marshalNThread2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThreadᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3334,8 +3318,8 @@ func (ec *executionContext) _Query_getMember(ctx context.Context, field graphql.
 			return ec.Resolvers.Query().GetMember(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Member) graphql.Marshaler {
-			return ec.marshalNMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMember(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Member) graphql.Marshaler {
+			return ec.marshalNMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMember(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3378,8 +3362,8 @@ func (ec *executionContext) _Query_getMembers(ctx context.Context, field graphql
 			return ec.Resolvers.Query().GetMembers(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Member) graphql.Marshaler {
-			return ec.marshalNMember2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMemberᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Member) graphql.Marshaler {
+			return ec.marshalNMember2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMemberᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3422,8 +3406,8 @@ func (ec *executionContext) _Query_getMessage(ctx context.Context, field graphql
 			return ec.Resolvers.Query().GetMessage(ctx, fc.Args["messageId"].(string), fc.Args["userAccountId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Message) graphql.Marshaler {
-			return ec.marshalNMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMessage(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Message) graphql.Marshaler {
+			return ec.marshalNMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMessage(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3466,8 +3450,8 @@ func (ec *executionContext) _Query_getMessages(ctx context.Context, field graphq
 			return ec.Resolvers.Query().GetMessages(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Message) graphql.Marshaler {
-			return ec.marshalNMessage2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMessageᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Message) graphql.Marshaler {
+			return ec.marshalNMessage2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMessageᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3510,8 +3494,8 @@ func (ec *executionContext) _Query_getAccount(ctx context.Context, field graphql
 			return ec.Resolvers.Query().GetAccount(ctx, fc.Args["accountId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Account) graphql.Marshaler {
-			return ec.marshalNAccount2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐAccount(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Account) graphql.Marshaler {
+			return ec.marshalNAccount2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐAccount(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3554,8 +3538,8 @@ func (ec *executionContext) _Query_threads(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Query().Threads(ctx, fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[model.Thread]) graphql.Marshaler {
-			return ec.marshalNThreadConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[graphql1.Thread]) graphql.Marshaler {
+			return ec.marshalNThreadConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3598,8 +3582,8 @@ func (ec *executionContext) _Query_threadHistory(ctx context.Context, field grap
 			return ec.Resolvers.Query().ThreadHistory(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[model.HistoryEntry]) graphql.Marshaler {
-			return ec.marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[query.HistoryEntry]) graphql.Marshaler {
+			return ec.marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3642,8 +3626,8 @@ func (ec *executionContext) _Query_accountHistory(ctx context.Context, field gra
 			return ec.Resolvers.Query().AccountHistory(ctx, fc.Args["accountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[model.HistoryEntry]) graphql.Marshaler {
-			return ec.marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[query.HistoryEntry]) graphql.Marshaler {
+			return ec.marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3686,8 +3670,8 @@ func (ec *executionContext) _Query_threadAt(ctx context.Context, field graphql.C
 			return ec.Resolvers.Query().ThreadAt(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string), fc.Args["version"].(int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.ThreadState) graphql.Marshaler {
-			return ec.marshalNThreadState2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThreadState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.ThreadState) graphql.Marshaler {
+			return ec.marshalNThreadState2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThreadState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3774,8 +3758,8 @@ func (ec *executionContext) _Query_tasks(ctx context.Context, field graphql.Coll
 			return ec.Resolvers.Query().Tasks(ctx, fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[tasks.Task]) graphql.Marshaler {
-			return ec.marshalNTaskConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[tasks.Task]) graphql.Marshaler {
+			return ec.marshalNTaskConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3818,8 +3802,8 @@ func (ec *executionContext) _Query_tenants(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Query().Tenants(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[tenants.Tenant]) graphql.Marshaler {
-			return ec.marshalNTenantConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[tenants.Tenant]) graphql.Marshaler {
+			return ec.marshalNTenantConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3925,7 +3909,7 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _StateMember_userAccountId(ctx context.Context, field graphql.CollectedField, obj *model.StateMember) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMember_userAccountId(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMember) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3948,7 +3932,7 @@ func (ec *executionContext) fieldContext_StateMember_userAccountId(_ context.Con
 	return graphql.NewScalarFieldContext("StateMember", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _StateMember_role(ctx context.Context, field graphql.CollectedField, obj *model.StateMember) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMember_role(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMember) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3960,8 +3944,8 @@ func (ec *executionContext) _StateMember_role(ctx context.Context, field graphql
 			return obj.Role, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Role) graphql.Marshaler {
-			return ec.marshalNRole2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐRole(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v thread.Role) graphql.Marshaler {
+			return ec.marshalNRole2exampleᚗcomᚋthreadsᚋdomainᚋthreadᚐRole(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3971,7 +3955,7 @@ func (ec *executionContext) fieldContext_StateMember_role(_ context.Context, fie
 	return graphql.NewScalarFieldContext("StateMember", field, false, false, errors.New("field of type Role does not have child fields"))
 }
 
-func (ec *executionContext) _StateMember_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.StateMember) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMember_createdAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMember) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3994,7 +3978,7 @@ func (ec *executionContext) fieldContext_StateMember_createdAt(_ context.Context
 	return graphql.NewScalarFieldContext("StateMember", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _StateMessage_id(ctx context.Context, field graphql.CollectedField, obj *model.StateMessage) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMessage_id(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMessage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4017,7 +4001,7 @@ func (ec *executionContext) fieldContext_StateMessage_id(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("StateMessage", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _StateMessage_userAccountId(ctx context.Context, field graphql.CollectedField, obj *model.StateMessage) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMessage_userAccountId(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMessage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4040,7 +4024,7 @@ func (ec *executionContext) fieldContext_StateMessage_userAccountId(_ context.Co
 	return graphql.NewScalarFieldContext("StateMessage", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _StateMessage_text(ctx context.Context, field graphql.CollectedField, obj *model.StateMessage) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMessage_text(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMessage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4063,7 +4047,7 @@ func (ec *executionContext) fieldContext_StateMessage_text(_ context.Context, fi
 	return graphql.NewScalarFieldContext("StateMessage", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _StateMessage_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.StateMessage) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMessage_createdAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMessage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4086,7 +4070,7 @@ func (ec *executionContext) fieldContext_StateMessage_createdAt(_ context.Contex
 	return graphql.NewScalarFieldContext("StateMessage", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _StateMessage_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.StateMessage) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMessage_updatedAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMessage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4122,8 +4106,8 @@ func (ec *executionContext) _Subscription_threadChanged(ctx context.Context, fie
 			return ec.Resolvers.Subscription().ThreadChanged(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Thread) graphql.Marshaler {
-			return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThread(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Thread) graphql.Marshaler {
+			return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThread(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4473,7 +4457,7 @@ func (ec *executionContext) fieldContext_Task_createdBy(_ context.Context, field
 	return graphql.NewScalarFieldContext("Task", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _TaskConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[tasks.Task]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TaskConnection_edges(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[tasks.Task]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4485,8 +4469,8 @@ func (ec *executionContext) _TaskConnection_edges(ctx context.Context, field gra
 			return obj.Edges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[tasks.Task]) graphql.Marshaler {
-			return ec.marshalNTaskEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Edge[tasks.Task]) graphql.Marshaler {
+			return ec.marshalNTaskEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4505,7 +4489,7 @@ func (ec *executionContext) fieldContext_TaskConnection_edges(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _TaskConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[tasks.Task]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TaskConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[tasks.Task]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4517,8 +4501,8 @@ func (ec *executionContext) _TaskConnection_pageInfo(ctx context.Context, field 
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4537,7 +4521,7 @@ func (ec *executionContext) fieldContext_TaskConnection_pageInfo(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _TaskEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[tasks.Task]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TaskEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[tasks.Task]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4560,7 +4544,7 @@ func (ec *executionContext) fieldContext_TaskEdge_cursor(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("TaskEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _TaskEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[tasks.Task]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TaskEdge_node(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[tasks.Task]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4707,7 +4691,7 @@ func (ec *executionContext) fieldContext_Tenant_updatedAt(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _TenantConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[tenants.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantConnection_edges(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[tenants.Tenant]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4719,8 +4703,8 @@ func (ec *executionContext) _TenantConnection_edges(ctx context.Context, field g
 			return obj.Edges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[tenants.Tenant]) graphql.Marshaler {
-			return ec.marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Edge[tenants.Tenant]) graphql.Marshaler {
+			return ec.marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4739,7 +4723,7 @@ func (ec *executionContext) fieldContext_TenantConnection_edges(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _TenantConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[tenants.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[tenants.Tenant]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4751,8 +4735,8 @@ func (ec *executionContext) _TenantConnection_pageInfo(ctx context.Context, fiel
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4771,7 +4755,7 @@ func (ec *executionContext) fieldContext_TenantConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _TenantEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[tenants.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[tenants.Tenant]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4794,7 +4778,7 @@ func (ec *executionContext) fieldContext_TenantEdge_cursor(_ context.Context, fi
 	return graphql.NewScalarFieldContext("TenantEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _TenantEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[tenants.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantEdge_node(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[tenants.Tenant]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4826,7 +4810,7 @@ func (ec *executionContext) fieldContext_TenantEdge_node(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _Thread_id(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_id(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4849,7 +4833,7 @@ func (ec *executionContext) fieldContext_Thread_id(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Thread_name(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_name(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4872,7 +4856,7 @@ func (ec *executionContext) fieldContext_Thread_name(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Thread_code(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_code(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4895,7 +4879,7 @@ func (ec *executionContext) fieldContext_Thread_code(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Thread_ownerId(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_ownerId(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4918,7 +4902,7 @@ func (ec *executionContext) fieldContext_Thread_ownerId(_ context.Context, field
 	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Thread_version(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_version(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4930,8 +4914,8 @@ func (ec *executionContext) _Thread_version(ctx context.Context, field graphql.C
 			return obj.Version, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v uint64) graphql.Marshaler {
+			return ec.marshalNInt2uint64(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4941,7 +4925,7 @@ func (ec *executionContext) fieldContext_Thread_version(_ context.Context, field
 	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Thread_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_createdAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4964,7 +4948,7 @@ func (ec *executionContext) fieldContext_Thread_createdAt(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Thread_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_updatedAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4987,7 +4971,7 @@ func (ec *executionContext) fieldContext_Thread_updatedAt(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Thread_createdBy(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_createdBy(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5010,7 +4994,7 @@ func (ec *executionContext) fieldContext_Thread_createdBy(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Thread_updatedBy(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_updatedBy(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5033,7 +5017,7 @@ func (ec *executionContext) fieldContext_Thread_updatedBy(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Thread", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Thread_members(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_members(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5043,11 +5027,11 @@ func (ec *executionContext) _Thread_members(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thread().Members(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return obj.Members(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[model.Member]) graphql.Marshaler {
-			return ec.marshalNMemberConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[graphql1.Member]) graphql.Marshaler {
+			return ec.marshalNMemberConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -5058,7 +5042,7 @@ func (ec *executionContext) fieldContext_Thread_members(ctx context.Context, fie
 		Object:     "Thread",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: true,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_MemberConnection(ctx, field)
 		},
@@ -5077,7 +5061,7 @@ func (ec *executionContext) fieldContext_Thread_members(ctx context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _Thread_messages(ctx context.Context, field graphql.CollectedField, obj *model.Thread) (ret graphql.Marshaler) {
+func (ec *executionContext) _Thread_messages(ctx context.Context, field graphql.CollectedField, obj *graphql1.Thread) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5087,11 +5071,11 @@ func (ec *executionContext) _Thread_messages(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thread().Messages(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return obj.Messages(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Connection[model.Message]) graphql.Marshaler {
-			return ec.marshalNMessageConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[graphql1.Message]) graphql.Marshaler {
+			return ec.marshalNMessageConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx, selections, v)
 		},
 		true,
 		true,
@@ -5102,7 +5086,7 @@ func (ec *executionContext) fieldContext_Thread_messages(ctx context.Context, fi
 		Object:     "Thread",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: true,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_MessageConnection(ctx, field)
 		},
@@ -5121,7 +5105,7 @@ func (ec *executionContext) fieldContext_Thread_messages(ctx context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _ThreadConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.Thread]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadConnection_edges(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[graphql1.Thread]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5133,8 +5117,8 @@ func (ec *executionContext) _ThreadConnection_edges(ctx context.Context, field g
 			return obj.Edges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[model.Thread]) graphql.Marshaler {
-			return ec.marshalNThreadEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Edge[graphql1.Thread]) graphql.Marshaler {
+			return ec.marshalNThreadEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -5153,7 +5137,7 @@ func (ec *executionContext) fieldContext_ThreadConnection_edges(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _ThreadConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[model.Thread]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[graphql1.Thread]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5165,8 +5149,8 @@ func (ec *executionContext) _ThreadConnection_pageInfo(ctx context.Context, fiel
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -5185,7 +5169,7 @@ func (ec *executionContext) fieldContext_ThreadConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _ThreadEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.Thread]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[graphql1.Thread]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5208,7 +5192,7 @@ func (ec *executionContext) fieldContext_ThreadEdge_cursor(_ context.Context, fi
 	return graphql.NewScalarFieldContext("ThreadEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ThreadEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[model.Thread]) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadEdge_node(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[graphql1.Thread]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5220,8 +5204,8 @@ func (ec *executionContext) _ThreadEdge_node(ctx context.Context, field graphql.
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.Thread) graphql.Marshaler {
-			return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThread(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Thread) graphql.Marshaler {
+			return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThread(ctx, selections, v)
 		},
 		true,
 		true,
@@ -5240,7 +5224,7 @@ func (ec *executionContext) fieldContext_ThreadEdge_node(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _ThreadState_version(ctx context.Context, field graphql.CollectedField, obj *model.ThreadState) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadState_version(ctx context.Context, field graphql.CollectedField, obj *graphql1.ThreadState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5252,8 +5236,8 @@ func (ec *executionContext) _ThreadState_version(ctx context.Context, field grap
 			return obj.Version, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v uint64) graphql.Marshaler {
+			return ec.marshalNInt2uint64(ctx, selections, v)
 		},
 		true,
 		true,
@@ -5263,7 +5247,7 @@ func (ec *executionContext) fieldContext_ThreadState_version(_ context.Context, 
 	return graphql.NewScalarFieldContext("ThreadState", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ThreadState_name(ctx context.Context, field graphql.CollectedField, obj *model.ThreadState) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadState_name(ctx context.Context, field graphql.CollectedField, obj *graphql1.ThreadState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5286,7 +5270,7 @@ func (ec *executionContext) fieldContext_ThreadState_name(_ context.Context, fie
 	return graphql.NewScalarFieldContext("ThreadState", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ThreadState_deleted(ctx context.Context, field graphql.CollectedField, obj *model.ThreadState) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadState_deleted(ctx context.Context, field graphql.CollectedField, obj *graphql1.ThreadState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5309,7 +5293,7 @@ func (ec *executionContext) fieldContext_ThreadState_deleted(_ context.Context, 
 	return graphql.NewScalarFieldContext("ThreadState", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _ThreadState_members(ctx context.Context, field graphql.CollectedField, obj *model.ThreadState) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadState_members(ctx context.Context, field graphql.CollectedField, obj *graphql1.ThreadState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5318,11 +5302,11 @@ func (ec *executionContext) _ThreadState_members(ctx context.Context, field grap
 			return ec.fieldContext_ThreadState_members(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.ThreadState().Members(ctx, obj)
+			return obj.Members(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.StateMember) graphql.Marshaler {
-			return ec.marshalNStateMember2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐStateMemberᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.StateMember) graphql.Marshaler {
+			return ec.marshalNStateMember2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMemberᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -5333,7 +5317,7 @@ func (ec *executionContext) fieldContext_ThreadState_members(_ context.Context, 
 		Object:     "ThreadState",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: true,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_StateMember(ctx, field)
 		},
@@ -5341,7 +5325,7 @@ func (ec *executionContext) fieldContext_ThreadState_members(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _ThreadState_messages(ctx context.Context, field graphql.CollectedField, obj *model.ThreadState) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadState_messages(ctx context.Context, field graphql.CollectedField, obj *graphql1.ThreadState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5351,11 +5335,11 @@ func (ec *executionContext) _ThreadState_messages(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.ThreadState().Messages(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return obj.Messages(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.StateMessage) graphql.Marshaler {
-			return ec.marshalNStateMessage2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐStateMessageᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.StateMessage) graphql.Marshaler {
+			return ec.marshalNStateMessage2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMessageᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -5366,7 +5350,7 @@ func (ec *executionContext) fieldContext_ThreadState_messages(ctx context.Contex
 		Object:     "ThreadState",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: true,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_StateMessage(ctx, field)
 		},
@@ -6454,7 +6438,7 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 var accountImplementors = []string{"Account"}
 
-func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, obj *model.Account) graphql.Marshaler {
+func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Account) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, accountImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6517,7 +6501,7 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 
 var historyConnectionImplementors = []string{"HistoryConnection"}
 
-func (ec *executionContext) _HistoryConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[model.HistoryEntry]) graphql.Marshaler {
+func (ec *executionContext) _HistoryConnection(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Connection[query.HistoryEntry]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, historyConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6560,7 +6544,7 @@ func (ec *executionContext) _HistoryConnection(ctx context.Context, sel ast.Sele
 
 var historyEdgeImplementors = []string{"HistoryEdge"}
 
-func (ec *executionContext) _HistoryEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[model.HistoryEntry]) graphql.Marshaler {
+func (ec *executionContext) _HistoryEdge(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Edge[query.HistoryEntry]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, historyEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6603,7 +6587,7 @@ func (ec *executionContext) _HistoryEdge(ctx context.Context, sel ast.SelectionS
 
 var historyEntryImplementors = []string{"HistoryEntry"}
 
-func (ec *executionContext) _HistoryEntry(ctx context.Context, sel ast.SelectionSet, obj *model.HistoryEntry) graphql.Marshaler {
+func (ec *executionContext) _HistoryEntry(ctx context.Context, sel ast.SelectionSet, obj *query.HistoryEntry) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, historyEntryImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6691,7 +6675,7 @@ func (ec *executionContext) _HistoryEntry(ctx context.Context, sel ast.Selection
 
 var memberImplementors = []string{"Member"}
 
-func (ec *executionContext) _Member(ctx context.Context, sel ast.SelectionSet, obj *model.Member) graphql.Marshaler {
+func (ec *executionContext) _Member(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Member) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, memberImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6802,7 +6786,7 @@ func (ec *executionContext) _Member(ctx context.Context, sel ast.SelectionSet, o
 
 var memberConnectionImplementors = []string{"MemberConnection"}
 
-func (ec *executionContext) _MemberConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[model.Member]) graphql.Marshaler {
+func (ec *executionContext) _MemberConnection(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Connection[graphql1.Member]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, memberConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6845,7 +6829,7 @@ func (ec *executionContext) _MemberConnection(ctx context.Context, sel ast.Selec
 
 var memberEdgeImplementors = []string{"MemberEdge"}
 
-func (ec *executionContext) _MemberEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[model.Member]) graphql.Marshaler {
+func (ec *executionContext) _MemberEdge(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Edge[graphql1.Member]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, memberEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6888,7 +6872,7 @@ func (ec *executionContext) _MemberEdge(ctx context.Context, sel ast.SelectionSe
 
 var messageImplementors = []string{"Message"}
 
-func (ec *executionContext) _Message(ctx context.Context, sel ast.SelectionSet, obj *model.Message) graphql.Marshaler {
+func (ec *executionContext) _Message(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Message) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, messageImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6999,7 +6983,7 @@ func (ec *executionContext) _Message(ctx context.Context, sel ast.SelectionSet, 
 
 var messageConnectionImplementors = []string{"MessageConnection"}
 
-func (ec *executionContext) _MessageConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[model.Message]) graphql.Marshaler {
+func (ec *executionContext) _MessageConnection(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Connection[graphql1.Message]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, messageConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7042,7 +7026,7 @@ func (ec *executionContext) _MessageConnection(ctx context.Context, sel ast.Sele
 
 var messageEdgeImplementors = []string{"MessageEdge"}
 
-func (ec *executionContext) _MessageEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[model.Message]) graphql.Marshaler {
+func (ec *executionContext) _MessageEdge(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Edge[graphql1.Message]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, messageEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7085,7 +7069,7 @@ func (ec *executionContext) _MessageEdge(ctx context.Context, sel ast.SelectionS
 
 var pageInfoImplementors = []string{"PageInfo"}
 
-func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *model.PageInfo) graphql.Marshaler {
+func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *graphql1.PageInfo) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, pageInfoImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7523,7 +7507,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 
 var stateMemberImplementors = []string{"StateMember"}
 
-func (ec *executionContext) _StateMember(ctx context.Context, sel ast.SelectionSet, obj *model.StateMember) graphql.Marshaler {
+func (ec *executionContext) _StateMember(ctx context.Context, sel ast.SelectionSet, obj *graphql1.StateMember) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, stateMemberImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7571,7 +7555,7 @@ func (ec *executionContext) _StateMember(ctx context.Context, sel ast.SelectionS
 
 var stateMessageImplementors = []string{"StateMessage"}
 
-func (ec *executionContext) _StateMessage(ctx context.Context, sel ast.SelectionSet, obj *model.StateMessage) graphql.Marshaler {
+func (ec *executionContext) _StateMessage(ctx context.Context, sel ast.SelectionSet, obj *graphql1.StateMessage) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, stateMessageImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7744,7 +7728,7 @@ func (ec *executionContext) _Task(ctx context.Context, sel ast.SelectionSet, obj
 
 var taskConnectionImplementors = []string{"TaskConnection"}
 
-func (ec *executionContext) _TaskConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[tasks.Task]) graphql.Marshaler {
+func (ec *executionContext) _TaskConnection(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Connection[tasks.Task]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, taskConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7787,7 +7771,7 @@ func (ec *executionContext) _TaskConnection(ctx context.Context, sel ast.Selecti
 
 var taskEdgeImplementors = []string{"TaskEdge"}
 
-func (ec *executionContext) _TaskEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[tasks.Task]) graphql.Marshaler {
+func (ec *executionContext) _TaskEdge(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Edge[tasks.Task]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, taskEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7888,7 +7872,7 @@ func (ec *executionContext) _Tenant(ctx context.Context, sel ast.SelectionSet, o
 
 var tenantConnectionImplementors = []string{"TenantConnection"}
 
-func (ec *executionContext) _TenantConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[tenants.Tenant]) graphql.Marshaler {
+func (ec *executionContext) _TenantConnection(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Connection[tenants.Tenant]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tenantConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7931,7 +7915,7 @@ func (ec *executionContext) _TenantConnection(ctx context.Context, sel ast.Selec
 
 var tenantEdgeImplementors = []string{"TenantEdge"}
 
-func (ec *executionContext) _TenantEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[tenants.Tenant]) graphql.Marshaler {
+func (ec *executionContext) _TenantEdge(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Edge[tenants.Tenant]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tenantEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7974,7 +7958,7 @@ func (ec *executionContext) _TenantEdge(ctx context.Context, sel ast.SelectionSe
 
 var threadImplementors = []string{"Thread"}
 
-func (ec *executionContext) _Thread(ctx context.Context, sel ast.SelectionSet, obj *model.Thread) graphql.Marshaler {
+func (ec *executionContext) _Thread(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Thread) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, threadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8128,7 +8112,7 @@ func (ec *executionContext) _Thread(ctx context.Context, sel ast.SelectionSet, o
 
 var threadConnectionImplementors = []string{"ThreadConnection"}
 
-func (ec *executionContext) _ThreadConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[model.Thread]) graphql.Marshaler {
+func (ec *executionContext) _ThreadConnection(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Connection[graphql1.Thread]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, threadConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8171,7 +8155,7 @@ func (ec *executionContext) _ThreadConnection(ctx context.Context, sel ast.Selec
 
 var threadEdgeImplementors = []string{"ThreadEdge"}
 
-func (ec *executionContext) _ThreadEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[model.Thread]) graphql.Marshaler {
+func (ec *executionContext) _ThreadEdge(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Edge[graphql1.Thread]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, threadEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8214,7 +8198,7 @@ func (ec *executionContext) _ThreadEdge(ctx context.Context, sel ast.SelectionSe
 
 var threadStateImplementors = []string{"ThreadState"}
 
-func (ec *executionContext) _ThreadState(ctx context.Context, sel ast.SelectionSet, obj *model.ThreadState) graphql.Marshaler {
+func (ec *executionContext) _ThreadState(ctx context.Context, sel ast.SelectionSet, obj *graphql1.ThreadState) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, threadStateImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8728,7 +8712,7 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNAccount2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐAccount(ctx context.Context, sel ast.SelectionSet, v model.Account) graphql.Marshaler {
+func (ec *executionContext) marshalNAccount2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐAccount(ctx context.Context, sel ast.SelectionSet, v graphql1.Account) graphql.Marshaler {
 	return ec._Account(ctx, sel, &v)
 }
 
@@ -8748,19 +8732,19 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
-func (ec *executionContext) marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[model.HistoryEntry]) graphql.Marshaler {
+func (ec *executionContext) marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx context.Context, sel ast.SelectionSet, v graphql1.Connection[query.HistoryEntry]) graphql.Marshaler {
 	return ec._HistoryConnection(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNHistoryEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[model.HistoryEntry]) graphql.Marshaler {
+func (ec *executionContext) marshalNHistoryEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx context.Context, sel ast.SelectionSet, v graphql1.Edge[query.HistoryEntry]) graphql.Marshaler {
 	return ec._HistoryEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNHistoryEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[model.HistoryEntry]) graphql.Marshaler {
+func (ec *executionContext) marshalNHistoryEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Edge[query.HistoryEntry]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNHistoryEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx, sel, v[i])
+		return ec.marshalNHistoryEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -8772,7 +8756,7 @@ func (ec *executionContext) marshalNHistoryEdge2ᚕexampleᚗcomᚋthreadsᚋint
 	return ret
 }
 
-func (ec *executionContext) marshalNHistoryEntry2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐHistoryEntry(ctx context.Context, sel ast.SelectionSet, v model.HistoryEntry) graphql.Marshaler {
+func (ec *executionContext) marshalNHistoryEntry2exampleᚗcomᚋthreadsᚋusecaseᚋqueryᚐHistoryEntry(ctx context.Context, sel ast.SelectionSet, v query.HistoryEntry) graphql.Marshaler {
 	return ec._HistoryEntry(ctx, sel, &v)
 }
 
@@ -8808,31 +8792,53 @@ func (ec *executionContext) marshalNInt2int(ctx context.Context, sel ast.Selecti
 	return res
 }
 
-func (ec *executionContext) unmarshalNJSON2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐJSON(ctx context.Context, v any) (model.JSON, error) {
-	var res model.JSON
-	err := res.UnmarshalGQL(v)
+func (ec *executionContext) unmarshalNInt2uint64(ctx context.Context, v any) (uint64, error) {
+	res, err := graphql.UnmarshalUint64(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNJSON2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐJSON(ctx context.Context, sel ast.SelectionSet, v model.JSON) graphql.Marshaler {
+func (ec *executionContext) marshalNInt2uint64(ctx context.Context, sel ast.SelectionSet, v uint64) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalUint64(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNJSON2ᚕbyte(ctx context.Context, v any) ([]byte, error) {
+	res, err := graphql1.UnmarshalJSON(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNJSON2ᚕbyte(ctx context.Context, sel ast.SelectionSet, v []byte) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
 		}
 		return graphql.Null
 	}
-	return v
+	_ = sel
+	res := graphql1.MarshalJSON(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
-func (ec *executionContext) marshalNMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMember(ctx context.Context, sel ast.SelectionSet, v model.Member) graphql.Marshaler {
+func (ec *executionContext) marshalNMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMember(ctx context.Context, sel ast.SelectionSet, v graphql1.Member) graphql.Marshaler {
 	return ec._Member(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNMember2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMemberᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Member) graphql.Marshaler {
+func (ec *executionContext) marshalNMember2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMemberᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Member) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMember(ctx, sel, v[i])
+		return ec.marshalNMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMember(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -8844,19 +8850,19 @@ func (ec *executionContext) marshalNMember2ᚕexampleᚗcomᚋthreadsᚋinterfac
 	return ret
 }
 
-func (ec *executionContext) marshalNMemberConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[model.Member]) graphql.Marshaler {
+func (ec *executionContext) marshalNMemberConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx context.Context, sel ast.SelectionSet, v graphql1.Connection[graphql1.Member]) graphql.Marshaler {
 	return ec._MemberConnection(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNMemberEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[model.Member]) graphql.Marshaler {
+func (ec *executionContext) marshalNMemberEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx context.Context, sel ast.SelectionSet, v graphql1.Edge[graphql1.Member]) graphql.Marshaler {
 	return ec._MemberEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNMemberEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[model.Member]) graphql.Marshaler {
+func (ec *executionContext) marshalNMemberEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Edge[graphql1.Member]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNMemberEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx, sel, v[i])
+		return ec.marshalNMemberEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -8868,15 +8874,15 @@ func (ec *executionContext) marshalNMemberEdge2ᚕexampleᚗcomᚋthreadsᚋinte
 	return ret
 }
 
-func (ec *executionContext) marshalNMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMessage(ctx context.Context, sel ast.SelectionSet, v model.Message) graphql.Marshaler {
+func (ec *executionContext) marshalNMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMessage(ctx context.Context, sel ast.SelectionSet, v graphql1.Message) graphql.Marshaler {
 	return ec._Message(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNMessage2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMessageᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Message) graphql.Marshaler {
+func (ec *executionContext) marshalNMessage2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMessageᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Message) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐMessage(ctx, sel, v[i])
+		return ec.marshalNMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐMessage(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -8888,19 +8894,19 @@ func (ec *executionContext) marshalNMessage2ᚕexampleᚗcomᚋthreadsᚋinterfa
 	return ret
 }
 
-func (ec *executionContext) marshalNMessageConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[model.Message]) graphql.Marshaler {
+func (ec *executionContext) marshalNMessageConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx context.Context, sel ast.SelectionSet, v graphql1.Connection[graphql1.Message]) graphql.Marshaler {
 	return ec._MessageConnection(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNMessageEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[model.Message]) graphql.Marshaler {
+func (ec *executionContext) marshalNMessageEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx context.Context, sel ast.SelectionSet, v graphql1.Edge[graphql1.Message]) graphql.Marshaler {
 	return ec._MessageEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNMessageEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[model.Message]) graphql.Marshaler {
+func (ec *executionContext) marshalNMessageEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Edge[graphql1.Message]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNMessageEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx, sel, v[i])
+		return ec.marshalNMessageEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -8912,29 +8918,35 @@ func (ec *executionContext) marshalNMessageEdge2ᚕexampleᚗcomᚋthreadsᚋint
 	return ret
 }
 
-func (ec *executionContext) marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+func (ec *executionContext) marshalNPageInfo2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v graphql1.PageInfo) graphql.Marshaler {
 	return ec._PageInfo(ctx, sel, &v)
 }
 
-func (ec *executionContext) unmarshalNRole2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐRole(ctx context.Context, v any) (model.Role, error) {
-	var res model.Role
-	err := res.UnmarshalGQL(v)
+func (ec *executionContext) unmarshalNRole2exampleᚗcomᚋthreadsᚋdomainᚋthreadᚐRole(ctx context.Context, v any) (thread.Role, error) {
+	res, err := graphql1.UnmarshalRole(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRole2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐRole(ctx context.Context, sel ast.SelectionSet, v model.Role) graphql.Marshaler {
-	return v
+func (ec *executionContext) marshalNRole2exampleᚗcomᚋthreadsᚋdomainᚋthreadᚐRole(ctx context.Context, sel ast.SelectionSet, v thread.Role) graphql.Marshaler {
+	_ = sel
+	res := graphql1.MarshalRole(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
-func (ec *executionContext) marshalNStateMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐStateMember(ctx context.Context, sel ast.SelectionSet, v model.StateMember) graphql.Marshaler {
+func (ec *executionContext) marshalNStateMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMember(ctx context.Context, sel ast.SelectionSet, v graphql1.StateMember) graphql.Marshaler {
 	return ec._StateMember(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNStateMember2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐStateMemberᚄ(ctx context.Context, sel ast.SelectionSet, v []model.StateMember) graphql.Marshaler {
+func (ec *executionContext) marshalNStateMember2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMemberᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.StateMember) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNStateMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐStateMember(ctx, sel, v[i])
+		return ec.marshalNStateMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMember(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -8946,15 +8958,15 @@ func (ec *executionContext) marshalNStateMember2ᚕexampleᚗcomᚋthreadsᚋint
 	return ret
 }
 
-func (ec *executionContext) marshalNStateMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐStateMessage(ctx context.Context, sel ast.SelectionSet, v model.StateMessage) graphql.Marshaler {
+func (ec *executionContext) marshalNStateMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMessage(ctx context.Context, sel ast.SelectionSet, v graphql1.StateMessage) graphql.Marshaler {
 	return ec._StateMessage(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNStateMessage2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐStateMessageᚄ(ctx context.Context, sel ast.SelectionSet, v []model.StateMessage) graphql.Marshaler {
+func (ec *executionContext) marshalNStateMessage2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMessageᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.StateMessage) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNStateMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐStateMessage(ctx, sel, v[i])
+		return ec.marshalNStateMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMessage(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -8986,19 +8998,19 @@ func (ec *executionContext) marshalNTask2exampleᚗcomᚋthreadsᚋextrasᚋtask
 	return ec._Task(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTaskConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[tasks.Task]) graphql.Marshaler {
+func (ec *executionContext) marshalNTaskConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx context.Context, sel ast.SelectionSet, v graphql1.Connection[tasks.Task]) graphql.Marshaler {
 	return ec._TaskConnection(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTaskEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[tasks.Task]) graphql.Marshaler {
+func (ec *executionContext) marshalNTaskEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx context.Context, sel ast.SelectionSet, v graphql1.Edge[tasks.Task]) graphql.Marshaler {
 	return ec._TaskEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTaskEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[tasks.Task]) graphql.Marshaler {
+func (ec *executionContext) marshalNTaskEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Edge[tasks.Task]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNTaskEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx, sel, v[i])
+		return ec.marshalNTaskEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -9014,19 +9026,19 @@ func (ec *executionContext) marshalNTenant2exampleᚗcomᚋthreadsᚋextrasᚋte
 	return ec._Tenant(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTenantConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[tenants.Tenant]) graphql.Marshaler {
+func (ec *executionContext) marshalNTenantConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx context.Context, sel ast.SelectionSet, v graphql1.Connection[tenants.Tenant]) graphql.Marshaler {
 	return ec._TenantConnection(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTenantEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[tenants.Tenant]) graphql.Marshaler {
+func (ec *executionContext) marshalNTenantEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx context.Context, sel ast.SelectionSet, v graphql1.Edge[tenants.Tenant]) graphql.Marshaler {
 	return ec._TenantEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[tenants.Tenant]) graphql.Marshaler {
+func (ec *executionContext) marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Edge[tenants.Tenant]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNTenantEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx, sel, v[i])
+		return ec.marshalNTenantEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -9038,15 +9050,15 @@ func (ec *executionContext) marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinte
 	return ret
 }
 
-func (ec *executionContext) marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThread(ctx context.Context, sel ast.SelectionSet, v model.Thread) graphql.Marshaler {
+func (ec *executionContext) marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThread(ctx context.Context, sel ast.SelectionSet, v graphql1.Thread) graphql.Marshaler {
 	return ec._Thread(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNThread2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThreadᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Thread) graphql.Marshaler {
+func (ec *executionContext) marshalNThread2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThreadᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Thread) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThread(ctx, sel, v[i])
+		return ec.marshalNThread2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThread(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -9058,19 +9070,19 @@ func (ec *executionContext) marshalNThread2ᚕexampleᚗcomᚋthreadsᚋinterfac
 	return ret
 }
 
-func (ec *executionContext) marshalNThreadConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v model.Connection[model.Thread]) graphql.Marshaler {
+func (ec *executionContext) marshalNThreadConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx context.Context, sel ast.SelectionSet, v graphql1.Connection[graphql1.Thread]) graphql.Marshaler {
 	return ec._ThreadConnection(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNThreadEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[model.Thread]) graphql.Marshaler {
+func (ec *executionContext) marshalNThreadEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx context.Context, sel ast.SelectionSet, v graphql1.Edge[graphql1.Thread]) graphql.Marshaler {
 	return ec._ThreadEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNThreadEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[model.Thread]) graphql.Marshaler {
+func (ec *executionContext) marshalNThreadEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Edge[graphql1.Thread]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNThreadEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐEdge(ctx, sel, v[i])
+		return ec.marshalNThreadEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -9082,18 +9094,18 @@ func (ec *executionContext) marshalNThreadEdge2ᚕexampleᚗcomᚋthreadsᚋinte
 	return ret
 }
 
-func (ec *executionContext) marshalNThreadState2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐThreadState(ctx context.Context, sel ast.SelectionSet, v model.ThreadState) graphql.Marshaler {
+func (ec *executionContext) marshalNThreadState2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThreadState(ctx context.Context, sel ast.SelectionSet, v graphql1.ThreadState) graphql.Marshaler {
 	return ec._ThreadState(ctx, sel, &v)
 }
 
 func (ec *executionContext) unmarshalNTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
-	res, err := model.UnmarshalTime(v)
+	res, err := graphql1.UnmarshalTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNTime2timeᚐTime(ctx context.Context, sel ast.SelectionSet, v time.Time) graphql.Marshaler {
 	_ = sel
-	res := model.MarshalTime(v)
+	res := graphql1.MarshalTime(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -9242,7 +9254,7 @@ func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel a
 	return res
 }
 
-func (ec *executionContext) marshalOAccount2ᚖexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚋmodelᚐAccount(ctx context.Context, sel ast.SelectionSet, v *model.Account) graphql.Marshaler {
+func (ec *executionContext) marshalOAccount2ᚖexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐAccount(ctx context.Context, sel ast.SelectionSet, v *graphql1.Account) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -8,91 +8,92 @@ import (
 
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tenants"
-	"example.com/threads/interfaceadaptor/graphql/model"
+	graphql1 "example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/plain"
+	"example.com/threads/usecase/query"
 	"github.com/99designs/gqlgen/graphql"
 )
 
 // Plain writes the value of a field whose selection needs no resolver, and is nil for any other.
 func Plain(ctx context.Context, value any) graphql.Marshaler {
 	switch value := value.(type) {
-	case model.Account:
+	case graphql1.Account:
 		return plain.Value(ctx, &value, plainAccount())
-	case *model.Account:
+	case *graphql1.Account:
 		return plain.Value(ctx, value, plainAccount())
-	case []model.Account:
+	case []graphql1.Account:
 		return plain.Values(ctx, value, plainAccount())
-	case model.Connection[model.HistoryEntry]:
+	case graphql1.Connection[query.HistoryEntry]:
 		return plain.Value(ctx, &value, plainHistoryConnection())
-	case *model.Connection[model.HistoryEntry]:
+	case *graphql1.Connection[query.HistoryEntry]:
 		return plain.Value(ctx, value, plainHistoryConnection())
-	case []model.Connection[model.HistoryEntry]:
+	case []graphql1.Connection[query.HistoryEntry]:
 		return plain.Values(ctx, value, plainHistoryConnection())
-	case model.Edge[model.HistoryEntry]:
+	case graphql1.Edge[query.HistoryEntry]:
 		return plain.Value(ctx, &value, plainHistoryEdge())
-	case *model.Edge[model.HistoryEntry]:
+	case *graphql1.Edge[query.HistoryEntry]:
 		return plain.Value(ctx, value, plainHistoryEdge())
-	case []model.Edge[model.HistoryEntry]:
+	case []graphql1.Edge[query.HistoryEntry]:
 		return plain.Values(ctx, value, plainHistoryEdge())
-	case model.HistoryEntry:
+	case query.HistoryEntry:
 		return plain.Value(ctx, &value, plainHistoryEntry())
-	case *model.HistoryEntry:
+	case *query.HistoryEntry:
 		return plain.Value(ctx, value, plainHistoryEntry())
-	case []model.HistoryEntry:
+	case []query.HistoryEntry:
 		return plain.Values(ctx, value, plainHistoryEntry())
-	case model.Member:
+	case graphql1.Member:
 		return plain.Value(ctx, &value, plainMember())
-	case *model.Member:
+	case *graphql1.Member:
 		return plain.Value(ctx, value, plainMember())
-	case []model.Member:
+	case []graphql1.Member:
 		return plain.Values(ctx, value, plainMember())
-	case model.Connection[model.Member]:
+	case graphql1.Connection[graphql1.Member]:
 		return plain.Value(ctx, &value, plainMemberConnection())
-	case *model.Connection[model.Member]:
+	case *graphql1.Connection[graphql1.Member]:
 		return plain.Value(ctx, value, plainMemberConnection())
-	case []model.Connection[model.Member]:
+	case []graphql1.Connection[graphql1.Member]:
 		return plain.Values(ctx, value, plainMemberConnection())
-	case model.Edge[model.Member]:
+	case graphql1.Edge[graphql1.Member]:
 		return plain.Value(ctx, &value, plainMemberEdge())
-	case *model.Edge[model.Member]:
+	case *graphql1.Edge[graphql1.Member]:
 		return plain.Value(ctx, value, plainMemberEdge())
-	case []model.Edge[model.Member]:
+	case []graphql1.Edge[graphql1.Member]:
 		return plain.Values(ctx, value, plainMemberEdge())
-	case model.Message:
+	case graphql1.Message:
 		return plain.Value(ctx, &value, plainMessage())
-	case *model.Message:
+	case *graphql1.Message:
 		return plain.Value(ctx, value, plainMessage())
-	case []model.Message:
+	case []graphql1.Message:
 		return plain.Values(ctx, value, plainMessage())
-	case model.Connection[model.Message]:
+	case graphql1.Connection[graphql1.Message]:
 		return plain.Value(ctx, &value, plainMessageConnection())
-	case *model.Connection[model.Message]:
+	case *graphql1.Connection[graphql1.Message]:
 		return plain.Value(ctx, value, plainMessageConnection())
-	case []model.Connection[model.Message]:
+	case []graphql1.Connection[graphql1.Message]:
 		return plain.Values(ctx, value, plainMessageConnection())
-	case model.Edge[model.Message]:
+	case graphql1.Edge[graphql1.Message]:
 		return plain.Value(ctx, &value, plainMessageEdge())
-	case *model.Edge[model.Message]:
+	case *graphql1.Edge[graphql1.Message]:
 		return plain.Value(ctx, value, plainMessageEdge())
-	case []model.Edge[model.Message]:
+	case []graphql1.Edge[graphql1.Message]:
 		return plain.Values(ctx, value, plainMessageEdge())
-	case model.PageInfo:
+	case graphql1.PageInfo:
 		return plain.Value(ctx, &value, plainPageInfo())
-	case *model.PageInfo:
+	case *graphql1.PageInfo:
 		return plain.Value(ctx, value, plainPageInfo())
-	case []model.PageInfo:
+	case []graphql1.PageInfo:
 		return plain.Values(ctx, value, plainPageInfo())
-	case model.StateMember:
+	case graphql1.StateMember:
 		return plain.Value(ctx, &value, plainStateMember())
-	case *model.StateMember:
+	case *graphql1.StateMember:
 		return plain.Value(ctx, value, plainStateMember())
-	case []model.StateMember:
+	case []graphql1.StateMember:
 		return plain.Values(ctx, value, plainStateMember())
-	case model.StateMessage:
+	case graphql1.StateMessage:
 		return plain.Value(ctx, &value, plainStateMessage())
-	case *model.StateMessage:
+	case *graphql1.StateMessage:
 		return plain.Value(ctx, value, plainStateMessage())
-	case []model.StateMessage:
+	case []graphql1.StateMessage:
 		return plain.Values(ctx, value, plainStateMessage())
 	case tasks.Task:
 		return plain.Value(ctx, &value, plainTask())
@@ -100,17 +101,17 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainTask())
 	case []tasks.Task:
 		return plain.Values(ctx, value, plainTask())
-	case model.Connection[tasks.Task]:
+	case graphql1.Connection[tasks.Task]:
 		return plain.Value(ctx, &value, plainTaskConnection())
-	case *model.Connection[tasks.Task]:
+	case *graphql1.Connection[tasks.Task]:
 		return plain.Value(ctx, value, plainTaskConnection())
-	case []model.Connection[tasks.Task]:
+	case []graphql1.Connection[tasks.Task]:
 		return plain.Values(ctx, value, plainTaskConnection())
-	case model.Edge[tasks.Task]:
+	case graphql1.Edge[tasks.Task]:
 		return plain.Value(ctx, &value, plainTaskEdge())
-	case *model.Edge[tasks.Task]:
+	case *graphql1.Edge[tasks.Task]:
 		return plain.Value(ctx, value, plainTaskEdge())
-	case []model.Edge[tasks.Task]:
+	case []graphql1.Edge[tasks.Task]:
 		return plain.Values(ctx, value, plainTaskEdge())
 	case tenants.Tenant:
 		return plain.Value(ctx, &value, plainTenant())
@@ -118,295 +119,297 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainTenant())
 	case []tenants.Tenant:
 		return plain.Values(ctx, value, plainTenant())
-	case model.Connection[tenants.Tenant]:
+	case graphql1.Connection[tenants.Tenant]:
 		return plain.Value(ctx, &value, plainTenantConnection())
-	case *model.Connection[tenants.Tenant]:
+	case *graphql1.Connection[tenants.Tenant]:
 		return plain.Value(ctx, value, plainTenantConnection())
-	case []model.Connection[tenants.Tenant]:
+	case []graphql1.Connection[tenants.Tenant]:
 		return plain.Values(ctx, value, plainTenantConnection())
-	case model.Edge[tenants.Tenant]:
+	case graphql1.Edge[tenants.Tenant]:
 		return plain.Value(ctx, &value, plainTenantEdge())
-	case *model.Edge[tenants.Tenant]:
+	case *graphql1.Edge[tenants.Tenant]:
 		return plain.Value(ctx, value, plainTenantEdge())
-	case []model.Edge[tenants.Tenant]:
+	case []graphql1.Edge[tenants.Tenant]:
 		return plain.Values(ctx, value, plainTenantEdge())
-	case model.Thread:
+	case graphql1.Thread:
 		return plain.Value(ctx, &value, plainThread())
-	case *model.Thread:
+	case *graphql1.Thread:
 		return plain.Value(ctx, value, plainThread())
-	case []model.Thread:
+	case []graphql1.Thread:
 		return plain.Values(ctx, value, plainThread())
-	case model.Connection[model.Thread]:
+	case graphql1.Connection[graphql1.Thread]:
 		return plain.Value(ctx, &value, plainThreadConnection())
-	case *model.Connection[model.Thread]:
+	case *graphql1.Connection[graphql1.Thread]:
 		return plain.Value(ctx, value, plainThreadConnection())
-	case []model.Connection[model.Thread]:
+	case []graphql1.Connection[graphql1.Thread]:
 		return plain.Values(ctx, value, plainThreadConnection())
-	case model.Edge[model.Thread]:
+	case graphql1.Edge[graphql1.Thread]:
 		return plain.Value(ctx, &value, plainThreadEdge())
-	case *model.Edge[model.Thread]:
+	case *graphql1.Edge[graphql1.Thread]:
 		return plain.Value(ctx, value, plainThreadEdge())
-	case []model.Edge[model.Thread]:
+	case []graphql1.Edge[graphql1.Thread]:
 		return plain.Values(ctx, value, plainThreadEdge())
-	case model.ThreadState:
+	case graphql1.ThreadState:
 		return plain.Value(ctx, &value, plainThreadState())
-	case *model.ThreadState:
+	case *graphql1.ThreadState:
 		return plain.Value(ctx, value, plainThreadState())
-	case []model.ThreadState:
+	case []graphql1.ThreadState:
 		return plain.Values(ctx, value, plainThreadState())
 	}
 	return nil
 }
 
-func plainAccount() plain.Type[model.Account] {
-	return plain.Type[model.Account]{
+func plainAccount() plain.Type[graphql1.Account] {
+	return plain.Type[graphql1.Account]{
 		Names: accountImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Account] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Account] {
 			switch field.Name {
 			case "id":
-				return func(w io.Writer, v *model.Account) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Account) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "name":
-				return func(w io.Writer, v *model.Account) { graphql.MarshalString(v.Name).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Account) { graphql.MarshalString(v.Name).MarshalGQL(w) }
 			case "closed":
-				return func(w io.Writer, v *model.Account) { graphql.MarshalBoolean(v.Closed).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Account) { graphql.MarshalBoolean(v.Closed).MarshalGQL(w) }
 			case "version":
-				return func(w io.Writer, v *model.Account) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Account) { graphql.MarshalUint64(v.Version).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *model.Account) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Account) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *model.Account) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Account) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainHistoryConnection() plain.Type[model.Connection[model.HistoryEntry]] {
-	return plain.Type[model.Connection[model.HistoryEntry]]{
+func plainHistoryConnection() plain.Type[graphql1.Connection[query.HistoryEntry]] {
+	return plain.Type[graphql1.Connection[query.HistoryEntry]]{
 		Names: historyConnectionImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.HistoryEntry]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Connection[query.HistoryEntry]] {
 			switch field.Name {
 			case "edges":
-				return plain.Many(operation, field, func(v *model.Connection[model.HistoryEntry]) []model.Edge[model.HistoryEntry] { return v.Edges }, plainHistoryEdge())
+				return plain.Many(operation, field, func(v *graphql1.Connection[query.HistoryEntry]) []graphql1.Edge[query.HistoryEntry] { return v.Edges }, plainHistoryEdge())
 			case "pageInfo":
-				return plain.One(operation, field, func(v *model.Connection[model.HistoryEntry]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+				return plain.One(operation, field, func(v *graphql1.Connection[query.HistoryEntry]) *graphql1.PageInfo { return &v.PageInfo }, plainPageInfo())
 			}
 			return nil
 		},
 	}
 }
 
-func plainHistoryEdge() plain.Type[model.Edge[model.HistoryEntry]] {
-	return plain.Type[model.Edge[model.HistoryEntry]]{
+func plainHistoryEdge() plain.Type[graphql1.Edge[query.HistoryEntry]] {
+	return plain.Type[graphql1.Edge[query.HistoryEntry]]{
 		Names: historyEdgeImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.HistoryEntry]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Edge[query.HistoryEntry]] {
 			switch field.Name {
 			case "cursor":
-				return func(w io.Writer, v *model.Edge[model.HistoryEntry]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Edge[query.HistoryEntry]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
-				return plain.One(operation, field, func(v *model.Edge[model.HistoryEntry]) *model.HistoryEntry { return &v.Node }, plainHistoryEntry())
+				return plain.One(operation, field, func(v *graphql1.Edge[query.HistoryEntry]) *query.HistoryEntry { return &v.Node }, plainHistoryEntry())
 			}
 			return nil
 		},
 	}
 }
 
-func plainHistoryEntry() plain.Type[model.HistoryEntry] {
-	return plain.Type[model.HistoryEntry]{
+func plainHistoryEntry() plain.Type[query.HistoryEntry] {
+	return plain.Type[query.HistoryEntry]{
 		Names: historyEntryImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.HistoryEntry] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[query.HistoryEntry] {
 			switch field.Name {
 			case "seqNr":
-				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalInt(v.SeqNr).MarshalGQL(w) }
+				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalUint64(v.SeqNr).MarshalGQL(w) }
 			case "eventId":
-				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.EventID).MarshalGQL(w) }
+				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.EventID).MarshalGQL(w) }
 			case "type":
-				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.Type).MarshalGQL(w) }
+				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.Type).MarshalGQL(w) }
 			case "occurredAt":
-				return func(w io.Writer, v *model.HistoryEntry) { model.MarshalTime(v.OccurredAt).MarshalGQL(w) }
+				return func(w io.Writer, v *query.HistoryEntry) { graphql1.MarshalTime(v.OccurredAt).MarshalGQL(w) }
 			case "executorId":
-				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.ExecutorID).MarshalGQL(w) }
+				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.Executor).MarshalGQL(w) }
 			case "commandId":
-				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.CommandID).MarshalGQL(w) }
+				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.CommandID).MarshalGQL(w) }
 			case "correlationId":
-				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.CorrelationID).MarshalGQL(w) }
+				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.CorrelationID).MarshalGQL(w) }
 			case "causationId":
-				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.CausationID).MarshalGQL(w) }
+				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.CausationID).MarshalGQL(w) }
 			case "source":
-				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.Source).MarshalGQL(w) }
+				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.Source).MarshalGQL(w) }
 			case "requestId":
-				return func(w io.Writer, v *model.HistoryEntry) { graphql.MarshalString(v.RequestID).MarshalGQL(w) }
+				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.RequestID).MarshalGQL(w) }
+			case "data":
+				return func(w io.Writer, v *query.HistoryEntry) { graphql1.MarshalJSON(v.Data).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainMember() plain.Type[model.Member] {
-	return plain.Type[model.Member]{
+func plainMember() plain.Type[graphql1.Member] {
+	return plain.Type[graphql1.Member]{
 		Names: memberImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Member] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Member] {
 			switch field.Name {
 			case "id":
-				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Member) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "threadId":
-				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.ThreadID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Member) { graphql.MarshalString(v.ThreadID).MarshalGQL(w) }
 			case "userAccountId":
-				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Member) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
 			case "role":
-				return func(w io.Writer, v *model.Member) { v.Role.MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Member) { graphql1.MarshalRole(v.Role).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *model.Member) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Member) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *model.Member) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Member) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			case "createdBy":
-				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Member) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
 			case "updatedBy":
-				return func(w io.Writer, v *model.Member) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Member) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainMemberConnection() plain.Type[model.Connection[model.Member]] {
-	return plain.Type[model.Connection[model.Member]]{
+func plainMemberConnection() plain.Type[graphql1.Connection[graphql1.Member]] {
+	return plain.Type[graphql1.Connection[graphql1.Member]]{
 		Names: memberConnectionImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.Member]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Connection[graphql1.Member]] {
 			switch field.Name {
 			case "edges":
-				return plain.Many(operation, field, func(v *model.Connection[model.Member]) []model.Edge[model.Member] { return v.Edges }, plainMemberEdge())
+				return plain.Many(operation, field, func(v *graphql1.Connection[graphql1.Member]) []graphql1.Edge[graphql1.Member] { return v.Edges }, plainMemberEdge())
 			case "pageInfo":
-				return plain.One(operation, field, func(v *model.Connection[model.Member]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+				return plain.One(operation, field, func(v *graphql1.Connection[graphql1.Member]) *graphql1.PageInfo { return &v.PageInfo }, plainPageInfo())
 			}
 			return nil
 		},
 	}
 }
 
-func plainMemberEdge() plain.Type[model.Edge[model.Member]] {
-	return plain.Type[model.Edge[model.Member]]{
+func plainMemberEdge() plain.Type[graphql1.Edge[graphql1.Member]] {
+	return plain.Type[graphql1.Edge[graphql1.Member]]{
 		Names: memberEdgeImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Member]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Edge[graphql1.Member]] {
 			switch field.Name {
 			case "cursor":
-				return func(w io.Writer, v *model.Edge[model.Member]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Edge[graphql1.Member]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
-				return plain.One(operation, field, func(v *model.Edge[model.Member]) *model.Member { return &v.Node }, plainMember())
+				return plain.One(operation, field, func(v *graphql1.Edge[graphql1.Member]) *graphql1.Member { return &v.Node }, plainMember())
 			}
 			return nil
 		},
 	}
 }
 
-func plainMessage() plain.Type[model.Message] {
-	return plain.Type[model.Message]{
+func plainMessage() plain.Type[graphql1.Message] {
+	return plain.Type[graphql1.Message]{
 		Names: messageImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Message] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Message] {
 			switch field.Name {
 			case "id":
-				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Message) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "threadId":
-				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.ThreadID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Message) { graphql.MarshalString(v.ThreadID).MarshalGQL(w) }
 			case "userAccountId":
-				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Message) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
 			case "text":
-				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.Text).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Message) { graphql.MarshalString(v.Text).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *model.Message) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Message) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *model.Message) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Message) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			case "createdBy":
-				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Message) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
 			case "updatedBy":
-				return func(w io.Writer, v *model.Message) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Message) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainMessageConnection() plain.Type[model.Connection[model.Message]] {
-	return plain.Type[model.Connection[model.Message]]{
+func plainMessageConnection() plain.Type[graphql1.Connection[graphql1.Message]] {
+	return plain.Type[graphql1.Connection[graphql1.Message]]{
 		Names: messageConnectionImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.Message]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Connection[graphql1.Message]] {
 			switch field.Name {
 			case "edges":
-				return plain.Many(operation, field, func(v *model.Connection[model.Message]) []model.Edge[model.Message] { return v.Edges }, plainMessageEdge())
+				return plain.Many(operation, field, func(v *graphql1.Connection[graphql1.Message]) []graphql1.Edge[graphql1.Message] { return v.Edges }, plainMessageEdge())
 			case "pageInfo":
-				return plain.One(operation, field, func(v *model.Connection[model.Message]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+				return plain.One(operation, field, func(v *graphql1.Connection[graphql1.Message]) *graphql1.PageInfo { return &v.PageInfo }, plainPageInfo())
 			}
 			return nil
 		},
 	}
 }
 
-func plainMessageEdge() plain.Type[model.Edge[model.Message]] {
-	return plain.Type[model.Edge[model.Message]]{
+func plainMessageEdge() plain.Type[graphql1.Edge[graphql1.Message]] {
+	return plain.Type[graphql1.Edge[graphql1.Message]]{
 		Names: messageEdgeImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Message]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Edge[graphql1.Message]] {
 			switch field.Name {
 			case "cursor":
-				return func(w io.Writer, v *model.Edge[model.Message]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Edge[graphql1.Message]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
-				return plain.One(operation, field, func(v *model.Edge[model.Message]) *model.Message { return &v.Node }, plainMessage())
+				return plain.One(operation, field, func(v *graphql1.Edge[graphql1.Message]) *graphql1.Message { return &v.Node }, plainMessage())
 			}
 			return nil
 		},
 	}
 }
 
-func plainPageInfo() plain.Type[model.PageInfo] {
-	return plain.Type[model.PageInfo]{
+func plainPageInfo() plain.Type[graphql1.PageInfo] {
+	return plain.Type[graphql1.PageInfo]{
 		Names: pageInfoImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.PageInfo] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.PageInfo] {
 			switch field.Name {
 			case "hasNextPage":
-				return func(w io.Writer, v *model.PageInfo) { graphql.MarshalBoolean(v.HasNextPage).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.PageInfo) { graphql.MarshalBoolean(v.HasNextPage).MarshalGQL(w) }
 			case "hasPreviousPage":
-				return func(w io.Writer, v *model.PageInfo) { graphql.MarshalBoolean(v.HasPreviousPage).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.PageInfo) { graphql.MarshalBoolean(v.HasPreviousPage).MarshalGQL(w) }
 			case "startCursor":
-				return plain.Nullable(func(v *model.PageInfo) *string { return v.StartCursor }, graphql.MarshalString)
+				return plain.Nullable(func(v *graphql1.PageInfo) *string { return v.StartCursor }, graphql.MarshalString)
 			case "endCursor":
-				return plain.Nullable(func(v *model.PageInfo) *string { return v.EndCursor }, graphql.MarshalString)
+				return plain.Nullable(func(v *graphql1.PageInfo) *string { return v.EndCursor }, graphql.MarshalString)
 			}
 			return nil
 		},
 	}
 }
 
-func plainStateMember() plain.Type[model.StateMember] {
-	return plain.Type[model.StateMember]{
+func plainStateMember() plain.Type[graphql1.StateMember] {
+	return plain.Type[graphql1.StateMember]{
 		Names: stateMemberImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.StateMember] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.StateMember] {
 			switch field.Name {
 			case "userAccountId":
-				return func(w io.Writer, v *model.StateMember) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.StateMember) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
 			case "role":
-				return func(w io.Writer, v *model.StateMember) { v.Role.MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.StateMember) { graphql1.MarshalRole(v.Role).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *model.StateMember) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.StateMember) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainStateMessage() plain.Type[model.StateMessage] {
-	return plain.Type[model.StateMessage]{
+func plainStateMessage() plain.Type[graphql1.StateMessage] {
+	return plain.Type[graphql1.StateMessage]{
 		Names: stateMessageImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.StateMessage] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.StateMessage] {
 			switch field.Name {
 			case "id":
-				return func(w io.Writer, v *model.StateMessage) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.StateMessage) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "userAccountId":
-				return func(w io.Writer, v *model.StateMessage) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.StateMessage) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
 			case "text":
-				return func(w io.Writer, v *model.StateMessage) { graphql.MarshalString(v.Text).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.StateMessage) { graphql.MarshalString(v.Text).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *model.StateMessage) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.StateMessage) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *model.StateMessage) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.StateMessage) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -437,9 +440,9 @@ func plainTask() plain.Type[tasks.Task] {
 			case "version":
 				return func(w io.Writer, v *tasks.Task) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *tasks.Task) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *tasks.Task) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			case "createdBy":
 				return func(w io.Writer, v *tasks.Task) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
 			}
@@ -448,30 +451,30 @@ func plainTask() plain.Type[tasks.Task] {
 	}
 }
 
-func plainTaskConnection() plain.Type[model.Connection[tasks.Task]] {
-	return plain.Type[model.Connection[tasks.Task]]{
+func plainTaskConnection() plain.Type[graphql1.Connection[tasks.Task]] {
+	return plain.Type[graphql1.Connection[tasks.Task]]{
 		Names: taskConnectionImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[tasks.Task]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Connection[tasks.Task]] {
 			switch field.Name {
 			case "edges":
-				return plain.Many(operation, field, func(v *model.Connection[tasks.Task]) []model.Edge[tasks.Task] { return v.Edges }, plainTaskEdge())
+				return plain.Many(operation, field, func(v *graphql1.Connection[tasks.Task]) []graphql1.Edge[tasks.Task] { return v.Edges }, plainTaskEdge())
 			case "pageInfo":
-				return plain.One(operation, field, func(v *model.Connection[tasks.Task]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+				return plain.One(operation, field, func(v *graphql1.Connection[tasks.Task]) *graphql1.PageInfo { return &v.PageInfo }, plainPageInfo())
 			}
 			return nil
 		},
 	}
 }
 
-func plainTaskEdge() plain.Type[model.Edge[tasks.Task]] {
-	return plain.Type[model.Edge[tasks.Task]]{
+func plainTaskEdge() plain.Type[graphql1.Edge[tasks.Task]] {
+	return plain.Type[graphql1.Edge[tasks.Task]]{
 		Names: taskEdgeImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[tasks.Task]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Edge[tasks.Task]] {
 			switch field.Name {
 			case "cursor":
-				return func(w io.Writer, v *model.Edge[tasks.Task]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Edge[tasks.Task]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
-				return plain.One(operation, field, func(v *model.Edge[tasks.Task]) *tasks.Task { return &v.Node }, plainTask())
+				return plain.One(operation, field, func(v *graphql1.Edge[tasks.Task]) *tasks.Task { return &v.Node }, plainTask())
 			}
 			return nil
 		},
@@ -490,115 +493,115 @@ func plainTenant() plain.Type[tenants.Tenant] {
 			case "version":
 				return func(w io.Writer, v *tenants.Tenant) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *tenants.Tenant) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Tenant) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *tenants.Tenant) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Tenant) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainTenantConnection() plain.Type[model.Connection[tenants.Tenant]] {
-	return plain.Type[model.Connection[tenants.Tenant]]{
+func plainTenantConnection() plain.Type[graphql1.Connection[tenants.Tenant]] {
+	return plain.Type[graphql1.Connection[tenants.Tenant]]{
 		Names: tenantConnectionImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[tenants.Tenant]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Connection[tenants.Tenant]] {
 			switch field.Name {
 			case "edges":
-				return plain.Many(operation, field, func(v *model.Connection[tenants.Tenant]) []model.Edge[tenants.Tenant] { return v.Edges }, plainTenantEdge())
+				return plain.Many(operation, field, func(v *graphql1.Connection[tenants.Tenant]) []graphql1.Edge[tenants.Tenant] { return v.Edges }, plainTenantEdge())
 			case "pageInfo":
-				return plain.One(operation, field, func(v *model.Connection[tenants.Tenant]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+				return plain.One(operation, field, func(v *graphql1.Connection[tenants.Tenant]) *graphql1.PageInfo { return &v.PageInfo }, plainPageInfo())
 			}
 			return nil
 		},
 	}
 }
 
-func plainTenantEdge() plain.Type[model.Edge[tenants.Tenant]] {
-	return plain.Type[model.Edge[tenants.Tenant]]{
+func plainTenantEdge() plain.Type[graphql1.Edge[tenants.Tenant]] {
+	return plain.Type[graphql1.Edge[tenants.Tenant]]{
 		Names: tenantEdgeImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[tenants.Tenant]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Edge[tenants.Tenant]] {
 			switch field.Name {
 			case "cursor":
-				return func(w io.Writer, v *model.Edge[tenants.Tenant]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Edge[tenants.Tenant]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
-				return plain.One(operation, field, func(v *model.Edge[tenants.Tenant]) *tenants.Tenant { return &v.Node }, plainTenant())
+				return plain.One(operation, field, func(v *graphql1.Edge[tenants.Tenant]) *tenants.Tenant { return &v.Node }, plainTenant())
 			}
 			return nil
 		},
 	}
 }
 
-func plainThread() plain.Type[model.Thread] {
-	return plain.Type[model.Thread]{
+func plainThread() plain.Type[graphql1.Thread] {
+	return plain.Type[graphql1.Thread]{
 		Names: threadImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Thread] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Thread] {
 			switch field.Name {
 			case "id":
-				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Thread) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "name":
-				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.Name).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Thread) { graphql.MarshalString(v.Name).MarshalGQL(w) }
 			case "code":
-				return plain.Nullable(func(v *model.Thread) *string { return v.Code }, graphql.MarshalString)
+				return plain.Nullable(func(v *graphql1.Thread) *string { return v.Code }, graphql.MarshalString)
 			case "ownerId":
-				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.OwnerID).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Thread) { graphql.MarshalString(v.OwnerID).MarshalGQL(w) }
 			case "version":
-				return func(w io.Writer, v *model.Thread) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Thread) { graphql.MarshalUint64(v.Version).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *model.Thread) { model.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Thread) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *model.Thread) { model.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Thread) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			case "createdBy":
-				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Thread) { graphql.MarshalString(v.CreatedBy).MarshalGQL(w) }
 			case "updatedBy":
-				return func(w io.Writer, v *model.Thread) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Thread) { graphql.MarshalString(v.UpdatedBy).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainThreadConnection() plain.Type[model.Connection[model.Thread]] {
-	return plain.Type[model.Connection[model.Thread]]{
+func plainThreadConnection() plain.Type[graphql1.Connection[graphql1.Thread]] {
+	return plain.Type[graphql1.Connection[graphql1.Thread]]{
 		Names: threadConnectionImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Connection[model.Thread]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Connection[graphql1.Thread]] {
 			switch field.Name {
 			case "edges":
-				return plain.Many(operation, field, func(v *model.Connection[model.Thread]) []model.Edge[model.Thread] { return v.Edges }, plainThreadEdge())
+				return plain.Many(operation, field, func(v *graphql1.Connection[graphql1.Thread]) []graphql1.Edge[graphql1.Thread] { return v.Edges }, plainThreadEdge())
 			case "pageInfo":
-				return plain.One(operation, field, func(v *model.Connection[model.Thread]) *model.PageInfo { return &v.PageInfo }, plainPageInfo())
+				return plain.One(operation, field, func(v *graphql1.Connection[graphql1.Thread]) *graphql1.PageInfo { return &v.PageInfo }, plainPageInfo())
 			}
 			return nil
 		},
 	}
 }
 
-func plainThreadEdge() plain.Type[model.Edge[model.Thread]] {
-	return plain.Type[model.Edge[model.Thread]]{
+func plainThreadEdge() plain.Type[graphql1.Edge[graphql1.Thread]] {
+	return plain.Type[graphql1.Edge[graphql1.Thread]]{
 		Names: threadEdgeImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.Edge[model.Thread]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Edge[graphql1.Thread]] {
 			switch field.Name {
 			case "cursor":
-				return func(w io.Writer, v *model.Edge[model.Thread]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Edge[graphql1.Thread]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
-				return plain.One(operation, field, func(v *model.Edge[model.Thread]) *model.Thread { return &v.Node }, plainThread())
+				return plain.One(operation, field, func(v *graphql1.Edge[graphql1.Thread]) *graphql1.Thread { return &v.Node }, plainThread())
 			}
 			return nil
 		},
 	}
 }
 
-func plainThreadState() plain.Type[model.ThreadState] {
-	return plain.Type[model.ThreadState]{
+func plainThreadState() plain.Type[graphql1.ThreadState] {
+	return plain.Type[graphql1.ThreadState]{
 		Names: threadStateImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[model.ThreadState] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.ThreadState] {
 			switch field.Name {
 			case "version":
-				return func(w io.Writer, v *model.ThreadState) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.ThreadState) { graphql.MarshalUint64(v.Version).MarshalGQL(w) }
 			case "name":
-				return func(w io.Writer, v *model.ThreadState) { graphql.MarshalString(v.Name).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.ThreadState) { graphql.MarshalString(v.Name).MarshalGQL(w) }
 			case "deleted":
-				return func(w io.Writer, v *model.ThreadState) { graphql.MarshalBoolean(v.Deleted).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.ThreadState) { graphql.MarshalBoolean(v.Deleted).MarshalGQL(w) }
 			}
 			return nil
 		},

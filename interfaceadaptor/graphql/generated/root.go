@@ -27,15 +27,3 @@ func (r root) Query() QueryResolver { return r.resolvers }
 
 // Subscription implements [ResolverRoot].
 func (r root) Subscription() SubscriptionResolver { return r.resolvers }
-
-// Thread implements [ResolverRoot].
-func (root) Thread() ThreadResolver { return graphql.ThreadFields{} }
-
-// Member implements [ResolverRoot].
-func (root) Member() MemberResolver { return graphql.MemberFields{} }
-
-// Message implements [ResolverRoot].
-func (root) Message() MessageResolver { return graphql.MessageFields{} }
-
-// ThreadState implements [ResolverRoot].
-func (root) ThreadState() ThreadStateResolver { return graphql.ThreadStateFields{} }

@@ -7,7 +7,6 @@
 package plain
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -97,33 +96,15 @@ func Many[T, V any](operation *graphql.OperationContext, field graphql.Collected
 	}
 	return func(w io.Writer, v *T) {
 		_, _ = io.WriteString(w, "[")
-		values, before := of(v), size(w)
+		values := of(v)
 		for i := range values {
 			if i > 0 {
 				_, _ = io.WriteString(w, ",")
 			}
 			write(w, &values[i])
-			if i == 0 {
-				makeRoom(w, before, len(values)-1)
-			}
 		}
 		_, _ = io.WriteString(w, "]")
 	}
-}
-
-// makeRoom grows the buffer for more elements about as large as the first, which begins at before. Repeated doubling
-// would copy the answer as often.
-func makeRoom(w io.Writer, before, more int) {
-	if buffer, is := w.(*bytes.Buffer); is {
-		buffer.Grow((buffer.Len() - before + 1) * more * 9 / 8)
-	}
-}
-
-func size(w io.Writer) int {
-	if buffer, is := w.(*bytes.Buffer); is {
-		return buffer.Len()
-	}
-	return 0
 }
 
 // Value writes the value that a resolver returned for the context's field. It returns nil if gqlgen must write the

@@ -7,7 +7,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 )
@@ -23,9 +23,9 @@ func (v *verified) addAccount() {
 			EventID: readmodeltest.NewID[account.Event]().String(), AggregateType: v.key.Type, AggregateID: v.key.ID, SeqNr: uint64(i + 1),
 			OccurredAt: time.UnixMicro(1700000000123456 + int64(i)).UTC(), CommandID: "c", Caller: es.Caller{Executor: v.key.ID},
 		}}
-		v.journal[v.key] = append(v.journal[v.key], feed.Record(v.t, accountcodec.Events(), recorded))
+		v.journal[v.key] = append(v.journal[v.key], feed.Record(v.t, eventjson.Accounts().Events, recorded))
 	}
-	if err := v.Fill(v.t.Context(), v.key); err != nil {
+	if _, err := v.Fill(v.t.Context(), v.key); err != nil {
 		v.t.Fatal(err)
 	}
 }

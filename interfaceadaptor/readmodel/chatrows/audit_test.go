@@ -7,7 +7,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
@@ -35,7 +35,7 @@ func TestAuditOfRows(t *testing.T) {
 		key := func(id string) [][]string { return [][]string{{"", id}} }
 
 		id := readmodeltest.NewUser().String()
-		happened := feed.Happened(given, accountcodec.Events(), es.Tenant(""), id,
+		happened := feed.Happened(given, eventjson.Accounts().Events, es.Tenant(""), id,
 			[]account.Event{account.Registered{Name: writing.RecordedName("Ada")}, account.Renamed{Name: writing.RecordedName("Countess")}}...)
 		check("an account", "", happened, func(take func(query.Audit)) error {
 			return chatrows.Accounts.Load(t.Context(), db.DB, key(id), "", func(row query.Account) { take(row.Audit) })

@@ -3,8 +3,11 @@ package chatrows
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
@@ -13,136 +16,198 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/usecase/chat"
 )
 
-// LeaveOnCloseHandlers returns the handlers of [chat.LeaveOnClose], which put its commands into outbox.
-func LeaveOnCloseHandlers(outbox process.Outbox) []projection.Handler {
-	return chat.LeaveOnCloseHandlers(Memberships{}, outbox, chatstore.Threads().Events, changesMembers, chatstore.Accounts().Events)
+// LeaveOnCloseHandlers returns the handlers of [chat.LeaveOnClose], which put its commands into outbox. What they know
+// is separate from the read model, which may be stale or rebuilt. Joining and closing lock the same row, so whichever
+// is projected second sees the first, in whatever order the events of thread and account arrive.
+func LeaveOnCloseHandlers(outbox *process.Outbox) []projection.Handler {
+	return []projection.Handler{
+		leaveOnClose{eventsOf{eventjson.Accounts()}, outbox},
+		leaveOnClose{eventsOf{eventjson.Threads()}, outbox},
+	}
 }
 
-// changesMembers reports whether an event of a thread may change who its members are.
-func changesMembers(payload []byte) bool {
-	switch es.EventName(payload) {
-	case messagePosted, messageEdited, messageDeleted:
-		return false
-	default:
-		return true
-	}
+type leaveOnClose struct {
+	eventsOf
+	outbox *process.Outbox
+}
+
+// Concerns implements [projection.Selective]. Most events of threads are about messages, which change no membership.
+func (leaveOnClose) Concerns(payload []byte) bool {
+	return !strings.HasPrefix(es.EventName(payload), "ThreadMessage")
+}
+
+// user is the key of a user account.
+type user struct {
+	Tenant es.Tenant    `db:"tenant_code"`
+	ID     ident.UserID `db:"account_id"`
+}
+
+// closable is the row of a user account.
+type closable struct {
+	user
+	chat.Closing
+}
+
+// membership is the row of the membership of a user account in a thread.
+type membership struct {
+	user
+	Thread thread.ID `db:"thread_id"`
+}
+
+func (m membership) withdrawal(foundBy string, because chat.Closing) process.Command {
+	return chat.Withdrawal(m.ID, chat.ThreadKey(m.Tenant, m.Thread), foundBy, because)
 }
 
 var (
-	messagePosted  = chatstore.Threads().Events.EventType(thread.MessagePosted{})
-	messageEdited  = chatstore.Threads().Events.EventType(thread.MessageEdited{})
-	messageDeleted = chatstore.Threads().Events.EventType(thread.MessageDeleted{})
+	closables   = table.Of[closable]("leave_on_close_accounts", 2)
+	memberships = table.Of[membership]("leave_on_close_memberships", 3)
 )
 
-// accountRow is the row of a user account.
-type accountRow struct {
-	tenant es.Tenant
-	user   ident.UserID
-	closed chat.Closing // zero: not closed
+// Load implements [projection.Handler]. Nothing is read before the events are known.
+func (h leaveOnClose) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
+	return &leaving{
+		outbox: h.outbox, tx: tx, closed: map[user]es.Envelope{}, joined: map[membership]es.Envelope{}, left: map[membership]bool{},
+		ended: map[es.AggregateID]bool{},
+	}, nil
 }
 
-var (
-	knownAccounts = table.Table[accountRow]{
-		Name: "leave_on_close_accounts", Key: 2, Columns: []string{"tenant_code", "account_id", "closed_by", "correlation_id"},
-		ID: func(r *accountRow) []string { return []string{r.tenant.String(), r.user.String()} },
-		Fields: func(r *accountRow) []any {
-			return []any{table.Tenant(&r.tenant), id(&r.user), &r.closed.EventID, &r.closed.CorrelationID}
-		},
-	}
-	memberships = table.Table[chat.Membership]{
-		Name: "leave_on_close_memberships", Key: 3, Columns: []string{"tenant_code", "account_id", "thread_id"},
-		ID: func(r *chat.Membership) []string {
-			return []string{r.Tenant.String(), r.User.String(), r.Thread.String()}
-		},
-		Fields: func(r *chat.Membership) []any { return []any{table.Tenant(&r.Tenant), id(&r.User), id(&r.Thread)} },
-	}
-)
+// leaving is what the events of one transaction tell.
+type leaving struct {
+	outbox *process.Outbox
+	tx     projection.Tx
+	closed map[user]es.Envelope       // by which event
+	joined map[membership]es.Envelope // by which event
+	left   map[membership]bool        // also those that have begun again
+	ended  map[es.AggregateID]bool
+}
 
-// Memberships implements [chat.MembershipStore] in transactions of a [rowstore.Store].
-type Memberships struct{}
-
-// Lock implements [chat.MembershipStore].
-func (Memberships) Lock(ctx context.Context, tx projection.Tx, accounts []chat.AccountRow) (map[chat.AccountRow]chat.Closing, error) {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return nil, err
-	}
-	keys := make([][]string, len(accounts))
-	for i, account := range accounts {
-		keys[i] = []string{account.Tenant.String(), account.ID.String()}
-	}
-	known := make(map[chat.AccountRow]bool, len(accounts))
-	closed := make(map[chat.AccountRow]chat.Closing)
-	err = knownAccounts.Load(ctx, in, keys, in.Dialect.ForUpdate(), func(row accountRow) {
-		account := chat.AccountRow{Tenant: row.tenant, ID: row.user}
-		known[account] = true
-		if row.closed.EventID != "" {
-			closed[account] = row.closed
+// Apply implements [projection.Fold].
+func (l *leaving) Apply(recorded projection.Event) error {
+	switch event := recorded.Event.(type) {
+	case account.Event:
+		switch event.(type) {
+		case account.Closed, account.Erased:
+			l.closed[user{recorded.Tenant, chat.AccountID(recorded.Aggregate())}] = recorded.Envelope
+		case account.Registered, account.Renamed:
 		}
+	case thread.Event:
+		l.applyToThread(recorded.Envelope, event)
+	default:
+		return fmt.Errorf("%T is no event of an account or a thread", recorded.Event)
+	}
+	return nil
+}
+
+func (l *leaving) applyToThread(at es.Envelope, event thread.Event) {
+	of := func(id ident.UserID) membership {
+		return membership{user{at.Tenant, id}, chat.ThreadID(at.Aggregate())}
+	}
+	switch e := event.(type) {
+	case thread.Created:
+		for _, member := range e.Members {
+			l.joined[of(member.User)] = at
+		}
+	case thread.MemberAdded:
+		l.joined[of(e.Member.User)] = at
+	case thread.MemberRemoved:
+		delete(l.joined, of(e.User))
+		l.left[of(e.User)] = true
+	case thread.Deleted:
+		maps.DeleteFunc(l.joined, func(m membership, by es.Envelope) bool { return by.Aggregate() == at.Aggregate() })
+		l.ended[at.Aggregate()] = true
+	case thread.Renamed, thread.MemberRoleChanged, thread.MessagePosted, thread.MessageEdited, thread.MessageDeleted:
+	}
+}
+
+// Save implements [projection.Fold].
+func (l *leaving) Save(ctx context.Context) error {
+	in, err := rowstore.SQL(l.tx)
+	if err != nil {
+		return err
+	}
+	closings, err := l.lock(ctx, in)
+	if err != nil {
+		return err
+	}
+	var commands []process.Command
+	var closed []closable
+	for of, by := range l.closed {
+		because := chat.Closing{EventID: by.EventID, CorrelationID: by.CorrelationID}
+		closed = append(closed, closable{of, because})
+		err := memberships.Query(ctx, in, func(m membership) { commands = append(commands, m.withdrawal(by.EventID, because)) },
+			"SELECT tenant_code, account_id, thread_id FROM leave_on_close_memberships WHERE tenant_code = ? AND account_id = ?",
+			of.Tenant.String(), of.ID.String())
+		if err != nil {
+			return in.Explain("read memberships", err)
+		}
+	}
+	if err := closables.Upsert(ctx, in, in.Dialect, closed); err != nil {
+		return in.Explain("close user accounts", err)
+	}
+	for m, by := range l.joined {
+		if because := closings[m.user]; because.EventID != "" {
+			if by.EventID > because.EventID { // ids are in the order of time: who added it did so afterwards
+				because = chat.Closing{EventID: by.EventID, CorrelationID: by.CorrelationID}
+			}
+			commands = append(commands, m.withdrawal(by.EventID, because))
+		}
+	}
+	if err := l.saveMemberships(ctx, in); err != nil {
+		return err
+	}
+	return l.outbox.Add(ctx, l.tx, commands)
+}
+
+// lock locks the rows of the user accounts that closed or joined until the transaction ends, and returns their
+// closings. Other transactions that lock one of them wait.
+func (l *leaving) lock(ctx context.Context, in *rowstore.Tx) (map[user]chat.Closing, error) {
+	closings := map[user]chat.Closing{}
+	missing := map[user]bool{}
+	for of := range l.closed {
+		missing[of] = true
+	}
+	for m := range l.joined {
+		missing[m.user] = true
+	}
+	var keys [][]string
+	for of := range missing {
+		keys = append(keys, []string{of.Tenant.String(), of.ID.String()})
+	}
+	err := closables.Load(ctx, in, keys, in.Dialect.ForUpdate(), func(row closable) {
+		closings[row.user] = row.Closing
+		delete(missing, row.user)
 	})
 	if err != nil {
 		return nil, in.Explain("lock user accounts", err)
 	}
-	var unknown []accountRow
-	for _, account := range accounts {
-		if !known[account] {
-			unknown = append(unknown, accountRow{tenant: account.Tenant, user: account.ID})
-		}
+	var added []closable
+	for of := range missing {
+		added = append(added, closable{user: of})
 	}
-	err = knownAccounts.Insert(ctx, in, in.Dialect, unknown)
-	if database.IsDuplicate(err) {
+	err = closables.Insert(ctx, in, in.Dialect, added)
+	if database.IsDuplicate(err) { // another transaction inserted it first
 		return nil, fmt.Errorf("store user accounts: %w: %w", projection.ErrTransient, err)
 	}
-	return closed, in.Explain("store user accounts", err)
+	return closings, in.Explain("store user accounts", err)
 }
 
-// Close implements [chat.MembershipStore].
-func (Memberships) Close(ctx context.Context, tx projection.Tx, closed map[chat.AccountRow]chat.Closing) error {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return err
-	}
-	rows := make([]accountRow, 0, len(closed))
-	for account, by := range closed {
-		rows = append(rows, accountRow{account.Tenant, account.ID, by})
-	}
-	return in.Explain("close user accounts", knownAccounts.Upsert(ctx, in, in.Dialect, rows))
-}
-
-// Of implements [chat.MembershipStore].
-func (Memberships) Of(ctx context.Context, tx projection.Tx, of chat.AccountRow) (found []chat.Membership, err error) {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return nil, err
-	}
-	err = memberships.Query(ctx, in, func(row chat.Membership) { found = append(found, row) },
-		"SELECT tenant_code, account_id, thread_id FROM leave_on_close_memberships WHERE tenant_code = ? AND account_id = ?",
-		of.Tenant.String(), of.ID.String())
-	return found, in.Explain("read memberships", err)
-}
-
-// Change implements [chat.MembershipStore].
-func (Memberships) Change(ctx context.Context, tx projection.Tx, left []chat.Membership, ended []es.AggregateID, joined []chat.Membership) error {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return err
-	}
+// saveMemberships deletes those that ended, then stores those that began. After a restore, these may be stored already.
+func (l *leaving) saveMemberships(ctx context.Context, in *rowstore.Tx) error {
+	joined := slices.Collect(maps.Keys(l.joined))
 	var keys [][]string
-	for _, changed := range [][]chat.Membership{left, joined} { // after a restore, those that join may be known already
-		for i := range changed {
-			keys = append(keys, memberships.ID(&changed[i]))
-		}
+	for _, m := range slices.AppendSeq(slices.Clone(joined), maps.Keys(l.left)) {
+		keys = append(keys, memberships.ID(&m))
 	}
 	if err := memberships.Delete(ctx, in, keys); err != nil {
 		return in.Explain("end memberships", err)
 	}
-	threads := make([][]string, len(ended))
-	for i, key := range ended {
-		threads[i] = []string{key.Tenant.String(), key.ID}
+	var threads [][]string
+	for key := range l.ended {
+		threads = append(threads, []string{key.Tenant.String(), key.ID})
 	}
 	slices.SortFunc(threads, slices.Compare)
 	for some := range slices.Chunk(threads, 500) {

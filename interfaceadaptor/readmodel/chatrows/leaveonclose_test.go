@@ -2,6 +2,7 @@ package chatrows_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
@@ -20,14 +21,11 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/process"
-	"example.com/threads/es/process/outbox"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/interfaceadaptor/accountcodec"
-	"example.com/threads/interfaceadaptor/chatstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
@@ -37,7 +35,7 @@ import (
 // leaving is the process manager as an updater runs it.
 func leaving(t *testing.T, db *readmodeltest.Database, events projection.Journal) feed.Process {
 	t.Helper()
-	return feed.NewProcess(t, db.DB, chat.LeaveOnClose, events, func(box *outbox.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(box) })
+	return feed.NewProcess(t, db.DB, chat.LeaveOnClose, events, func(box *process.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(box) })
 }
 
 // happened returns the records of an aggregate's events, starting with number 1. The first events of a thread occur at
@@ -100,8 +98,8 @@ func newScene(t *testing.T, tenant es.Tenant, atNoon int, more ...thread.Event) 
 		}
 		events = append(events, event)
 	}
-	s.thread = happened(t, threadcodec.Events(), tenant, s.id.String(), atNoon, events...)
-	s.account = happened(t, accountcodec.Events(), tenant, s.bob.String(), 1, account.Event(account.Registered{Name: writing.RecordedName("Bob")}), account.Event(account.Closed{}))
+	s.thread = happened(t, eventjson.Threads().Events, tenant, s.id.String(), atNoon, events...)
+	s.account = happened(t, eventjson.Accounts().Events, tenant, s.bob.String(), 1, account.Event(account.Registered{Name: writing.RecordedName("Bob")}), account.Event(account.Closed{}))
 	return s
 }
 
@@ -186,7 +184,7 @@ func TestWhoClosesLeaves(t *testing.T) {
 		} {
 			s := newScene(t, acme, c.atNoon, c.more...)
 			// The same user account in another tenant, in a thread with the same id, is a different account.
-			somebodyElse := happened(t, threadcodec.Events(), globex, s.id.String(), 1, thread.Event(
+			somebodyElse := happened(t, eventjson.Threads().Events, globex, s.id.String(), 1, thread.Event(
 				thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleAdmin}}}))
 			c.run(s, processManager.Rule(t, c.about).Given(somebodyElse...))
 		}
@@ -255,7 +253,7 @@ type world struct {
 	t        *testing.T
 	threads  *chat.ThreadCommands
 	accounts *chat.AccountCommands
-	journal  *projection.JournalReader
+	journal  projection.JournalReader
 	heads    map[es.AggregateID]uint64 // the aggregates' versions in the records read so far
 	old      []projection.Record
 }
@@ -274,9 +272,9 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{
-		t: t, journal: projection.NewJournalReader(gateway), heads: map[es.AggregateID]uint64{},
-		threads:  es.NewService(chatstore.Threads(), gateway, es.Settings{}),
-		accounts: es.NewService(chatstore.Accounts(), gateway, es.Settings{}),
+		t: t, journal: projection.JournalReader{Journal: gateway}, heads: map[es.AggregateID]uint64{},
+		threads:  es.NewService(eventjson.Threads(), gateway, es.Settings{}),
+		accounts: es.NewService(eventjson.Accounts(), gateway, es.Settings{}),
 	}
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
@@ -359,12 +357,18 @@ func TestNoClosedAccountStays(t *testing.T) {
 			both.Wait()
 			sent := 0
 			for _, updater := range updaters {
-				box := process.Outbox(updater.Outbox)
-				if breaks && random.IntN(2) == 0 {
-					box = deaf{updater.Outbox}
+				ctx, kill := context.WithCancel(t.Context())
+				sending := send
+				broken := breaks && random.IntN(2) == 0
+				if broken { // killed after sending a command and before removing it
+					sending = func(_ context.Context, caller es.Caller, key string, command process.Command) error {
+						defer kill()
+						return errors.Join(send(t.Context(), caller, key, command), context.Canceled)
+					}
 				}
-				n, err := process.NewManager(chat.LeaveOnClose, box, send, process.Settings{}).SendDue(t.Context())
-				if _, broken := box.(deaf); err != nil && !broken {
+				n, err := updater.Outbox.SendDue(ctx, sending)
+				kill()
+				if err != nil && !broken {
 					t.Fatal(err)
 				}
 				sent += n
@@ -411,7 +415,7 @@ func TestNoClosedAccountStays(t *testing.T) {
 
 		left := map[string]int{}
 		for _, record := range w.old {
-			recorded, err := threadcodec.Events().Decode(record.Payload)
+			recorded, err := eventjson.Threads().Events.Decode(record.Payload)
 			if err != nil || recorded.Source != "process/leave-on-close" {
 				continue
 			}
@@ -442,11 +446,6 @@ func TestNoClosedAccountStays(t *testing.T) {
 		}
 	})
 }
-
-// deaf is an outbox whose program is killed after sending a command and before removing it.
-type deaf struct{ process.Outbox }
-
-func (deaf) Done(context.Context, []process.Command) error { return context.Canceled }
 
 // Most events of threads are messages. They do not change membership, so they must not even be decoded.
 func TestLeaveOnCloseDecodesNoMessages(t *testing.T) {

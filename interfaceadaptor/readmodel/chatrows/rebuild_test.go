@@ -20,7 +20,7 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/testenv"
-	"example.com/threads/interfaceadaptor/accountcodec"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
@@ -67,13 +67,13 @@ func (w *whole) Heads(_ context.Context, kind string) iter.Seq2[projection.Head,
 func (w *whole) Parts() int { return 2 }
 
 // Read returns pages of few records in no order, like the scan of a table.
-func (w *whole) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Page, error] {
+func (w *whole) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Batch, error] {
 	if after != "" {
 		w.mu.Lock()
 		w.resumed++
 		w.mu.Unlock()
 	}
-	return func(yield func(projection.Page, error) bool) {
+	return func(yield func(projection.Batch, error) bool) {
 		for i, key := range w.keys() {
 			name := fmt.Sprintf("%03d", i)
 			if i%parts != part || name <= after {
@@ -87,10 +87,10 @@ func (w *whole) Read(ctx context.Context, part, parts int, after string) iter.Se
 				w.mu.Unlock()
 				onPage()
 				if err := ctx.Err(); err != nil {
-					yield(projection.Page{}, err)
+					yield(projection.Batch{}, err)
 					return
 				}
-				if !yield(projection.Page{Records: page, Next: after}, nil) {
+				if !yield(projection.Batch{Records: page, Checkpoint: projection.Checkpoint{Position: after}}, nil) {
 					return
 				}
 			}
@@ -103,7 +103,6 @@ func (w *whole) Read(ctx context.Context, part, parts int, after string) iter.Se
 type rebuilt struct {
 	*verified
 	whole *whole
-	sets  *rowstore.RowSets
 }
 
 func newRebuilt(t *testing.T, db *readmodeltest.Database) *rebuilt {
@@ -119,15 +118,15 @@ func newRebuilt(t *testing.T, db *readmodeltest.Database) *rebuilt {
 		},
 		Event: account.Registered{Name: ada},
 	}
-	v.journal[registered.Aggregate()] = []projection.Record{feed.Record(t, accountcodec.Events(), registered)}
-	if err = v.Fill(t.Context(), registered.Aggregate()); err != nil {
+	v.journal[registered.Aggregate()] = []projection.Record{feed.Record(t, eventjson.Accounts().Events, registered)}
+	if _, err := v.Fill(t.Context(), registered.Aggregate()); err != nil {
 		t.Fatal(err)
 	}
-	return &rebuilt{v, &whole{records: v.journal, onPage: func() {}}, rowstore.NewRowSets(v.store, chatrows.Tables())}
+	return &rebuilt{v, &whole{records: v.journal, onPage: func() {}}}
 }
 
-func (r *rebuilt) rebuild() *projection.Rebuild {
-	return projection.NewRebuild(r.sets, r.store, r.whole, projection.RebuildOptions{Workers: 2}, chatrows.Handlers()...)
+func (r *rebuilt) rebuild() *rowstore.Rebuild {
+	return &rowstore.Rebuild{Store: r.store, Tables: chatrows.Tables(), Journal: r.whole, Handlers: chatrows.Handlers(), Workers: 2}
 }
 
 const accountID = "01H42KBHCWC000000000000HE3"
@@ -213,8 +212,8 @@ func TestRebuildMakesTheRowsThatTheJournalSays(t *testing.T) {
 				t.Errorf("tables and indexes were\n%v\nand are\n%v", before, after)
 			}
 			r.wantSoundFile()
-			state, err := r.sets.State(t.Context())
-			if err != nil || state.Phase != projection.Done || state.Done != r.events() || state.Total != r.events() || state.Failure != "" {
+			state, err := r.store.RebuildState(t.Context())
+			if err != nil || state.Phase != rowstore.RebuildDone || state.Done != r.events() || state.Total != r.events() || state.Failure != "" {
 				t.Errorf("the progress is %+v, %v", state, err)
 			}
 		}
@@ -251,15 +250,15 @@ func TestRebuildGoesOnWhereverItWasInterrupted(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || life > 100 {
 				t.Fatal(err)
 			}
-			state, err := r.sets.State(t.Context())
+			state, err := r.store.RebuildState(t.Context())
 			if err != nil || state.Failure != "" {
 				t.Errorf("a rebuild that was stopped counts as failed: %q, %v", state.Failure, err)
 			}
-			state.Done = 0 // as after a kill before the progress was stored
-			if _, err := r.sets.Save(t.Context(), state); err != nil {
+			// As after a kill before the progress was stored.
+			if _, err := db.DB.ExecContext(t.Context(), "UPDATE projection_rebuilds SET events_done = 0"); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.rebuild().Start(t.Context()); !errors.Is(err, projection.ErrUnfinished) {
+			if err := r.rebuild().Start(t.Context()); !errors.Is(err, rowstore.ErrUnfinished) {
 				t.Errorf("a second rebuild starts: %v", err)
 			}
 		}
@@ -267,10 +266,10 @@ func TestRebuildGoesOnWhereverItWasInterrupted(t *testing.T) {
 		if found := r.differences(); len(found) > 0 {
 			t.Error(found)
 		}
-		if state, err := r.sets.State(t.Context()); err != nil || state.Done != r.events() {
+		if state, err := r.store.RebuildState(t.Context()); err != nil || state.Done != r.events() {
 			t.Errorf("%d events were counted in all lives, want %d, %v", state.Done, r.events(), err)
 		}
-		if err := r.rebuild().Resume(t.Context()); !errors.Is(err, projection.ErrNothingBegun) {
+		if err := r.rebuild().Resume(t.Context()); !errors.Is(err, rowstore.ErrNothingBegun) {
 			t.Errorf("a finished rebuild can be resumed: %v", err)
 		}
 		if r.whole.resumed == 0 {
@@ -415,24 +414,24 @@ func TestCancelledRebuildLeavesNothing(t *testing.T) {
 		if after := r.schema(); !slices.Equal(before, after) {
 			t.Errorf("tables and indexes were\n%v\nand are\n%v", before, after)
 		}
-		if err := r.rebuild().Cancel(t.Context()); !errors.Is(err, projection.ErrNothingBegun) {
+		if err := r.rebuild().Cancel(t.Context()); !errors.Is(err, rowstore.ErrNothingBegun) {
 			t.Errorf("cancelled again: %v", err)
 		}
 
 		// A running rebuild ends by itself.
 		r.whole.onPage = func() {
-			if err := r.sets.Cancel(t.Context()); err != nil {
+			if _, err := db.DB.ExecContext(t.Context(), "UPDATE projection_rebuilds SET cancelled = 1"); err != nil {
 				t.Error(err)
 			}
 			testenv.Eventually(t, 10*time.Second, func() error {
-				state, err := r.sets.State(t.Context())
+				state, err := r.store.RebuildState(t.Context())
 				if err == nil && time.Since(state.UpdatedAt) > 2*time.Second {
 					return nil
 				}
 				return errors.New("the canceled rebuild still has a progress")
 			})
 		}
-		if err := r.rebuild().Start(t.Context()); !errors.Is(err, projection.ErrCancelled) {
+		if err := r.rebuild().Start(t.Context()); !errors.Is(err, rowstore.ErrCancelled) {
 			t.Errorf("the running rebuild: %v", err)
 		}
 		if found := r.differences(); len(found) > 0 {
@@ -499,7 +498,8 @@ func TestProjectionsAheadOfTheJournalGoBackToItsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.journal[r.key] = r.journal[r.key][:written-5]
-		rebuild := projection.NewRebuild(r.sets, r.store, r.whole, projection.RebuildOptions{Others: []projection.Store{other}}, chatrows.Handlers()...)
+		rebuild := r.rebuild()
+		rebuild.Others = []projection.Store{other}
 		if err := rebuild.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -523,7 +523,7 @@ func TestRebuildThatStopsShortStaysApart(t *testing.T) {
 	if err := r.rebuild().Start(t.Context()); err == nil || !strings.Contains(err.Error(), "event 10") {
 		t.Fatalf("the rebuild ends with %v", err)
 	}
-	state, err := r.sets.State(t.Context())
+	state, err := r.store.RebuildState(t.Context())
 	if err != nil || state.Live || !strings.Contains(state.Failure, "event 10") {
 		t.Errorf("the progress is %+v, %v", state, err)
 	}
@@ -538,17 +538,6 @@ func TestRebuildThatStopsShortStaysApart(t *testing.T) {
 	if found := r.differences(); len(found) > 0 {
 		t.Error(found)
 	}
-}
-
-// lateSets calls before when everything is ready for the switch.
-type lateSets struct {
-	*rowstore.RowSets
-	before func()
-}
-
-func (s lateSets) Switch(ctx context.Context, level func(context.Context, projection.Making) error) error {
-	s.before()
-	return s.RowSets.Switch(ctx, level)
 }
 
 // unreachable is a journal that can't be read for one aggregate.
@@ -582,7 +571,12 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 			key := es.AggregateID{Tenant: r.key.Tenant, Type: account.AggregateType, ID: late}
 			var down es.AggregateID
 			var good []byte
-			sets := lateSets{r.sets, func() {
+			rebuild := r.rebuild()
+			rebuild.Journal = unreachable{r.whole, &down, c.read}
+			rebuild.Observe = func(state rowstore.RebuildState) {
+				if state.Phase != "switching" || good != nil {
+					return
+				}
 				r.rename(late, 2, "Last")
 				good = r.journal[key][1].Payload
 				if c.read != nil {
@@ -590,12 +584,11 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 				} else {
 					r.journal[key][1].Payload = []byte(c.payload)
 				}
-			}}
-			rebuild := projection.NewRebuild(sets, r.store, unreachable{r.whole, &down, c.read}, projection.RebuildOptions{}, chatrows.Handlers()...)
+			}
 			if err := rebuild.Start(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the rebuild ends with %v", err)
 			}
-			if state, err := r.sets.State(t.Context()); err != nil || state.Live {
+			if state, err := r.store.RebuildState(t.Context()); err != nil || state.Live {
 				t.Fatalf("the new rows are live: %+v, %v", state, err)
 			}
 			r.journal[key][1].Payload, down = good, es.AggregateID{}
@@ -609,28 +602,12 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 	}
 }
 
-// lostSets lose the lock on rebuilds when lose is called.
-type lostSets struct {
-	*rowstore.RowSets
-	lose *context.CancelCauseFunc
-}
-
-func (s lostSets) Lock(ctx context.Context) (context.Context, func(), error) {
-	held, end := context.WithCancelCause(ctx)
-	*s.lose = end
-	return held, func() {}, nil
-}
-
 // A rebuild that has lost its lock, for example in a pause, must not write over what another process has made since.
 func TestARebuildWithoutItsLockWritesNothing(t *testing.T) {
 	for name, meanwhile := range map[string]func(r *rebuilt, lose context.CancelCauseFunc) error{
 		"the other one has finished it": func(r *rebuilt, lose context.CancelCauseFunc) error {
-			state, err := r.sets.State(r.t.Context())
-			if err == nil {
-				state.Phase = projection.Done
-				_, err = r.sets.Save(r.t.Context(), state)
-			}
-			lose(projection.ErrLockLost)
+			_, err := r.db.DB.ExecContext(r.t.Context(), "UPDATE projection_rebuilds SET phase = 'done'")
+			lose(rowstore.ErrLockLost)
 			return err
 		},
 		"the other one makes another set": func(r *rebuilt, _ context.CancelCauseFunc) error {
@@ -640,7 +617,7 @@ func TestARebuildWithoutItsLockWritesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRebuilt(t, readmodeltest.SQLite(t))
-			var lose context.CancelCauseFunc
+			held, lose := context.WithCancelCause(t.Context())
 			var once sync.Once
 			r.whole.onPage = func() {
 				once.Do(func() {
@@ -649,12 +626,11 @@ func TestARebuildWithoutItsLockWritesNothing(t *testing.T) {
 					}
 				})
 			}
-			rebuild := projection.NewRebuild(lostSets{r.sets, &lose}, r.store, r.whole, projection.RebuildOptions{}, chatrows.Handlers()...)
-			if err := rebuild.Start(t.Context()); !errors.Is(err, projection.ErrLockLost) && !errors.Is(err, projection.ErrTermOver) {
+			if err := r.rebuild().Start(held); !errors.Is(err, rowstore.ErrLockLost) && !errors.Is(err, projection.ErrTermOver) {
 				t.Errorf("the rebuild ends with %v", err)
 			}
-			state, err := r.sets.State(t.Context())
-			if err != nil || state.Live || name == "the other one has finished it" && state.Phase != projection.Done {
+			state, err := r.store.RebuildState(t.Context())
+			if err != nil || state.Live || name == "the other one has finished it" && state.Phase != rowstore.RebuildDone {
 				t.Errorf("the progress is %+v, %v", state, err)
 			}
 		})
@@ -702,8 +678,8 @@ type falsified struct {
 	account string
 }
 
-func (f falsified) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Page, error] {
-	return func(yield func(projection.Page, error) bool) {
+func (f falsified) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Batch, error] {
+	return func(yield func(projection.Batch, error) bool) {
 		for page, err := range f.whole.Read(ctx, part, parts, after) {
 			page.Records = slices.Clone(page.Records)
 			for i, record := range page.Records {
@@ -744,7 +720,8 @@ func TestRebuildComparesASampleOfItsRows(t *testing.T) {
 			}
 			const wrong = "01H42KBHCWC000000000200000"
 			r.rename(wrong, 1, "Last")
-			rebuild := projection.NewRebuild(r.sets, r.store, falsified{r.whole, wrong}, projection.RebuildOptions{}, chatrows.Handlers()...)
+			rebuild := r.rebuild()
+			rebuild.Journal = falsified{r.whole, wrong}
 			err := rebuild.Start(t.Context())
 			if stopped := err != nil && strings.Contains(err.Error(), "not switched: the new rows differ from the journal: account-"+wrong); stopped != c.stops {
 				t.Errorf("the rebuild ends with %v", err)
@@ -770,7 +747,7 @@ func (r *rebuilt) rename(id string, events int, lastName string) {
 		if seqNr == 1 {
 			event = account.Registered{Name: name}
 		}
-		r.journal[key] = append(r.journal[key], feed.Record(r.t, accountcodec.Events(), es.Recorded[account.Event]{
+		r.journal[key] = append(r.journal[key], feed.Record(r.t, eventjson.Accounts().Events, es.Recorded[account.Event]{
 			Envelope: es.Envelope{
 				EventID: fmt.Sprintf("%s%05d", id[:21], seqNr), AggregateType: key.Type, AggregateID: id, SeqNr: seqNr, OccurredAt: time.UnixMicro(1).UTC(),
 				Caller: es.Caller{Tenant: key.Tenant, Executor: id},
@@ -778,7 +755,7 @@ func (r *rebuilt) rename(id string, events int, lastName string) {
 			Event: event,
 		}))
 	}
-	if err := r.Fill(r.t.Context(), key); err != nil {
+	if _, err := r.Fill(r.t.Context(), key); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/kit"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
@@ -37,14 +37,14 @@ func TestRowsAreWhatTheFoldSays(t *testing.T) {
 		want := chat.NewRows()
 		var records []projection.Record
 		for _, recorded := range everything(t) {
-			change, err := chat.Fold(want, projection.Event{Envelope: recorded.Envelope, Event: recorded.Event})
-			if err != nil {
+			if err := want.Apply(projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}); err != nil {
 				t.Fatal(err)
 			}
-			want.Put(change)
-			records = append(records, feed.Record(t, threadcodec.Events(), recorded))
+			records = append(records, feed.Record(t, eventjson.Threads().Events, recorded))
 		}
-		kit.EveryField(t, "rows of this test", want)
+		for _, rows := range []any{want.Threads, want.Members, want.Messages} {
+			kit.EveryField(t, "rows of this test", rows)
+		}
 		for len(records) > 0 {
 			n := min(1+random.IntN(80), len(records))
 			if outcome, err := projector.Project(t.Context(), projection.Batch{Records: records[:n]}); err != nil || outcome.Applied != n {
@@ -57,7 +57,7 @@ func TestRowsAreWhatTheFoldSays(t *testing.T) {
 		maps.Copy(got.Threads, want.Threads)
 		maps.Copy(got.Members, want.Members)
 		maps.Copy(got.Messages, want.Messages)
-		err = store.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error { return chatrows.Store{}.Load(ctx, tx, got) })
+		err = store.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error { return chatrows.LoadRows(ctx, tx, got) })
 		if err != nil {
 			t.Fatal(err)
 		}

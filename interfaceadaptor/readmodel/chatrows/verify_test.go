@@ -16,8 +16,8 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/testenv"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/interfaceadaptor/threadcodec"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 )
@@ -70,10 +70,10 @@ func newVerified(t *testing.T, db *readmodeltest.Database) *verified {
 			s.anything(random)
 		}
 		for _, recorded := range s.events {
-			v.journal[s.key] = append(v.journal[s.key], feed.Record(t, threadcodec.Events(), recorded))
+			v.journal[s.key] = append(v.journal[s.key], feed.Record(t, eventjson.Threads().Events, recorded))
 		}
 		v.key = s.key
-		if err := v.Fill(t.Context(), s.key); err != nil {
+		if _, err := v.Fill(t.Context(), s.key); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,6 +139,7 @@ func (v *verified) spoil(all []spoilt) {
 }
 
 func TestWhatIsSpoiltInRowsIsToldAndMended(t *testing.T) {
+	chatrows.SmallWindows(t, 30)
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		v := newVerified(t, db)
 		v.spoil([]spoilt{

@@ -33,13 +33,23 @@ var (
 	}
 )
 
-// Members implements [query.MemberReader].
+// Members implements [query.Reader].
 func (r *Reader) Members(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
+	page, err := r.begin(ctx, page, errAfter, `SELECT joined_seq FROM members WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
+		tenant.String(), page.AfterID, of[0].String())
+	if err != nil {
+		return nil, err
+	}
 	return pagesOf(ctx, r, membersOfThread, members, tenant, of, page, func(row query.Member) thread.ID { return row.Thread })
 }
 
-// Messages implements [query.MessageReader].
+// Messages implements [query.Reader].
 func (r *Reader) Messages(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
+	page, err := r.begin(ctx, page, errAfter, `SELECT seq_nr FROM messages WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
+		tenant.String(), page.AfterID, of[0].String())
+	if err != nil {
+		return nil, err
+	}
 	return pagesOf(ctx, r, messagesOfThread, messages, tenant, of, page, func(row query.Message) thread.ID { return row.Thread })
 }
 
@@ -50,13 +60,11 @@ type ordered[R any] interface{ Compare(other R) int }
 func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l List, of table.Table[R], tenant es.Tenant, threads []thread.ID, page query.Range,
 	threadOf func(R) thread.ID,
 ) (map[thread.ID]query.Page[R], error) {
-	lists := make(map[thread.ID]*foundPage[R], len(threads))
-	for _, id := range threads {
-		lists[id] = newFound[R](page.Limit / len(threads))
-	}
+	lists := make(map[thread.ID]foundPage[R], len(threads))
 	for some := range slices.Chunk(threads, maxSelects/len(partsOf(page))) {
 		var s unionStatement
 		for _, id := range some {
+			lists[id] = foundPage[R]{}
 			l.add(&s, page, tenant.String(), id.String())
 		}
 		if err := run(ctx, r, &s, of, func(p selectPart, row R) { lists[threadOf(row)].take(p, row) }); err != nil {
@@ -74,60 +82,30 @@ func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l List, of table.Tabl
 func Page[R ordered[R]](ctx context.Context, r *Reader, of table.Table[R], l List, page query.Range, scope ...any) (query.Page[R], error) {
 	var s unionStatement
 	l.add(&s, page, scope...)
-	found := newFound[R](page.Limit)
+	found := foundPage[R]{}
 	err := run(ctx, r, &s, of, found.take)
 	return found.page(l, page), err
 }
 
-// foundPage is the result of reading a page.
-type foundPage[R ordered[R]] struct {
-	items          []R
-	previous, next bool // there is a row beyond the bounds
-	many           bool // the list is too long for the statement
-}
+// foundPage are the rows that were read for a page.
+type foundPage[R ordered[R]] map[selectPart][]R
 
-// newFound allocates room for about so many rows.
-func newFound[R ordered[R]](rows int) *foundPage[R] {
-	return &foundPage[R]{items: make([]R, 0, min(rows+1, 128))}
-}
-
-func (f *foundPage[R]) take(p selectPart, row R) {
-	switch p {
-	case partPrevious:
-		f.previous = true
-	case partNext:
-		f.next = true
-	case partMany:
-		f.many = true
-	case partItems:
-		f.items = append(f.items, row)
-	}
-}
-
-// count returns the number of rows of a part.
-func (f *foundPage[R]) count(p selectPart) int {
-	switch {
-	case p == partItems:
-		return len(f.items)
-	case p == partPrevious && f.previous, p == partNext && f.next:
-		return 1
-	}
-	return 0
-}
+func (f foundPage[R]) take(p selectPart, row R) { f[p] = append(f[p], row) }
 
 // page returns the requested page.
-func (f *foundPage[R]) page(l List, asked query.Range) query.Page[R] {
-	slices.SortFunc(f.items, func(a, b R) int {
+func (f foundPage[R]) page(l List, asked query.Range) query.Page[R] {
+	items := f[partItems]
+	slices.SortFunc(items, func(a, b R) int {
 		if l.Descending {
 			a, b = b, a
 		}
 		return a.Compare(b)
 	})
-	page := query.Page[R]{Items: f.items, HasPrevious: f.previous, HasNext: f.next}
-	if surplus := len(f.items) - asked.Limit; surplus > 0 && asked.Backward {
-		page.Items, page.HasPrevious = f.items[surplus:], true
+	page := query.Page[R]{Items: items, HasPrevious: len(f[partPrevious]) > 0, HasNext: len(f[partNext]) > 0}
+	if surplus := len(items) - asked.Limit; surplus > 0 && asked.Backward {
+		page.Items, page.HasPrevious = items[surplus:], true
 	} else if surplus > 0 {
-		page.Items, page.HasNext = f.items[:asked.Limit], true
+		page.Items, page.HasNext = items[:asked.Limit], true
 	}
 	return page
 }

@@ -1,3 +1,8 @@
+// Package queryreader implements the ports of usecase/query with SQL on the tables that the projection writes. The same
+// statements run on MySQL, MariaDB and SQLite.
+//
+// Every statement is restricted to the tenant. A page is found by its position, not by counting rows. The pages of
+// several lists are read in one statement that reads no more rows than it returns (list.go).
 package queryreader
 
 import (
@@ -9,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/es/database"
@@ -35,21 +41,21 @@ func New(db *sqlx.DB) *Reader { return &Reader{db} }
 const isMember = ` AND EXISTS (SELECT 1 FROM members v
 	WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ? AND v.removed = 0)`
 
-// Thread implements [query.ThreadReader].
+// Thread implements [query.Reader].
 func (r *Reader) Thread(ctx context.Context, viewer query.Viewer, id thread.ID) (query.Thread, error) {
 	return One(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
 		`SELECT `+chatrows.Threads.List("t")+` FROM threads t WHERE t.tenant_code = ? AND t.id = ? AND t.deleted = 0`+isMember,
 		viewer.Tenant.String(), id.String(), viewer.User.String())
 }
 
-// ThreadByCode implements [query.ThreadReader].
+// ThreadByCode implements [query.Reader].
 func (r *Reader) ThreadByCode(ctx context.Context, viewer query.Viewer, code thread.Code) (query.Thread, error) {
 	return One(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
 		`SELECT `+chatrows.Threads.List("t")+` FROM threads t WHERE t.tenant_code = ? AND t.code = ? AND t.deleted = 0`+isMember,
 		viewer.Tenant.String(), code.String(), viewer.User.String())
 }
 
-// Member implements [query.MemberReader].
+// Member implements [query.Reader].
 func (r *Reader) Member(ctx context.Context, key es.AggregateID, user thread.UserID) (query.Member, error) {
 	return One(ctx, r, chatrows.Members, thread.ErrMemberNotFound,
 		`SELECT `+chatrows.Members.List("m")+` FROM members m
@@ -58,7 +64,7 @@ func (r *Reader) Member(ctx context.Context, key es.AggregateID, user thread.Use
 		key.Tenant.String(), key.ID, user.String())
 }
 
-// Message implements [query.MessageReader].
+// Message implements [query.Reader].
 func (r *Reader) Message(ctx context.Context, viewer query.Viewer, id thread.MessageID) (query.Message, error) {
 	return One(ctx, r, chatrows.Messages, thread.ErrMessageNotFound,
 		`SELECT `+chatrows.Messages.List("s")+` FROM messages s
@@ -67,38 +73,34 @@ func (r *Reader) Message(ctx context.Context, viewer query.Viewer, id thread.Mes
 		viewer.Tenant.String(), id.String(), viewer.User.String())
 }
 
-// ThreadPosition implements [query.ThreadReader].
-func (r *Reader) ThreadPosition(ctx context.Context, viewer query.Viewer, id thread.ID) (query.Position, error) {
-	return r.position(ctx, thread.ErrThreadNotFound, id.String(),
-		`SELECT t.updated_at FROM threads t WHERE t.tenant_code = ? AND t.id = ? AND EXISTS (SELECT 1 FROM members v
-		WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ?)`,
+// WasMember implements [query.Reader].
+func (r *Reader) WasMember(ctx context.Context, viewer query.Viewer, id thread.ID) error {
+	_, err := r.begin(ctx, query.Range{AfterID: id.String()}, thread.ErrThreadNotFound, positionOfThread,
 		viewer.Tenant.String(), id.String(), viewer.User.String())
+	return err
 }
 
-// MemberPosition implements [query.MemberReader].
-func (r *Reader) MemberPosition(ctx context.Context, key es.AggregateID, id thread.MemberID) (query.Position, error) {
-	return r.position(ctx, thread.ErrMemberNotFound, id.String(),
-		`SELECT joined_seq FROM members WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
-		key.Tenant.String(), id.String(), key.ID)
-}
+// positionOfThread selects a thread's position in the list of a user, also when it is deleted or the user has left it.
+const positionOfThread = `SELECT t.updated_at FROM threads t WHERE t.tenant_code = ? AND t.id = ? AND EXISTS (SELECT 1 FROM members v
+	WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ?)`
 
-// MessagePosition implements [query.MessageReader].
-func (r *Reader) MessagePosition(ctx context.Context, key es.AggregateID, id thread.MessageID) (query.Position, error) {
-	return r.position(ctx, thread.ErrMessageNotFound, id.String(),
-		`SELECT seq_nr FROM messages WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
-		key.Tenant.String(), id.String(), key.ID)
-}
+// errAfter is the error of a page after a row that is not in the list.
+var errAfter error = &ident.InvalidError{Field: "after", Reason: "must be the id of a row of this list"}
 
-func (r *Reader) position(ctx context.Context, missing error, id, statement string, args ...any) (query.Position, error) {
-	at := query.Position{ID: id}
-	err := r.db.GetContext(ctx, &at.At, statement, args...)
+// begin replaces the id of the row before a page by its position, which a statement selects.
+func (r *Reader) begin(ctx context.Context, page query.Range, missing error, statement string, args ...any) (query.Range, error) {
+	if page.AfterID == "" {
+		return page, nil
+	}
+	page.After.ID = page.AfterID
+	err := r.db.GetContext(ctx, &page.After.At, statement, args...)
 	if errors.Is(err, sql.ErrNoRows) {
-		return query.Position{}, missing
+		return page, missing
 	}
 	if err != nil {
-		return query.Position{}, r.explain("read the read model", err)
+		return page, r.explain("find where a page of the read model begins", err)
 	}
-	return at, nil
+	return page, nil
 }
 
 // One reads one row; if there is none it returns the error missing.
@@ -113,7 +115,7 @@ func One[R any](ctx context.Context, r *Reader, of table.Table[R], missing error
 	return found, nil
 }
 
-// Accounts implements [query.AccountReader].
+// Accounts implements [query.Reader].
 func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.ID) (map[account.ID]query.Account, error) {
 	found := make(map[account.ID]query.Account, len(ids))
 	keys := make([][]string, len(ids))

@@ -109,24 +109,25 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 			t.Errorf("the thread of the other tenant: %+v, %v", got, err)
 		}
 		for _, other := range []query.Viewer{viewer(elsewhere, alice), viewer(noTenant, alice), viewer(w, carol)} {
-			position, err := reader.ThreadPosition(t.Context(), other, tea)
-			if !errors.Is(err, thread.ErrThreadNotFound) {
-				t.Errorf("the position of a thread that %v was never in: %v, %v", other, position, err)
+			if err := reader.WasMember(t.Context(), other, tea); !errors.Is(err, thread.ErrThreadNotFound) {
+				t.Errorf("a thread that %v was never in: %v", other, err)
 			}
-		}
-		if _, err := reader.MessagePosition(t.Context(), elsewhere.Key(tea), message); !errors.Is(err, thread.ErrMessageNotFound) {
-			t.Errorf("the position of another tenant's message: %v", err)
-		}
-		if _, err := reader.MessagePosition(t.Context(), w.Key(same), message); !errors.Is(err, thread.ErrMessageNotFound) {
-			t.Errorf("the position of another thread's message: %v", err)
+			if _, err := reader.Threads(t.Context(), other, query.Range{AfterID: tea.String(), Limit: 1}); es.KindOf(err) != es.Invalid {
+				t.Errorf("after a thread that %v was never in: %v", other, err)
+			}
 		}
 		owner, err := reader.Member(t.Context(), w.Key(tea), alice)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, key := range []es.AggregateID{elsewhere.Key(tea), w.Key(same)} {
-			if _, err := reader.MemberPosition(t.Context(), key, owner.ID); !errors.Is(err, thread.ErrMemberNotFound) {
-				t.Errorf("the position of another thread's member: %v", err)
+			page, other := query.Range{AfterID: owner.ID.String(), Limit: 1}, []thread.ID{chat.ThreadID(key)}
+			if _, err := reader.Members(t.Context(), key.Tenant, other, page); es.KindOf(err) != es.Invalid {
+				t.Errorf("after another thread's member: %v", err)
+			}
+			page.AfterID = message.String()
+			if _, err := reader.Messages(t.Context(), key.Tenant, other, page); es.KindOf(err) != es.Invalid {
+				t.Errorf("after another thread's message: %v", err)
 			}
 		}
 	})

@@ -3,6 +3,7 @@ package queryreader
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"example.com/threads/usecase/query"
 )
@@ -46,61 +47,56 @@ func threadsBy(at, from string) List {
 	return List{Columns: threads.List("t"), From: from, At: at, ID: "t.id", Descending: true}
 }
 
-// Threads implements [query.ThreadReader].
+// Threads implements [query.Reader].
 func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Thread], error) {
+	page, err := r.begin(ctx, page, errAfter, positionOfThread, viewer.Tenant.String(), page.AfterID, viewer.User.String())
+	if err != nil {
+		return query.Page[query.Thread]{}, err
+	}
 	found, err := r.few(ctx, viewer, page)
-	whole := !found.many
+	whole := len(found[partMany]) == 0
 	if err == nil && !whole {
 		found, whole, err = r.walk(ctx, viewer, page)
 	}
 	if err == nil && !whole {
-		found = newFound[query.Thread](page.Limit)
-		var s unionStatement
-		threadsOfViewer.add(&s, page, viewer.Tenant.String(), viewer.User.String())
-		err = run(ctx, r, &s, threads, found.take)
+		return Page(ctx, r, threads, threadsOfViewer, page, viewer.Tenant.String(), viewer.User.String())
 	}
 	return found.page(threadsOfViewer, page), err
 }
 
 // few reads the page of a viewer with fewer than fewThreads, or finds that there are more.
-func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (*foundPage[query.Thread], error) {
+func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (foundPage[query.Thread], error) {
 	var s unionStatement
 	tenant, user := viewer.Tenant.String(), viewer.User.String()
 	threadsOfFew.add(&s, page, tenant, user, tenant, user, tenant)
 	s.begin(partMany, fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ?`, threadsOfTenant.Columns, counted, fewThreads),
 		tenant, user, tenant)
 	s.end(" LIMIT 1")
-	found := newFound[query.Thread](page.Limit)
+	found := foundPage[query.Thread]{}
 	return found, run(ctx, r, &s, threads, found.take)
 }
 
 // walk searches the tenant's threads for the page's, from the start of the page. whole is false if the page is not
 // complete at the maximum.
-func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range) (found *foundPage[query.Thread], whole bool, err error) {
-	found = newFound[query.Thread](page.Limit)
+func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range) (found foundPage[query.Thread], whole bool, err error) {
 	parts, tenant := partsOf(page), viewer.Tenant.String()
 	var s unionStatement
 	for _, p := range parts {
 		p.limit, p.offset = 1, walked
 		threadsOfTenant.addPart(&s, p, tenant)
 	}
-	ends := map[selectPart]query.Position{} // of the searches
-	err = run(ctx, r, &s, threads, func(p selectPart, t query.Thread) { ends[p] = t.Position() })
-	if err != nil {
+	found, ends := foundPage[query.Thread]{}, foundPage[query.Thread]{} // ends of the searches
+	if err = run(ctx, r, &s, threads, ends.take); err != nil {
 		return found, false, err
 	}
 	s = unionStatement{}
 	for _, p := range parts {
-		if end, ends := ends[p.part]; ends {
-			p.bounds = append(p.bounds, bound{beyond: p.backward, orAt: true, of: end})
+		if end := ends[p.part]; len(end) > 0 {
+			p.bounds = append(p.bounds, bound{beyond: p.backward, orAt: true, of: end[0].Position()})
 		}
 		threadsWalked(r).addPart(&s, p, tenant, viewer.User.String())
 	}
 	err = run(ctx, r, &s, threads, found.take)
-	whole = true
-	for _, p := range parts {
-		_, ended := ends[p.part]
-		whole = whole && (!ended || found.count(p.part) == p.limit)
-	}
+	whole = !slices.ContainsFunc(parts, func(p selection) bool { return len(ends[p.part]) > 0 && len(found[p.part]) < p.limit })
 	return found, whole, err
 }

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"github.com/jmoiron/sqlx"
 
@@ -20,7 +17,8 @@ import (
 	"example.com/threads/extras/tasks"   // extra:tasks
 	"example.com/threads/extras/tenants" // extra:tenants
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/config/stores"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/program"
 	rdbmigration "example.com/threads/rdb-migration"
 )
 
@@ -38,110 +36,66 @@ Environment variables (defaults in parentheses):
 Exit code: 0 success, 1 failure, 2 wrong usage.
 `
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "migrate:", err)
-		os.Exit(exitCode(err))
-	}
-}
+func main() { program.Main("migrate", run) }
 
-var errUsage = errors.New("wrong usage; see migrate --help")
-
-func exitCode(err error) int {
-	if errors.Is(err, errUsage) {
-		return 2
-	}
-	return 1
-}
-
-type action func(context.Context, *sqlx.DB, []migration.Set, io.Writer) error
+var actions = map[string]func(context.Context, *sqlx.DB, []migration.Set, io.Writer) error{"up": up, "down": down, "status": status}
 
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
-	if len(args) == 0 || len(args) > 2 {
-		return fmt.Errorf("%w: expected one of up, down, status", errUsage)
-	}
-	var do action
-	switch args[0] {
-	case "-h", "-help", "--help", "help":
-		_, err := fmt.Fprintf(out, usage, config.Help(all))
+	if program.WantsHelp(args) || slices.Equal(args, []string{"help"}) {
+		_, err := fmt.Fprintf(out, usage, config.Help(databases("")))
 		return err
-	case "up":
-		do = up
-	case "down":
-		do = down
-	case "status":
-		do = status
-	default:
-		return fmt.Errorf("%w: %q is not one of up, down, status", errUsage, args[0])
 	}
-	wanted, err := targets(args, getenv)
+	args = append(args, "", "") // those that are left out
+	action, schema := actions[args[0]], args[1]
+	switch {
+	case action == nil || len(args) > 4:
+		return fmt.Errorf("%w: expected one of up, down, status; see migrate --help", program.ErrUsage)
+	case !slices.Contains([]string{"", "readmodel", "eventstore"}, schema):
+		return fmt.Errorf("%w: %q is not readmodel or eventstore; see migrate --help", program.ErrUsage, schema)
+	case schema == "" && args[0] == "down":
+		schema = "readmodel" // to lose the events, name them
+	}
+	wanted, err := config.Read(getenv, databases(schema))
 	if err != nil {
 		return err
 	}
-	for _, t := range wanted {
-		if err := t.run(ctx, do, out); err != nil {
+	for _, each := range wanted {
+		db, err := database.Open(ctx, each.url, database.Settings{MaxConns: 2})
+		if err != nil {
+			return fmt.Errorf("%s: %w", each.variable, err)
+		}
+		if err := errors.Join(action(ctx, db, each.sets, out), db.Close()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// target is a database with its schemas.
-type target struct {
-	sets          []migration.Set // with down: the last one whose migrations are not all reverted
-	variable, url string          // name of the variable and URL of the database
+// schemas are those in a database.
+type schemas struct {
+	variable, url string
+	sets          []migration.Set
 }
 
-// targets returns the schemas that args select. Down must name the event store, because its events would be lost.
-func targets(args []string, getenv func(string) string) ([]target, error) {
-	switch {
-	case len(args) == 2 && args[1] == "eventstore":
-		return config.Read(getenv, eventStore)
-	case len(args) == 2 && args[1] != "readmodel":
-		return nil, fmt.Errorf("%w: %q is not readmodel or eventstore", errUsage, args[1])
-	case len(args) == 2, args[0] == "down":
-		return config.Read(getenv, readModel)
-	default:
-		return config.Read(getenv, all)
+// databases returns what reads where the schemas are: readmodel, eventstore whether it is in use or not, or all in use.
+func databases(schema string) func(*config.Reader) []schemas {
+	return func(r *config.Reader) (found []schemas) {
+		if schema != "eventstore" {
+			sets := rdbmigration.ReadModel()
+			sets = append(sets, tasks.Schema())   // extra:tasks
+			sets = append(sets, tenants.Schema()) // extra:tenants
+			found = append(found, schemas{"DATABASE_URL", eventstore.ReadDatabaseURL(r), sets})
+		}
+		if schema == "readmodel" {
+			return found
+		}
+		if kind, url := eventstore.ReadURL(r); schema == "eventstore" || kind != eventstore.DynamoDB {
+			sets := []migration.Set{sqlstore.Schema()}
+			sets = slices.Insert(sets, 0, erasure.Schema()) // extra:erasure
+			found = append(found, schemas{"EVENT_STORE_URL", url, sets})
+		}
+		return found
 	}
-}
-
-func readModel(r *config.Reader) []target {
-	sets := rdbmigration.ReadModel()
-	sets = append(sets, tasks.Schema())   // extra:tasks
-	sets = append(sets, tenants.Schema()) // extra:tenants
-	return []target{{sets, "DATABASE_URL", stores.ReadDatabaseURL(r)}}
-}
-
-// eventStore returns the target of EVENT_STORE_URL, whether it is in use or not.
-func eventStore(r *config.Reader) []target {
-	_, url := stores.ReadEventStore(r)
-	return []target{inEventStore(url)}
-}
-
-func inEventStore(url string) target {
-	var sets []migration.Set
-	sets = append(sets, erasure.Schema()) // extra:erasure
-	return target{append(sets, sqlstore.Schema()), "EVENT_STORE_URL", url}
-}
-
-func all(r *config.Reader) []target {
-	found := readModel(r)
-	if kind, url := stores.ReadEventStore(r); kind != stores.DynamoDB {
-		found = append(found, inEventStore(url))
-	}
-	return found
-}
-
-func (t target) run(ctx context.Context, do action, out io.Writer) error {
-	db, err := database.Open(ctx, t.url, database.Settings{MaxConns: 2})
-	if err != nil {
-		return fmt.Errorf("%s: %w", t.variable, err)
-	}
-	return errors.Join(do(ctx, db, t.sets, out), db.Close())
 }
 
 func up(ctx context.Context, db *sqlx.DB, sets []migration.Set, out io.Writer) error {
@@ -160,6 +114,7 @@ func up(ctx context.Context, db *sqlx.DB, sets []migration.Set, out io.Writer) e
 	return nil
 }
 
+// down reverts the latest migration of the last set that has one.
 func down(ctx context.Context, db *sqlx.DB, sets []migration.Set, out io.Writer) error {
 	for _, set := range slices.Backward(sets) {
 		file, err := migration.Down(ctx, db, set)
@@ -182,11 +137,7 @@ func status(ctx context.Context, db *sqlx.DB, sets []migration.Set, out io.Write
 			return err
 		}
 		for _, one := range migrations {
-			state := "pending"
-			if one.Applied {
-				state = "applied"
-			}
-			fmt.Fprintf(out, "%s: %s %s\n", set, state, one.File)
+			fmt.Fprintf(out, "%s: %s %s\n", set, one.State, one.Source.Path)
 		}
 	}
 	return nil

@@ -48,9 +48,6 @@ func (f *Feed) Now() time.Time { return f.now }
 // Executor returns the executor of the last event. Each event has another one.
 func (f *Feed) Executor() string { return f.executor }
 
-// Version returns the version of an aggregate.
-func (f *Feed) Version(key es.AggregateID) uint64 { return f.versions[key] }
-
 // Happened projects the next events of an aggregate, each a [Tick] after the one before, and returns their envelopes.
 func Happened[E any](f *Feed, codec *es.Codec[E], tenant es.Tenant, id string, events ...E) []es.Envelope {
 	f.t.Helper()

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"cmp"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -9,7 +10,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es/process"
-	"example.com/threads/es/process/outbox"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/tests/kit"
@@ -19,20 +19,20 @@ import (
 // a real outbox, which only the rules empty.
 type Process struct {
 	Projector *projection.Projector
-	Outbox    *outbox.Outbox
+	Outbox    *process.Outbox
 }
 
 // NewProcess returns the named process manager, whose rows are in db. journal fills the gaps between events; nil if a
 // test has no gaps.
 func NewProcess(
-	t testing.TB, db *sqlx.DB, name string, journal projection.Journal, handlers func(*outbox.Outbox) []projection.Handler,
+	t testing.TB, db *sqlx.DB, name string, journal projection.Journal, handlers func(*process.Outbox) []projection.Handler,
 ) Process {
 	t.Helper()
 	store, err := rowstore.New(db, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	box := outbox.New(db, store, name)
+	box := process.New(db, store, name, slog.New(slog.DiscardHandler))
 	return Process{projection.New(store, journal, projection.Options{}, handlers(box)...), box}
 }
 

@@ -57,29 +57,30 @@ type registry struct {
 type line struct{ behind, add string }
 
 var lists = []registry{
-	{"interfaceadaptor/chatstore/types.go", []line{
+	{"interfaceadaptor/eventjson/eventjson.go", []line{
 		{"\t\tAccounts(),", "\t\tGadgets(),"},
 	}},
-	{"cmd/internal/writeapi/commands.go", []line{
-		{"es.NewService(chatstore.Accounts(),", "\tgadgets := es.NewService(chatstore.Gadgets(), gateway, ofOthers)"},
+	{"cmd/write-api/commands/commands.go", []line{
+		{"es.NewService(eventjson.Accounts(),", "\tgadgets := es.NewService(eventjson.Gadgets(), gateway, ofOthers)"},
 		{"\t\t\taccounts,", "\t\t\tgadgets,"},
 		{"rest.Accounts(", "\t\t\trest.Gadgets(gadgets),"},
 	}},
-	{"interfaceadaptor/readmodel/chatrows/store.go", []line{
+	{"interfaceadaptor/readmodel/chatrows/chatrows.go", []line{
+		{`table.Of[query.Account]`, "\tGadgets = table.Of[query.Gadget](\"gadgets\", 2)"},
 		{"\t\tAccounts.Name,", "\t\tGadgets.Name,"},
-		{"chat.AccountRows(", "\t\tchat.GadgetRows(rowstore.Rows[query.Gadget]{Table: Gadgets}, chatstore.Gadgets().Events),"},
+		{"chat.NextAccount)", "\t\trowstore.OneRow(Gadgets, eventjson.Gadgets().Events, chat.GadgetRowsVersion, chat.NextGadget),"},
 	}},
 	{"usecase/query/queries.go", []line{
-		{"\tAccountReader", "\tGadgetReader"},
+		{"\tAccounts(ctx context.Context,", "\n\tGadgetReader"},
 	}},
 	{"usecase/query/consistency.go", []line{
 		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},
-		{"{Type: account.AggregateType,", "\t\t{Type: gadget.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) (bool, error) {\n" +
+		{"{Type: account.AggregateType,", "\t\t{Type: gadget.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) error {\n" +
 			"\t\t\tparsed, err := ident.Parse[gadget.Gadget](id)\n\t\t\tif err == nil {\n\t\t\t\t_, err = q.Gadget(ctx, viewer, parsed)\n\t\t\t}\n" +
-			"\t\t\treturn true, err\n\t\t}},"},
+			"\t\t\treturn err\n\t\t}},"},
 	}},
 	{"extras/publishing/asyncapi_test.go", []line{
-		{"publishing.Of(chatstore.Accounts())},", "\t\t{\"interfaceadaptor/gadgetcodec\", publishing.Of(chatstore.Gadgets())},"},
+		{"publishing.Of(eventjson.Accounts())},", "\t\t{\"interfaceadaptor/eventjson\", publishing.Of(eventjson.Gadgets())},"},
 	}},
 	{"cmd/standalone/access_test.go", []line{
 		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first"}, "gadget_id"),`},

@@ -46,7 +46,7 @@ func run(ctx context.Context, root, name string) error {
 	}
 	for _, command := range [][]string{
 		{"go", "generate", "./interfaceadaptor/graphql", "./extras/page"},
-		{"go", "test", "./interfaceadaptor/" + name + "codec"},
+		{"go", "test", "./interfaceadaptor/eventjson"},
 	} {
 		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "UPDATE_GOLDEN=1")
@@ -58,7 +58,8 @@ func run(ctx context.Context, root, name string) error {
 }
 
 // taken are names that this application uses for something else.
-var taken = []string{"message", "member", "query", "subscription", "error", "string", "tenant", "event", "command", "name", "role", "text", "id"}
+var taken = []string{"message", "member", "query", "subscription", "error", "string", "tenant", "event", "command", "name", "role", "text", "id",
+	"connection", "edge", "cursors", "resolver", "settings", "executable"}
 
 var usable = regexp.MustCompile(`^[a-z][a-z0-9]{1,30}$`)
 

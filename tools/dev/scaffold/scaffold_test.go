@@ -14,10 +14,10 @@ func TestAFreshAggregateWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	treecopy.Do(t, root, "go", "vet", "./cmd/...", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./rdb-migration/...")
-	treecopy.Do(t, root, "go", "test", "./domain/voucher", "./interfaceadaptor/vouchercodec", "./tests/architecture")
+	treecopy.Do(t, root, "go", "test", "./domain/voucher", "./interfaceadaptor/eventjson", "./tests/architecture")
 	// The last of these packages sends commands to the running program as several actors, and queries the results.
 	treecopy.Do(t, root, "go", "test", "-run", "Voucher|Schema|WhoMay", "./interfaceadaptor/rest", "./interfaceadaptor/readmodel/chatrows", "./interfaceadaptor/graphql", "./cmd/standalone")
-	treecopy.Do(t, root, "go", "test", "-run", "Publish|Registered", "./cmd/internal/updater", "./extras/publishing")
+	treecopy.Do(t, root, "go", "test", "-run", "Publish|Registered", "./cmd/read-model-updater/projections", "./extras/publishing")
 	if unformatted := treecopy.Do(t, root, "gofmt", "-l", "."); unformatted != "" {
 		t.Errorf("gofmt would change %s", unformatted)
 	}

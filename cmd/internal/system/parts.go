@@ -1,0 +1,95 @@
+// Package system holds what the programs of the system share: the aggregate types and rows that they know, and the
+// parts that each of their servers has.
+package system
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/extras/access"  // extra:access
+	"example.com/threads/extras/erasure" // extra:erasure
+	"example.com/threads/extras/observe" // extra:observe
+	"example.com/threads/extras/tenants" // extra:tenants
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/infrastructure/logging"
+)
+
+// Settings are those that all servers have.
+type Settings struct {
+	Logging logging.Settings
+	Observe observe.Settings // extra:observe
+	Access  access.Settings  // extra:access
+	Tenants tenants.Settings // extra:tenants
+}
+
+// ReadSettings reads them. The log has these defaults.
+func ReadSettings(r *config.Reader, level, format string) (s Settings) {
+	s.Logging = logging.ReadSettings(r, level, format)
+	s.Observe = observe.ReadSettings(r) // extra:observe
+	s.Access = access.ReadSettings(r)   // extra:access
+	s.Tenants = tenants.ReadSettings(r) // extra:tenants
+	return s
+}
+
+// Parts are what the servers of a program are made with.
+type Parts struct {
+	Log      *slog.Logger
+	Registry *prometheus.Registry
+	Tracer   trace.TracerProvider // nil: no traces
+	Observer *observe.Observer    // extra:observe
+	Access   *access.Access       // extra:access
+	Keys     *erasure.Keyring     // extra:erasure
+	Tenants  tenants.Settings     // extra:tenants
+}
+
+// Open opens the parts of a program. [Parts.Run] runs them, and [Parts.Close] ends them. The first program of a system
+// brings along what it has once.
+func Open(ctx context.Context, name string, s Settings, isFirst bool, stdout io.Writer) (p Parts, err error) {
+	p = Parts{Log: s.Logging.Logger(stdout), Registry: httpserver.NewRegistry()}
+	if p.Observer, err = observe.Start(ctx, s.Observe, name, p.Registry, p.Log); err != nil { // extra:observe {
+		return p, err
+	}
+	p.Tracer = p.Observer.Provider()                                            // extra:observe }
+	if p.Access, err = access.Open(ctx, s.Access, isFirst, p.Log); err != nil { // extra:access {
+		return p, err
+	} // extra:access }
+	p.Tenants = s.Tenants // extra:tenants
+	return p, nil
+}
+
+// Anew returns the parts for one more server of the program, which has metrics of its own.
+func (p Parts) Anew() Parts {
+	p.Registry = httpserver.NewRegistry()
+	return p
+}
+
+// Listen takes the address of an API, whose name setting is.
+func (p Parts) Listen(ctx context.Context, setting, address string) (*httpserver.Server, error) {
+	server, err := httpserver.Listen(ctx, p.Log, setting, address)
+	if err != nil {
+		return nil, err
+	}
+	p.Observer.Watch(server) // extra:observe
+	p.Access.Protect(server) // extra:access
+	return server, nil
+}
+
+// Run works for the servers until ctx ends.
+func (p Parts) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return p.Observer.Run(ctx) }) // extra:observe
+	group.Go(func() error { return p.Access.Run(ctx) })   // extra:access
+	return group.Wait()
+}
+
+// Close releases what Open took.
+func (p Parts) Close() {
+	p.Observer.Stop()    // extra:observe
+	_ = p.Access.Close() // extra:access
+}

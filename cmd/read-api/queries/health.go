@@ -1,0 +1,75 @@
+package queries
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+)
+
+const (
+	journalCheckTimeout = time.Second
+	// silentAfter is the age of a report that is too old to be trusted: the updater reports every 10 s or more often.
+	silentAfter = 30 * time.Second
+)
+
+// health is that of the read-api.
+type health struct {
+	db    *sqlx.DB
+	store Store
+	log   *slog.Logger
+}
+
+// report makes the program ready when the read model can be reached and has caught up once since its tables were
+// created. The lag is the one that the updater reported last.
+func (h health) report(ctx context.Context, health *httpserver.Health) {
+	var report rowstore.Report
+	err := migration.Ready(ctx, h.db, system.Schemas()...)
+	if err == nil {
+		report, err = rowstore.ReadReport(ctx, h.db, chatrows.Projection)
+	}
+	if err != nil {
+		h.log.WarnContext(ctx, "not ready", "check", "database", "error", err)
+		err = httpserver.Public("the database of the read model can't be used; the log says why")
+	}
+	health.Check("database", err)
+	silent := time.Since(report.At)
+	lag := projection.Lag{Behind: report.Behind, Records: report.BehindRecords, AtLeast: report.AtLeast || silent > silentAfter}
+	system.ReportLag(health, lag)
+	if err != nil {
+		return
+	}
+	h.checkJournal(ctx, health)
+	system.CheckCaughtUp(health, report.CaughtUp, lag)
+	switch {
+	case report.At.Unix() <= 0:
+		health.Warn("no read-model-updater has reported yet how far the read model is")
+	case silent > silentAfter:
+		health.Warn(fmt.Sprintf("no read-model-updater has reported for %.0f s how far the read model is", silent.Seconds()))
+	}
+}
+
+// checkJournal warns when the event store can't be used. Only three queries need it.
+func (h health) checkJournal(ctx context.Context, health *httpserver.Health) {
+	ctx, cancel := context.WithTimeout(ctx, journalCheckTimeout)
+	defer cancel()
+	store, err := h.store(ctx)
+	if err == nil {
+		err = store.Check(ctx)
+	}
+	if err != nil {
+		h.log.WarnContext(ctx, "the event store can't be used: threadHistory, threadAt and accountHistory are UNAVAILABLE", "error", err)
+		health.Warn("the event store can't be used, so threadHistory, threadAt and accountHistory are UNAVAILABLE: " +
+			cmp.Or(httpserver.PublicReason(err), "the log says why"))
+	}
+}

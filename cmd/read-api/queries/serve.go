@@ -1,0 +1,179 @@
+// Package queries is the query side: SQL reader, version watcher, queries, history from the event store, and the
+// GraphQL API over them. read-api and standalone serve it over the database that they open; in standalone the updater
+// reports changes to it ([Server.Changed]).
+package queries
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/read-api/graphiql"
+	"example.com/threads/es"
+	"example.com/threads/es/memory"
+	"example.com/threads/es/projection"
+	"example.com/threads/extras/tasks"   // extra:tasks
+	"example.com/threads/extras/tenants" // extra:tenants
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/eventjson"
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/graphql/generated"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
+	"example.com/threads/usecase/query"
+)
+
+// Settings are read from the environment.
+type Settings struct {
+	Address     string
+	WaitTimeout time.Duration
+	Limits      graphql.Settings // its limits
+}
+
+// ReadSettings reads them.
+func ReadSettings(r *config.Reader) Settings {
+	return Settings{
+		Address: r.Address("READ_API_ADDR", ":28082", "address to listen on"),
+		WaitTimeout: r.Duration("READ_WAIT_TIMEOUT", 2*time.Second, time.Millisecond, 8*time.Second,
+			"how long a query waits for the versions of its Consistency-Token"),
+		Limits: graphql.Settings{
+			ComplexityLimit: r.Int("QUERY_COMPLEXITY_LIMIT", 20_000, 1, 10_000_000,
+				"the most fields times page sizes of an operation"),
+			ConnectionLimit: r.Int("LIVE_CONNECTION_LIMIT", 10_000, 1, 1_000_000,
+				"WebSockets and event streams open at once; one more is answered with 503"),
+			OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 256, 1, 10_000,
+				"operations at once on one WebSocket; one more is refused"),
+			InFlightLimit: r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000,
+				"the complexity of all operations in progress; further ones wait"),
+		},
+	}
+}
+
+// Server is the read-api. It holds its listening address.
+type Server struct {
+	*httpserver.Server
+	watcher   *query.Watcher
+	handler   http.Handler
+	endStream context.CancelFunc
+}
+
+// Store returns the open event store, or why it can't be used.
+type Store = func(context.Context) (*eventstore.Store, error)
+
+// resolver resolves the fields of Query and Subscription.
+type resolver struct {
+	graphql.Resolver
+	tasks.TaskResolver     // extra:tasks
+	tenants.TenantResolver // extra:tenants
+}
+
+// Listen takes the address, for queries of the read model in db, and of the history in a store. While the store can't
+// be used, everything else is served.
+func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts system.Parts) (*Server, error) {
+	page, err := graphiql.Files()
+	if err != nil {
+		return nil, err
+	}
+	server, err := parts.Listen(ctx, "READ_API_ADDR", s.Address)
+	if err != nil {
+		return nil, err
+	}
+	server.Report = health{db, store, parts.Log}.report
+	parts.Registry.MustRegister(collectors.NewDBStatsCollector(db.DB, "read_model"))
+
+	reader := queryreader.New(db)
+	watcher := query.NewWatcher(reader, parts.Log)
+	rows, journals, schema := query.Reader(reader), journalsOf(store, parts), generated.Schema()
+	rows, journals = parts.Keys.Reader(rows), parts.Keys.Journals(journals) // extra:erasure
+	schema = parts.Access.Schema(schema)                                    // extra:access
+	queries := query.New(rows, watcher, query.Settings{WaitTimeout: s.WaitTimeout, Waited: measureWaits(parts.Registry)})
+	resolver := resolver{
+		graphql.NewResolver(queries, query.NewHistory(journals)),
+		tasks.NewResolver(tasks.NewReader(reader), queries), // extra:tasks
+		tenants.NewResolver(tenants.NewReader(reader)),      // extra:tenants
+	}
+	queries.Add(tasks.NewReader(reader).Versions()) // extra:tasks
+	queries.Add(tenants.Versions())                 // extra:tenants {
+	server.Around = append(server.Around, parts.Tenants.Middleware(tenants.NewReader(reader).IsActive, parts.Log))
+	// extra:tenants }
+
+	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
+	endpoint := graphql.NewHandler(streams, queries, generated.Executable(schema, resolver), parts.Log, s.Limits)
+	mux := http.NewServeMux()
+	mux.Handle("GET /graphql", endpoint)
+	mux.Handle("POST /graphql", endpoint)
+	mux.HandleFunc("GET /health/alive", server.Alive)
+	mux.HandleFunc("GET /health/ready", server.Ready)
+	mux.Handle("GET /metrics", httpserver.Metrics(parts.Registry))
+	for path, file := range page {
+		mux.Handle("GET "+path, file)
+	}
+	answer := httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")
+	return &Server{server, watcher, httpserver.Measure(parts.Registry, httpserver.Route)(answer), endStreams}, nil
+}
+
+// Run answers queries until ctx ends, then finishes the accepted ones. Streams end at once.
+func (s *Server) Run(ctx context.Context) error {
+	defer context.AfterFunc(ctx, s.endStream)()
+	// Accepted queries may still wait for versions after ctx ends, so the watcher must outlast them.
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	var background sync.WaitGroup
+	background.Go(func() { s.watcher.Run(watching) })
+	defer background.Wait()
+	defer stopWatching()
+	return s.Serve(ctx, s.handler)
+}
+
+// Changed reports what a projection in the same process has just committed, so that queries waiting for these versions
+// need not wait for the next poll of the database.
+func (s *Server) Changed(heads []projection.Head) {
+	versions := make(map[es.AggregateID]uint64, len(heads))
+	for _, head := range heads {
+		versions[head.Key] = head.Version
+	}
+	s.watcher.Wake(versions)
+}
+
+// journalsOf returns what opens the journals in a store.
+func journalsOf(open Store, parts system.Parts) func(context.Context) (query.Journals, error) {
+	var once sync.Once
+	var journals query.Journals
+	return func(ctx context.Context) (query.Journals, error) {
+		store, err := open(ctx)
+		if err != nil {
+			return query.Journals{}, fmt.Errorf("%w: open the event store: %w", es.ErrUnavailable, err)
+		}
+		once.Do(func() {
+			journals = query.Journals{
+				Threads:  es.NewRepository(eventjson.Threads(), store.Gateway, es.Settings{CacheBytes: memory.Limit() / 10, Logger: parts.Log}),
+				Accounts: es.NewRepository(eventjson.Accounts(), store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: parts.Log}),
+			}
+		})
+		return journals, nil
+	}
+}
+
+// measureWaits returns an observer of how long queries wait for the versions of their consistency tokens.
+func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {
+	waits := promauto.With(registry).NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "consistency_wait_duration_seconds",
+		Help:    "Time that queries waited for their consistency tokens, by outcome: reached, or the kind of the error (behind: the version was not reached in time).",
+		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2, 5, 10},
+	}, []string{"outcome"})
+	return func(took time.Duration, err error) {
+		outcome := "reached"
+		if err != nil {
+			outcome = es.KindOf(err).String()
+		}
+		waits.WithLabelValues(outcome).Observe(took.Seconds())
+	}
+}

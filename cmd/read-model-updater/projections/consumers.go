@@ -1,0 +1,83 @@
+package projections
+
+import (
+	"context"
+
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/write-api/commands" // extra:tasks
+	"example.com/threads/es"
+	"example.com/threads/es/memory" // extra:tasks
+	"example.com/threads/es/process"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/run"
+	"example.com/threads/extras/publishing" // extra:publishing
+	"example.com/threads/extras/tasks"      // extra:tasks
+	"example.com/threads/extras/tasks/task" // extra:tasks
+	"example.com/threads/extras/tenants"    // extra:tenants
+	"example.com/threads/interfaceadaptor/eventjson"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/usecase/chat"
+)
+
+type consumer = func(*run.Turn) (run.Consumer, error)
+
+// consumers are what follows the events beside the rows.
+func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
+	all := []consumer{
+		d.taskWorker(s, parts), // extra:tasks
+		d.leaveOnClose(parts),
+	}
+	all = append(all, d.Keys.Forget(system.Types())...) // extra:erasure
+	// extra:publishing {
+	all = append(all, publishing.Consumer(s.Publishing, publishing.Events{
+		Types:  publishing.All(system.Types()),
+		Around: func(broker publishing.Broker) publishing.Broker { return d.Keys.Broker(broker) }, // extra:erasure
+	}, parts.Log))
+	// extra:publishing }
+	return all
+}
+
+// leaveOnClose is the process manager of closed accounts.
+func (d Databases) leaveOnClose(parts system.Parts) consumer {
+	return func(turn *run.Turn) (run.Consumer, error) {
+		// It caches few thread states, because its commands are few.
+		threads := es.NewService(eventjson.Threads(), d.Store.Gateway, es.Settings{CacheBytes: 1 << 20, CheckClock: d.Store.CheckClock, Logger: parts.Log})
+		manager := run.Process{
+			Name:     chat.LeaveOnClose,
+			Send:     chat.SendWithdrawals(threads),
+			Handlers: func(commands *process.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(commands) },
+			Hold:     d.Store.CheckClock,
+			Finish:   threads.Close,
+		}
+		for _, each := range system.Types() {
+			manager.Ignore = append(manager.Ignore, each.Type())
+		}
+		return turn.Process(manager)
+	}
+}
+
+// taskWorker executes tasks. // extra:tasks {
+func (d Databases) taskWorker(s Settings, parts system.Parts) consumer {
+	return func(turn *run.Turn) (run.Consumer, error) {
+		settings, log := s.Commands, parts.Log
+		if settings.CacheBytes == 0 {
+			settings.CacheBytes = memory.Limit() / 40 // it handles fewer commands than the write-api
+		}
+		handling := commands.New(
+			d.Store.Gateway,
+			d.Keys, // extra:erasure
+			settings, es.Settings{CheckClock: d.Store.CheckClock, Logger: log},
+		)
+		const source = "tasks"
+		return tasks.Consume(turn, tasks.Ports{
+			Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
+				return tasks.Unfinished(ctx, d.ReadModel, kinds, without, limit)
+			},
+			Store:    handling.Tasks.Store,
+			Commands: tasks.NewLines(handling.Operations, source, 2*settings.StoreTimeout, log),
+			Log:      log,
+			Source:   source,
+			IsActive: parts.Tenants.Active(tenants.InJournal(d.Store.Gateway, log)), // extra:tenants
+		}, func(ctx context.Context) { handling.Finish(ctx, log) }), nil
+	}
+} // extra:tasks }

@@ -1,0 +1,163 @@
+// Package projections is the runtime of the library (es/run) with the application's rows, process manager and further
+// consumers of the events, and its health, metrics and operations over HTTP. read-model-updater and standalone serve it
+// over the databases that they open.
+package projections
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/write-api/commands" // extra:tasks
+	"example.com/threads/es/projection"
+	"example.com/threads/es/run"
+	"example.com/threads/extras/erasure"    // extra:erasure
+	"example.com/threads/extras/operate"    // extra:operate
+	"example.com/threads/extras/publishing" // extra:publishing
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/httpserver"
+)
+
+// Settings are read from the environment.
+type Settings struct {
+	Address     string
+	Polls       eventstore.Polls    // zero: the source's defaults
+	Ignore      []string            // aggregate types
+	VerifyRate  int                 // aggregates per second that are compared with the journal; 0: none
+	RebuildAuto bool                // rebuild rows automatically when needed
+	Commands    commands.Settings   // extra:tasks
+	Publishing  publishing.Settings // extra:publishing
+}
+
+// Values of REBUILD: whether the updater rebuilds the read model by itself.
+const (
+	Manual = "manual"
+	Auto   = "auto"
+)
+
+// ReadSettings reads all but the polls and the settings of consumers, because not every program has those. rebuild has
+// the values of REBUILD, the default first.
+func ReadSettings(r *config.Reader, rebuild ...string) Settings {
+	// extra:operate {
+	ignore := r.String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
+	// extra:operate }
+	return Settings{
+		Address: r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health, metrics and operators (/operate)"),
+		Ignore:  strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' }), // extra:operate
+		VerifyRate: r.Int("VERIFY_RATE", 1, 0, 1000,
+			"aggregates per second whose rows are compared with the journal, all the time, to find drift; each 500 events of a large one "+
+				"count as one; with 0 none are"),
+		RebuildAuto: r.OneOf("REBUILD", "auto: rows of another version of the program, or ahead of a restored event store, are rebuilt "+
+			"automatically; manual: /health/ready reports them, and threadctl rebuilds them", rebuild...) == Auto,
+	}
+}
+
+// Databases are what the projections read from and write to.
+type Databases struct {
+	Store     *eventstore.Store
+	ReadModel *sqlx.DB
+	Keys      *erasure.Keyring // extra:erasure
+	Close     func()
+}
+
+// Ports are what the updater needs from its program.
+type Ports struct {
+	// Open opens the databases. The updater retries it, and logs that, until it succeeds.
+	Open func(context.Context) (Databases, error)
+	// Notify, unless nil, is called with every change of the read model after its commit. It must not block.
+	Notify func([]projection.Head)
+	// Faults, unless nil, inject faults between the projection and its ports.
+	Faults run.Faults
+}
+
+// Server is the read-model-updater. It holds its listening address for health and metrics.
+type Server struct {
+	*run.Updater
+	*httpserver.Server
+	handler http.Handler
+}
+
+// Listen takes the address. The server works once [Server.Run] runs.
+func Listen(ctx context.Context, s Settings, ports Ports, parts system.Parts) (*Server, error) {
+	server, err := parts.Listen(ctx, "UPDATER_ADDR", s.Address)
+	if err != nil {
+		return nil, err
+	}
+	updater := run.New(options(s, ports, parts), parts.Registry)
+	server.Report = func(ctx context.Context, health *httpserver.Health) { report(health, updater.Look(ctx)) }
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health/alive", server.Alive)
+	mux.HandleFunc("GET /health/ready", server.Ready)
+	mux.Handle("GET /metrics", httpserver.Metrics(parts.Registry))
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")
+	})
+	operate.AddTo(mux, updater, parts.Log) // extra:operate
+	return &Server{updater, server, httpserver.WithProblems(mux, "/health/ready tells how far the projection is, /metrics its figures")}, nil
+}
+
+// Run projects until ctx ends and the current batches are stored.
+func (s *Server) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.Updater.Run(ctx) })
+	group.Go(func() error { return s.Serve(ctx, s.handler) })
+	return group.Wait()
+}
+
+func options(s Settings, ports Ports, parts system.Parts) run.Options {
+	return run.Options{
+		ReadModel: system.ReadModel(),
+		Open: func(ctx context.Context) (run.Databases, error) {
+			d, err := ports.Open(ctx)
+			if err != nil {
+				return run.Databases{}, err
+			}
+			return run.Databases{
+				Journal: d.Store.Gateway,
+				Source: func(projector projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (run.Source, error) {
+					polls := s.Polls
+					polls.Min, polls.Max = max(polls.Min, pollMin), max(polls.Max, 2*pollMin)
+					return d.Store.Source(projector, checkpoints, polls)
+				},
+				Trouble:   d.Store.Trouble,
+				Rows:      d.ReadModel,
+				Metrics:   d.Store.Metrics,
+				Consumers: d.consumers(s, parts),
+				Close:     d.Close,
+			}, nil
+		},
+		Ignore: s.Ignore, VerifyRate: s.VerifyRate, RebuildAuto: s.RebuildAuto,
+		Advice: run.Advice{
+			Parked:  "`threadctl dead-letters list` says why",
+			Drifted: "`threadctl rows verify` lists them, and repairs them with --repair",
+			Rebuild: "run `threadctl rows rebuild`, or set REBUILD=auto",
+			Resume:  "`threadctl rows rebuild --resume` continues it, --cancel ends it",
+			Ignore:  "set IGNORE_AGGREGATE_TYPES=", // extra:operate
+		},
+		Notify: ports.Notify, Faults: ports.Faults, Tracer: parts.Tracer, Log: parts.Log,
+	}
+}
+
+// report adds the state of the updater to its health.
+func report(health *httpserver.Health, found run.State) {
+	system.ReportLag(health, found.Lag)
+	for name, reason := range found.Checks {
+		health.Check(name, httpserver.Public(reason))
+	}
+	system.CheckCaughtUp(health, found.CaughtUp, found.Lag)
+	health.Warn(found.Warnings...)
+	health.Set("active", found.Active)                        // false while another one writes the read model
+	health.Set("parked_aggregates", found.ParkedAggregates)   // null while the database does not answer
+	health.Set("drifted_aggregates", found.DriftedAggregates) // of those compared with the journal so far
+	health.Set("repair_due", found.RepairDue)
+	if found.Rebuild != nil {
+		health.Set("rebuild", found.Rebuild)
+	}
+}

@@ -1,0 +1,50 @@
+// extra:publishing
+
+package projections
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/extras/publishing"
+	"example.com/threads/extras/publishing/webhook"
+	"example.com/threads/tests/sqlitetest"
+)
+
+// An updater that loses the turn and gets it again must work again, also when it publishes.
+func TestATurnComesBack(t *testing.T) {
+	broker := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer broker.Close()
+	url, db := sqlitetest.New(t, system.Schemas()...)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	const wanted = 3
+	count := 0
+	turns := &endingTurns{}
+	turns.tell = func() {
+		if count++; count == wanted {
+			stop()
+		}
+		turns.end()
+	}
+	log := slog.New(slog.DiscardHandler)
+	publisher := publishing.Consumer(publishing.Settings{URL: broker.URL, Topic: "events", Kinds: []*publishing.Kind{webhook.Kind}}, publishing.Events{}, log)
+	if err := newUpdater(t, url, db, log, turns, publisher).Run(ctx); err != nil || count != wanted {
+		t.Errorf("%d turns, %v", count, err)
+	}
+}
+
+// endingTurns lets a turn end when the source begins.
+type endingTurns struct {
+	atBegin
+	end context.CancelFunc
+}
+
+func (e *endingTurns) Turn(ctx context.Context) (context.Context, error) {
+	ctx, e.end = context.WithCancel(ctx)
+	return ctx, nil
+}

@@ -1,0 +1,122 @@
+// Package commands is the write side: the services of all aggregate types over an event store ([New]), and the API that
+// hands them commands ([Listen]). write-api and standalone serve it; the updater's tasks use the services.
+package commands
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"example.com/threads/es"
+	"example.com/threads/es/memory"
+	"example.com/threads/extras/erasure"    // extra:erasure
+	"example.com/threads/extras/tasks"      // extra:tasks
+	"example.com/threads/extras/tasks/task" // extra:tasks
+	"example.com/threads/extras/tenants"    // extra:tenants
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/interfaceadaptor/eventjson"
+	"example.com/threads/interfaceadaptor/rest"
+	"example.com/threads/usecase/chat"
+)
+
+// Settings are read from the environment.
+type Settings struct {
+	SnapshotEvery int
+	CacheBytes    uint64 // 0: a share of the memory
+	StoreTimeout  time.Duration
+	CodeReset     string // see [es.Sequence]
+}
+
+// ReadAddress reads where the API listens.
+func ReadAddress(r *config.Reader) string {
+	return r.Address("WRITE_API_ADDR", ":28080", "address to listen on")
+}
+
+// ReadSettings reads how commands are handled.
+func ReadSettings(r *config.Reader) Settings {
+	return Settings{
+		SnapshotEvery: ReadSnapshotEvery(r),
+		CodeReset: r.OneOf("THREAD_CODE_RESET",
+			"when the codes of threads begin with 1 again, in UTC; they then name the period, as in THREAD-2026-000001", "never", "year", "month", "day"),
+		CacheBytes: uint64(r.Int("STATE_CACHE_BYTES", 0, 0, 1<<40,
+			"memory for cached states of threads, in bytes; 0: two thirds of the memory that Go may use, and at most 1 GiB; for tasks a fortieth")),
+		StoreTimeout: r.Duration("STORE_TIMEOUT", 5*time.Second, 100*time.Millisecond, 12*time.Second,
+			"how long the store may take for a command, retries included; a request is answered within twice that"),
+	}
+}
+
+// ReadSnapshotEvery reads the number of events after which a snapshot is due.
+func ReadSnapshotEvery(r *config.Reader) int {
+	return r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000, "least number of events between two snapshots of a thread; a large thread gets fewer")
+}
+
+// Commands handles the commands of all aggregate types in an event store. [Commands.Finish] ends it.
+type Commands struct {
+	Services   []Service
+	Operations []rest.Aggregate
+	Tasks      *tasks.Intake // extra:tasks
+}
+
+// Service is an [es.Service] of any aggregate type.
+type Service interface {
+	Type() string
+	Close(context.Context) error
+}
+
+// closeTimeout limits how long snapshots are written after the last command.
+const closeTimeout = 2 * time.Second
+
+// Finish completes the accepted commands, also when ctx has ended. Snapshots that take too long are given up, which
+// only makes the next load slower.
+func (c *Commands) Finish(ctx context.Context, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	for _, service := range c.Services {
+		if err := service.Close(ctx); err != nil {
+			log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
+		}
+	}
+}
+
+// New returns the commands over gateway. handle has what settings lack.
+func New(
+	gateway es.Store,
+	keys *erasure.Keyring, // extra:erasure
+	settings Settings, handle es.Settings,
+) *Commands {
+	cache := settings.CacheBytes
+	if cache == 0 {
+		cache = min(memory.Limit()/3*2, 1<<30)
+	}
+	handle.Timeout, handle.SnapshotEvery = settings.StoreTimeout, uint64(settings.SnapshotEvery)
+	// The states of threads are large and many; an eighth is left to the other types.
+	ofThreads, ofOthers := handle, handle
+	ofThreads.CacheBytes, ofOthers.CacheBytes = max(1, cache/8*7), max(1, cache/32)
+
+	threads := es.NewService(eventjson.Threads(), gateway, ofThreads)
+	accounts := es.NewService(eventjson.Accounts(), gateway, ofOthers)
+
+	wrapped := chat.Services{Threads: threads, Accounts: accounts}
+	wrapped = keys.Commands(gateway)(wrapped) // extra:erasure
+	codes := es.Sequence{Store: gateway, Kind: chat.CodeKind, Reset: settings.CodeReset}
+	c := &Commands{
+		Services: []Service{
+			threads,
+			accounts,
+		},
+		Operations: []rest.Aggregate{
+			rest.Threads(chat.WithCodes(wrapped.Threads, codes)),
+			rest.Accounts(wrapped.Accounts),
+		},
+	}
+	ofAccounts := &c.Operations[1]                                                             // extra:erasure {
+	ofAccounts.Operations = append(ofAccounts.Operations, erasure.Operation(wrapped.Accounts)) // extra:erasure }
+	registry := es.NewService(tenants.Aggregate(), gateway, ofOthers)                          // extra:tenants {
+	c.Services = append(c.Services, registry)
+	c.Operations = append(c.Operations, tenants.Operations(registry)) // extra:tenants }
+	orders := es.NewService(task.Aggregate(), gateway, ofOthers)      // extra:tasks {
+	c.Tasks = &tasks.Intake{Store: tasks.Store{Handler: orders, Events: gateway, Threads: threads.Repository, Keys: keys}, Clock: time.Now}
+	c.Services = append(c.Services, orders)
+	c.Operations = append(c.Operations, tasks.Operations(c.Tasks, handle.Logger)) // extra:tasks }
+	return c
+}

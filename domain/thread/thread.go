@@ -1,0 +1,186 @@
+// Package thread is the domain model of chat threads.
+//
+// A command is a request, an event is a fact, and a [Thread] is the state that results from all events so far. [Decide]
+// turns a state and a command into events or a rejection; [Thread.Apply] turns a state and an event into the next
+// state. Both are pure: ids come with the command, nothing is read or written. All other packages (use cases, adapters,
+// programs) depend on this one; it knows none of them.
+//
+// Commands and events stand with their rules and rejections, by idea: lifecycle.go (create, rename, delete),
+// membership.go (members and roles), posting.go (messages).
+package thread
+
+import (
+	"cmp"
+	"slices"
+
+	"example.com/threads/domain/ident"
+)
+
+// AggregateType is what event stores know threads as.
+const AggregateType = "thread"
+
+// The identifiers of a thread and of what is in it.
+type (
+	ID        = ident.Of[Thread]
+	MemberID  = ident.Of[Member]
+	MessageID = ident.Of[Message]
+	UserID    = ident.UserID
+)
+
+// Command is a request to change a thread. The set is closed. A command carries the ids of what it creates, so that
+// deciding stays pure.
+//
+//sumtype:decl
+type Command interface {
+	// name returns the result of [CommandName].
+	name() string
+	// decide returns the events that follow in t, at least one, or the rejection.
+	decide(t Thread) ([]Event, error)
+}
+
+// Event is something that has happened to a thread. The set is closed. When, by whom and in which order it happened is
+// told by the envelope around it, not by the event.
+//
+//sumtype:decl
+type Event interface {
+	// apply returns the state after the event. It checks nothing and never fails.
+	apply(t Thread) Thread
+}
+
+// CommandName is the name by which a repeat of the command is recognised. It never changes, whatever becomes of the
+// type.
+func CommandName(c Command) string { return c.name() }
+
+// Decide returns the events that result from command on t, or the rejection. A command that would change nothing is
+// rejected, so an accepted command always has events.
+//
+// Decide is pure and does not change t; [Thread.Apply] applies the events.
+func Decide(t Thread, command Command) ([]Event, error) {
+	if _, begins := command.(Create); !begins {
+		if err := t.Usable(); err != nil {
+			return nil, err
+		}
+	}
+	return command.decide(t)
+}
+
+// Thread is the state of a thread, as far as decisions need it. A message is only its id, its sender and a digest of
+// its text, so that a thread of 100,000 messages still fits in memory. The zero value is a thread that does not exist.
+// A Thread is an immutable value that can be copied and shared between goroutines.
+//
+// It also knows the number of the event that each member and message comes from, so that history can be read there.
+//
+// A new field must be added to the [Memento] and its JSON (eventjson). If older snapshots lack it, the snapshot
+// format must be increased: older snapshots are then skipped and the state is replayed from events.
+type Thread struct {
+	created  bool
+	deleted  bool
+	events   uint64 // that have happened: the number of the last one
+	name     Name
+	admins   int
+	members  immutableMap[UserID, Participant]
+	messages immutableMap[MessageID, Posting]
+}
+
+// Apply returns the state after event; t is not changed. Its cost does not grow with the thread.
+func (t Thread) Apply(event Event) Thread {
+	t.events++
+	return event.apply(t)
+}
+
+// Replay returns the state after all events, in order.
+func (t Thread) Replay(events ...Event) Thread {
+	for _, event := range events {
+		t = t.Apply(event)
+	}
+	return t
+}
+
+// Usable returns the rejection if the thread does not exist or is deleted; otherwise nil.
+func (t Thread) Usable() error {
+	switch {
+	case !t.created:
+		return ErrThreadNotFound
+	case t.deleted:
+		return ErrThreadDeleted
+	}
+	return nil
+}
+
+// Deleted reports whether the thread was deleted.
+func (t Thread) Deleted() bool { return t.deleted }
+
+// Name returns the thread's name.
+func (t Thread) Name() Name { return t.name }
+
+// Size returns the number of members and messages.
+func (t Thread) Size() (members, messages int) { return t.members.all().Len(), t.messages.all().Len() }
+
+// Memento is the state of a thread that exists, laid open for those who store it as a snapshot. [Thread.Memento] and
+// [Memento.Thread] are inverse: what decisions need survives the way there and back.
+type Memento struct {
+	Deleted  bool
+	Events   uint64 // number of the last event
+	Name     Name
+	Members  []Participant // in the order of joining
+	Messages []Posting     // by id
+}
+
+// Memento lays the state open. Its cost grows with the thread: it is not for the path of a command.
+func (t Thread) Memento() Memento {
+	return Memento{
+		Deleted: t.deleted, Events: t.events, Name: t.name, Members: t.Participants(),
+		Messages: slices.SortedFunc(t.messages.values(), func(a, b Posting) int { return a.ID.Compare(b.ID) }),
+	}
+}
+
+// Thread is the state that m was taken from.
+func (m Memento) Thread() Thread {
+	t := Thread{created: true, deleted: m.Deleted, events: m.Events, name: m.Name}
+	for _, member := range m.Members {
+		t = t.withMember(member)
+	}
+	t.messages = mapOf(m.Messages, func(p Posting) MessageID { return p.ID })
+	return t
+}
+
+// Participants returns the members in the order of joining.
+func (t Thread) Participants() []Participant {
+	return slices.SortedFunc(t.members.values(), func(a, b Participant) int {
+		return cmp.Or(cmp.Compare(a.Joined, b.Joined), a.ID.Compare(b.ID))
+	})
+}
+
+// MessagesAfter returns the first limit messages in the order of posting, after a message; the zero id means from the
+// beginning. It fails with [ErrMessageNotFound] when the thread does not have that message. It looks at every message.
+func (t Thread) MessagesAfter(after MessageID, limit int) ([]Posting, error) {
+	from, exists := t.messages.get(after)
+	if !exists && !after.IsZero() {
+		return nil, ErrMessageNotFound
+	}
+	var later []Posting
+	for message := range t.messages.values() {
+		if message.Posted > from.Posted {
+			later = append(later, message)
+		}
+	}
+	slices.SortFunc(later, func(a, b Posting) int { return cmp.Compare(a.Posted, b.Posted) })
+	return slices.Clip(later[:min(limit, len(later))]), nil
+}
+
+// MaySeeHistory returns why the user account may not see what the thread was like: [ErrThreadNotFound] for who is no
+// member, [ErrNotAdmin] for who is no Admin. It shows what was edited and deleted.
+func (t Thread) MaySeeHistory(user UserID) error {
+	if t.mustBeMember(user) != nil {
+		return ErrThreadNotFound
+	}
+	return t.mustBeAdmin(user)
+}
+
+// CheckAdmin returns the rejection unless the user is an Admin of the thread, which is there and not deleted.
+func (t Thread) CheckAdmin(user UserID) error {
+	if err := t.Usable(); err != nil {
+		return err
+	}
+	return t.mustBeAdmin(user)
+}

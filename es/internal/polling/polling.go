@@ -1,0 +1,99 @@
+// Package polling is what the sources of changes share: [Pace] between polls, [Retry] after failures, [HandOver] to a
+// projection, and their metrics.
+package polling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+)
+
+const (
+	// StallAfter is how long a source may make no progress before it is unhealthy.
+	StallAfter = 10 * time.Second
+
+	// grace is how long a batch may go on after the source was stopped.
+	grace = 8 * time.Second
+
+	// follow is how long a source polls every Min after its last record, before the waits grow.
+	follow = 500 * time.Millisecond
+)
+
+// ErrSilent is the reason why a source makes no progress when nothing has failed.
+var ErrSilent = errors.New("no answer so far")
+
+// HandOver projects a batch. When ctx ends, the batch may continue for eight seconds. A panic becomes an error, because
+// it may be transient and must not crash the program.
+func HandOver(ctx context.Context, to projection.Sink, batch projection.Batch) (err error) {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { Pause(work, grace); cancel() })()
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic while projecting: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	_, err = to.Project(work, batch)
+	return err
+}
+
+// Pace computes the wait between two polls: Min while records arrive and for a short time afterwards, then doubled
+// after each empty page, up to Max. It must be used by one goroutine.
+type Pace struct {
+	Min, Max time.Duration
+
+	wait  time.Duration
+	found time.Time // when records last arrived
+}
+
+// Next returns the wait after a page with this many records out of limit. After a full page it is 0, because more
+// records are waiting.
+func (p *Pace) Next(records, limit int, now time.Time) time.Duration {
+	switch {
+	case records > 0:
+		p.found, p.wait = now, p.Min
+	case now.Sub(p.found) < follow:
+		p.wait = p.Min
+	default:
+		p.wait = min(max(2*p.wait, p.Min), p.Max)
+	}
+	if records >= limit {
+		return 0
+	}
+	return p.wait
+}
+
+// NewBackoff returns the backoff for repeated failures: 100 ms, doubling up to 5 s, each with jitter, so that sources
+// that fail together do not retry together.
+func NewBackoff() *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2, RandomizationFactor: 0.25}
+}
+
+// Retry calls do until it succeeds, with backoff, and reports each failure. It only fails when ctx ends, or with a
+// [backoff.PermanentError].
+func Retry(ctx context.Context, report func(error), do func(context.Context) error) error {
+	tried := func() (struct{}, error) { return struct{}{}, do(ctx) }
+	notify := func(err error, _ time.Duration) { report(err) }
+	_, err := backoff.Retry(ctx, tried, backoff.WithBackOff(NewBackoff()), backoff.WithMaxElapsedTime(0), backoff.WithNotify(notify))
+	return err
+}
+
+// Pause waits and returns whether ctx is still active.
+func Pause(ctx context.Context, wait time.Duration) bool {
+	return es.Wait(ctx, wait) == nil && ctx.Err() == nil
+}
+
+// Total registers a running total as a metric.
+func Total(registry prometheus.Registerer, name, help string, total *atomic.Int64) {
+	promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(total.Load()) })
+}

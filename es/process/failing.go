@@ -1,0 +1,98 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/rowstore/table"
+)
+
+// AllFailing lists at most limit commands with failed attempts of all processes, those failing longest first.
+func AllFailing(ctx context.Context, db *sqlx.DB, limit int) ([]Pending, error) {
+	return find(ctx, db, "attempts > 0 ORDER BY failing_since, process, tenant_code, aggregate_id LIMIT ?", limit)
+}
+
+// ErrNotFailing means that there is no such command in the outbox, or that no attempt has failed.
+var ErrNotFailing = errors.New("no failing command of this process")
+
+// Failing returns the failing command for an aggregate that an event caused; false: there is none.
+func (o *Outbox) Failing(ctx context.Context, target es.AggregateID, eventID string) (found Pending, failing bool, err error) {
+	key := [][]string{keyOf(o.process, target, eventID)}
+	err = pendings.Load(ctx, o.db, key, "", func(p Pending) { found, failing = p, p.Attempts > 0 })
+	return found, failing, o.store.Explain("read a command of a process", err)
+}
+
+// Retry makes a command due. The process's program sends it soon after. It fails with ErrNotFailing if there is no such
+// command.
+func (o *Outbox) Retry(ctx context.Context, target es.AggregateID, eventID string, now time.Time) error {
+	found, err := o.update(ctx, target, eventID, "due_at = ?", now.UnixMicro())
+	if err == nil && !found {
+		err = fmt.Errorf("%s, event %s: %w", target, eventID, ErrNotFailing)
+	}
+	return err
+}
+
+// Skipped is an operator's decision to drop a command.
+type Skipped struct {
+	Process string
+	Command
+	Cause  string // why the command failed
+	Reason string // the operator's reason
+	By     string // who decided
+	At     time.Time
+}
+
+var skipped = table.Table[Skipped]{
+	Name: "skipped_commands", Key: 5,
+	Columns: []string{
+		"process", "tenant_code", "aggregate_type", "aggregate_id", "event_id", "name", "executor_id", "cause", "reason", "skipped_by", "skipped_at",
+	},
+	ID: func(s *Skipped) []string { return keyOf(s.Process, s.Target, s.EventID) },
+	Fields: func(s *Skipped) []any {
+		return []any{
+			&s.Process, table.Tenant(&s.Target.Tenant), &s.Target.Type, &s.Target.ID, &s.EventID, &s.Name, &s.Executor,
+			&s.Cause, &s.Reason, &s.By, table.Time(&s.At),
+		}
+	},
+}
+
+const byKept = 255 // code points
+
+// Skip deletes a failing command, and stores who decided it and why. It fails with ErrNotFailing if there is no such
+// command. If it is being sent right now, its aggregate may still accept it.
+func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reason, by string, now time.Time) error {
+	return o.store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
+		tx, err := rowstore.SQL(begun)
+		if err != nil {
+			return err
+		}
+		key := [][]string{keyOf(o.process, target, eventID)}
+		var pending Pending
+		if err := pendings.Load(ctx, tx, key, tx.Dialect.ForUpdate(), func(p Pending) { pending = p }); err != nil {
+			return tx.Explain("read a command of a process", err)
+		}
+		if pending.Attempts == 0 {
+			return fmt.Errorf("%s, event %s: %w", target, eventID, ErrNotFailing)
+		}
+		kept := Skipped{o.process, pending.Command, pending.Reason, rowstore.Cut(reason, reasonKept), rowstore.Cut(by, byKept), now}
+		if err := skipped.Upsert(ctx, tx, tx.Dialect, []Skipped{kept}); err != nil {
+			return tx.Explain("keep a skipped command", err)
+		}
+		return tx.Explain("take a command of a process away", pendings.Delete(ctx, tx, key))
+	})
+}
+
+// AllSkipped lists at most limit skipped commands of all processes, latest first.
+func AllSkipped(ctx context.Context, db *sqlx.DB, limit int) (found []Skipped, err error) {
+	err = skipped.Query(ctx, db, func(s Skipped) { found = append(found, s) },
+		"SELECT "+strings.Join(skipped.Columns, ", ")+" FROM skipped_commands ORDER BY skipped_at DESC LIMIT ?", limit)
+	return found, err
+}

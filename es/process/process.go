@@ -1,0 +1,243 @@
+// Package process is the engine of process managers: events of some aggregates lead to commands for others.
+//
+// A process manager is a projection with a name, positions and rows of its own (package projection). Its handlers turn
+// an event into a [Command] and store it in the [Outbox], in the same transaction as the position: each event produces
+// its commands once. The outbox sends the commands and deletes those that are decided. A command is sent again if the
+// program was killed before deleting it. The idempotency key, made of the process, the event and the aggregate, then
+// returns the first answer.
+//
+// A command that fails waits in the outbox and does not delay others.
+package process
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/rowstore/table"
+)
+
+// Command is one command for one aggregate, caused by an event.
+type Command struct {
+	Target        es.AggregateID // the aggregate that the command is for
+	Name          string         // which command it is: [Send] knows
+	EventID       string         // of the event that the process reacts to
+	Executor      string         // who sends it: the ULID of a user account
+	CausationID   string         // of the event that causes the command, or an earlier one
+	CorrelationID string         // of the event that causes the command
+}
+
+// Send sends a command and returns when it is decided. A rejection because there is nothing left to do counts as a
+// success. After an error the command is sent again later, with the same caller and key.
+type Send func(ctx context.Context, caller es.Caller, idempotencyKey string, command Command) error
+
+// Pending is a command in the outbox.
+type Pending struct {
+	Command
+	Process      string    // that sends it
+	Attempts     int       // failed attempts
+	Reason       string    // of the last failure; empty without one
+	DueAt        time.Time // when it is sent next
+	FailingSince time.Time // the first failure; undefined without one
+}
+
+// Outbox keeps and sends the commands of one process until they are decided, on MySQL, MariaDB and SQLite, beside the
+// positions of the process (rowstore). All methods may be called concurrently, from any number of processes. Errors are
+// those of [projection.Store].
+type Outbox struct {
+	db      *sqlx.DB
+	store   *rowstore.Store
+	process string
+	log     *slog.Logger
+	woken   chan struct{}
+
+	Sent     atomic.Int64 // commands that were decided
+	Failures atomic.Int64 // failed attempts
+}
+
+// New returns the outbox of the process with this name, whose positions are in store, on the same database.
+func New(db *sqlx.DB, store *rowstore.Store, name string, log *slog.Logger) *Outbox {
+	return &Outbox{db: db, store: store, process: name, log: log, woken: make(chan struct{}, 1)}
+}
+
+var pendings = table.Table[Pending]{
+	Name: "process_commands", Key: 5,
+	Columns: []string{
+		"process", "tenant_code", "aggregate_type", "aggregate_id", "event_id", "name", "executor_id", "causation_id", "correlation_id",
+		"attempts", "reason", "due_at", "failing_since",
+	},
+	ID: func(p *Pending) []string { return keyOf(p.Process, p.Target, p.EventID) },
+	Fields: func(p *Pending) []any {
+		return []any{
+			&p.Process, table.Tenant(&p.Target.Tenant), &p.Target.Type, &p.Target.ID, &p.EventID, &p.Name, &p.Executor, &p.CausationID, &p.CorrelationID,
+			&p.Attempts, &p.Reason, table.Time(&p.DueAt), table.Time(&p.FailingSince),
+		}
+	},
+}
+
+func keyOf(process string, target es.AggregateID, eventID string) []string {
+	return []string{process, target.Tenant.String(), target.Type, target.ID, eventID}
+}
+
+// find returns the pending commands that the rest of a statement selects.
+func find(ctx context.Context, db *sqlx.DB, where string, args ...any) (found []Pending, err error) {
+	err = pendings.Query(ctx, db, func(p Pending) { found = append(found, p) },
+		"SELECT "+strings.Join(pendings.Columns, ", ")+" FROM process_commands WHERE "+where, args...)
+	return found, err
+}
+
+// update changes the pending command for an aggregate that an event caused, and reports whether there is one.
+func (o *Outbox) update(ctx context.Context, target es.AggregateID, eventID, set string, args ...any) (found bool, err error) {
+	where, key := table.Where(pendings.Columns[:pendings.Key], [][]string{keyOf(o.process, target, eventID)})
+	result, err := o.db.ExecContext(ctx, "UPDATE process_commands SET "+set+" WHERE "+where, append(args, key...)...)
+	if err != nil {
+		return false, o.store.Explain("change a command of a process", err)
+	}
+	rows, err := result.RowsAffected()
+	return rows > 0, err
+}
+
+// Add stores commands in the transaction, due at once. There is at most one per aggregate and event.
+func (o *Outbox) Add(ctx context.Context, tx projection.Tx, commands []Command) error {
+	in, err := rowstore.SQL(tx)
+	if err != nil {
+		return err
+	}
+	rows := make([]Pending, len(commands))
+	for i, command := range commands {
+		rows[i] = Pending{Command: command, Process: o.process, DueAt: time.Now(), FailingSince: time.UnixMicro(0)}
+	}
+	return in.Explain("keep commands of a process", pendings.Upsert(ctx, in, in.Dialect, rows))
+}
+
+// Due lists the commands that are due, oldest first.
+func (o *Outbox) Due(ctx context.Context, now time.Time, limit int) ([]Pending, error) {
+	due, err := find(ctx, o.db, "process = ? AND due_at <= ? ORDER BY due_at LIMIT ?", o.process, now.UnixMicro(), limit)
+	return due, o.store.Explain("read the commands of a process", err)
+}
+
+// Done deletes commands. A missing command is no error.
+func (o *Outbox) Done(ctx context.Context, done []Command) error {
+	keys := make([][]string, len(done))
+	for i, command := range done {
+		keys[i] = keyOf(o.process, command.Target, command.EventID)
+	}
+	return o.store.Explain("take commands of a process away", pendings.Delete(ctx, o.db, keys))
+}
+
+// Count returns how many commands are waiting, and how many of them have failed at least once.
+func (o *Outbox) Count(ctx context.Context) (waiting, failing int, err error) {
+	r := o.db.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(CASE WHEN attempts > 0 THEN 1 END) FROM process_commands WHERE process = ?", o.process)
+	if err := r.Scan(&waiting, &failing); err != nil {
+		return 0, 0, o.store.Explain("count the commands of a process", fmt.Errorf("process %s: %w", o.process, err))
+	}
+	return waiting, failing, nil
+}
+
+// Wake makes Run read the outbox at once. It never blocks.
+func (o *Outbox) Wake() {
+	select {
+	case o.woken <- struct{}{}:
+	default: // a wake-up is already pending
+	}
+}
+
+const (
+	lookEvery  = time.Second // without a call of Wake
+	page       = 100         // commands sent before they are deleted
+	atOnce     = 8           // of them, sent concurrently
+	timeout    = 30 * time.Second
+	retryAfter = time.Second
+	retryAtMax = 5 * time.Minute
+	reasonKept = 2000 // code points
+)
+
+// Run sends due commands until ctx ends.
+func (o *Outbox) Run(ctx context.Context, send Send) {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		sent, err := o.SendDue(ctx, send)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			o.log.WarnContext(ctx, "the outbox of a process can't be reached; next try in a moment", "process", o.process, "error", err)
+		case sent == page:
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-look.C:
+		case <-o.woken:
+		}
+	}
+}
+
+// SendDue sends at most one page of due commands and returns their number. An error is the outbox's: the commands
+// already sent are then sent again.
+func (o *Outbox) SendDue(ctx context.Context, send Send) (int, error) {
+	due, err := o.Due(ctx, time.Now(), page)
+	if err != nil {
+		return 0, err
+	}
+	var mutex sync.Mutex
+	var done []Command
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, pending := range due {
+		group.Go(func() error {
+			if err := o.try(groupCtx, send, pending.Command); err != nil {
+				return o.postpone(groupCtx, pending, err)
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			done = append(done, pending.Command)
+			return nil
+		})
+	}
+	err = group.Wait()
+	o.Sent.Add(int64(len(done)))
+	if doneErr := o.Done(context.WithoutCancel(ctx), done); err == nil {
+		err = doneErr
+	}
+	return len(due), err
+}
+
+// try sends a command. Its idempotency key is the same for every attempt.
+func (o *Outbox) try(ctx context.Context, send Send, c Command) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	source := "process/" + o.process
+	caller := es.Caller{Tenant: c.Target.Tenant, Executor: c.Executor, CorrelationID: c.CorrelationID, CausationID: c.CausationID, Source: source}
+	return send(ctx, caller, source+"/"+c.EventID+"/"+c.Target.String(), c)
+}
+
+// postpone delays a command, unless it was deleted: the delay doubles from a second to five minutes, less up to half at
+// random.
+func (o *Outbox) postpone(ctx context.Context, p Pending, failed error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // the program is stopping: the outcome is unknown
+	}
+	o.Failures.Add(1)
+	reason := rowstore.Cut(failed.Error(), reasonKept)
+	if p.Reason != reason {
+		o.log.WarnContext(ctx, "a command of a process can't be decided; it is sent again later", "process", o.process,
+			"command", p.Name, "aggregate", p.Target.String(), "tenant", p.Target.Tenant, "event_id", p.EventID, "error", failed)
+	}
+	if p.Attempts == 0 {
+		p.FailingSince = time.Now()
+	}
+	due := time.Now().Add(es.Backoff(retryAfter, retryAtMax, p.Attempts))
+	_, err := o.update(ctx, p.Target, p.EventID, "attempts = ?, reason = ?, due_at = ?, failing_since = ?",
+		p.Attempts+1, reason, due.UnixMicro(), p.FailingSince.UnixMicro())
+	return err
+}

@@ -1,0 +1,213 @@
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/process"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/testenv"
+)
+
+// world is an outbox in a database, and what receives its commands.
+type world struct {
+	*process.Outbox
+	store *rowstore.Store
+
+	mu      sync.Mutex
+	got     map[string]int // by key
+	callers map[string]es.Caller
+	failing map[string]bool // by aggregate
+}
+
+func onEach(t *testing.T, test func(*testing.T, *world)) {
+	t.Run("mysql", func(t *testing.T) { test(t, newWorld(t, testenv.MySQL(t))) })
+	t.Run("sqlite", func(t *testing.T) { test(t, newWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "rows.db"))) })
+}
+
+func newWorld(t *testing.T, url string) *world {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := migration.Up(t.Context(), db, rowstore.Schema()); err != nil {
+		t.Fatal(err)
+	}
+	return worldIn(t, db)
+}
+
+func worldIn(t *testing.T, db *sqlx.DB) *world {
+	t.Helper()
+	store, err := rowstore.New(db, "cancel-all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{
+		Outbox: process.New(db, store, "cancel-all", slog.New(slog.DiscardHandler)), store: store,
+		got: map[string]int{}, callers: map[string]es.Caller{}, failing: map[string]bool{},
+	}
+}
+
+// send decides commands: it records each one and fails for the aggregates in failing.
+func (w *world) send(_ context.Context, caller es.Caller, key string, command process.Command) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.got[key]++
+	w.callers[key] = caller
+	if w.failing[command.Target.ID] {
+		return es.ErrConcurrentUpdate
+	}
+	return nil
+}
+
+// cause adds commands for aggregates, as a projection does.
+func (w *world) cause(t *testing.T, ids ...string) (commands []process.Command) {
+	t.Helper()
+	tenant, err := es.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		commands = append(commands, process.Command{
+			Target: es.AggregateID{Tenant: tenant, Type: "order", ID: id}, Name: "order.Cancel", EventID: "EVENT", Executor: "SOMEBODY",
+			CausationID: "CAUSE", CorrelationID: "conversation",
+		})
+	}
+	err = w.store.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error { return w.Add(ctx, tx, commands) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return commands
+}
+
+func (w *world) wantLeft(t *testing.T, want int) {
+	t.Helper()
+	if waiting, _, err := w.Count(t.Context()); waiting != want || err != nil {
+		t.Errorf("%d commands are left, not %d: %v", waiting, want, err)
+	}
+}
+
+func TestWhatACommandCarries(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		first := w.cause(t, "A", "B")[0]
+		if sent, err := w.SendDue(t.Context(), w.send); sent != 2 || err != nil || w.Sent.Load() != 2 {
+			t.Fatalf("sent %d, %v", sent, err)
+		}
+		w.wantLeft(t, 0)
+		want := es.Caller{
+			Tenant: first.Target.Tenant, Executor: "SOMEBODY", CorrelationID: "conversation", CausationID: "CAUSE", Source: "process/cancel-all",
+		}
+		if got := w.callers["process/cancel-all/EVENT/order-A"]; got != want || w.got["process/cancel-all/EVENT/order-B"] != 1 {
+			t.Errorf("%+v, want %+v, of %v", got, want, w.got)
+		}
+	})
+}
+
+// Killed after sending: the command is sent again with the same key, by which the receiver recognizes it.
+func TestAKilledProgramSendsAgainWithTheSameKey(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		w.cause(t, "A")
+		for range 3 {
+			ctx, kill := context.WithCancel(t.Context())
+			_, err := w.SendDue(ctx, func(ctx context.Context, caller es.Caller, key string, command process.Command) error {
+				err := w.send(ctx, caller, key, command)
+				kill()
+				return errors.Join(err, ctx.Err())
+			})
+			if !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			w.wantLeft(t, 1)
+		}
+		if _, err := w.SendDue(t.Context(), w.send); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.got) != 1 || w.got["process/cancel-all/EVENT/order-A"] != 4 {
+			t.Errorf("got %v", w.got)
+		}
+		w.wantLeft(t, 0)
+	})
+}
+
+func TestACommandThatFailsHoldsUpNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		w.failing["A"] = true
+		target := w.cause(t, "A", "B")[0].Target
+		began := time.Now().Truncate(time.Microsecond)
+		for attempt := range 12 {
+			if sent, err := w.SendDue(t.Context(), w.send); err != nil || sent == 0 {
+				t.Fatalf("attempt %d: sent %d, %v", attempt, sent, err)
+			}
+			now := time.Now()
+			if sent, err := w.SendDue(t.Context(), w.send); err != nil || sent != 0 {
+				t.Fatalf("attempt %d: sent %d at once again, %v", attempt, sent, err)
+			}
+			waiting, failing, err := w.Count(t.Context())
+			if waiting != 1 || failing != 1 || err != nil {
+				t.Fatalf("attempt %d: %d wait, %d in vain, %v", attempt, waiting, failing, err)
+			}
+			left, fails, err := w.Failing(t.Context(), target, "EVENT")
+			pause, since, most := left.DueAt.Sub(now), left.FailingSince, min(time.Second<<attempt, 5*time.Minute)
+			const slack = 400 * time.Millisecond // between two looks at the clock
+			if !fails || err != nil || left.Attempts != attempt+1 || left.Reason == "" || since.Before(began) || since.After(now) ||
+				pause < most/2-slack || pause > most {
+				t.Fatalf("attempt %d: %+v after %s, %v", attempt, left, pause, err)
+			}
+			if err := w.Retry(t.Context(), target, "EVENT", time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.failing["A"] = false
+		if _, err := w.SendDue(t.Context(), w.send); err != nil {
+			t.Error(err)
+		}
+		w.wantLeft(t, 0)
+		if w.Failures.Load() != 12 || w.Sent.Load() != 2 {
+			t.Errorf("%d failures, %d sent", w.Failures.Load(), w.Sent.Load())
+		}
+	})
+}
+
+// A running outbox sends everything page by page, with and without Wake, and stops with its context.
+func TestRun(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { w.Run(ctx, w.send) })
+		for round, wake := range []bool{true, false} {
+			var ids []string
+			for i := range 350 {
+				ids = append(ids, fmt.Sprint(round, "-", i))
+			}
+			w.cause(t, ids...)
+			if wake {
+				w.Wake()
+			}
+			testenv.Eventually(t, 10*time.Second, func() error {
+				if waiting, _, err := w.Count(t.Context()); err != nil || waiting > 0 {
+					return fmt.Errorf("%d commands wait: %w", waiting, err)
+				}
+				return nil
+			})
+		}
+		stop()
+		running.Wait()
+		if len(w.got) != 700 {
+			t.Errorf("%d commands were sent", len(w.got))
+		}
+	})
+}

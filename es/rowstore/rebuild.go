@@ -1,0 +1,506 @@
+package rowstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+)
+
+// Rebuild builds new rows of a projection from the journal, beside the live ones, and then switches to them. Queries
+// and the live projection continue meanwhile. A database has one projection that can be rebuilt.
+//
+// The live projection follows the source; the rebuild does not. It reads the journal, then catches up with the live
+// positions; the last round runs while writers are locked out. So the source's checkpoints are valid for the new rows,
+// too.
+type Rebuild struct {
+	Store    *Store   // of the projection
+	Tables   []string // of the application, in which the handlers keep the rows
+	Journal  projection.WholeJournal
+	Handlers []projection.Handler
+	// Others are the projections that follow the same journal and are not rebuilt. Where they are ahead of it, because
+	// the event store was restored to an earlier time, they go on at its end.
+	Others []projection.Store
+	// Workers is the number of concurrent transactions, at least one for each part of the journal; 0 means 1.
+	Workers int
+	// FromEmpty allows a rebuild that replaces rows by none because the event store is empty. Only an operator may say
+	// so: a store that is lost or wrongly configured is empty, too.
+	FromEmpty bool
+	// Observe, if set, is called about every second and at each phase.
+	Observe func(RebuildState)
+	// Logger receives messages for the operator; nil discards them.
+	Logger *slog.Logger
+}
+
+// RebuildState is the progress of a rebuild.
+type RebuildState struct {
+	Set       string    `db:"set_name"`     // the name of the new set of rows; "": there was no rebuild
+	Handlers  string    `db:"handlers"`     // the versions of its handlers
+	Phase     string    `db:"phase"`        // [RebuildDone] or "cancelled" when it is over
+	Done      uint64    `db:"events_done"`  // events in the new rows
+	Total     uint64    `db:"events_total"` // expected number of events, an estimate at first
+	Cancelled bool      `db:"cancelled"`    // its end was requested
+	Failure   string    `db:"failure"`      // why it stopped last time; "": it did not
+	StartedAt time.Time `db:"started_at"`
+	UpdatedAt time.Time `db:"updated_at"`
+	Live      bool      // its set is live
+}
+
+// The phases, in order.
+const (
+	phaseReading    = "reading"     // the whole journal
+	phaseCatchingUp = "catching up" // with the live rows
+	phaseVerifying  = "verifying"   // the new rows against the journal
+	phaseSwitching  = "switching"   // the new rows become the live ones
+	phaseSettling   = "settling"    // compares the live rows with the journal once more
+	phaseCancelled  = "cancelled"
+	// RebuildDone is the last phase of a [Rebuild] that was not cancelled.
+	RebuildDone = "done"
+)
+
+// Over reports that nothing is left to do.
+func (s RebuildState) Over() bool {
+	return s.Phase == "" || s.Phase == RebuildDone || s.Phase == phaseCancelled
+}
+
+// Left estimates the time until all events are read, by the speed since an earlier state; 0: unknown.
+func (s RebuildState) Left(since RebuildState) time.Duration {
+	if s.Done <= since.Done || s.Total <= s.Done {
+		return 0
+	}
+	return time.Duration(float64(s.UpdatedAt.Sub(since.UpdatedAt)) / float64(s.Done-since.Done) * float64(s.Total-s.Done))
+}
+
+// Reasons why a rebuild does not start or continue. Compare with [errors.Is].
+var (
+	ErrRebuilding   = errors.New("another rebuild is running")
+	ErrUnfinished   = errors.New("there is a rebuild that was interrupted")
+	ErrNothingBegun = errors.New("there is no rebuild to go on with")
+	ErrCancelled    = errors.New("the rebuild was cancelled")
+	ErrLockLost     = errors.New("the lock on rebuilds is lost, and another process may have continued the rebuild")
+	ErrEmptyJournal = errors.New("the event store is empty, but there are rows: restore it, or correct its settings; " +
+		"only if all events are gone for good, `rows rebuild --from-empty` replaces the rows by none")
+)
+
+// Start starts a rebuild and runs it to the end.
+func (r *Rebuild) Start(ctx context.Context) error {
+	return r.locked(ctx, func(ctx context.Context, state RebuildState) error {
+		if !state.Over() {
+			return ErrUnfinished
+		}
+		return r.begin(ctx)
+	})
+}
+
+// Resume finishes an interrupted rebuild. A rebuild for other versions of the handlers starts over.
+func (r *Rebuild) Resume(ctx context.Context) error {
+	return r.locked(ctx, func(ctx context.Context, state RebuildState) error {
+		switch {
+		case state.Over():
+			return ErrNothingBegun
+		case !state.Live && state.Handlers != versionsOf(r.Handlers):
+			return r.begin(ctx)
+		case !state.Live:
+			if err := r.check(ctx); err != nil {
+				return err
+			}
+		}
+		return r.run(ctx, state)
+	})
+}
+
+// Cancel ends a running or interrupted rebuild and drops its rows. It fails if its rows are live already.
+func (r *Rebuild) Cancel(ctx context.Context) error {
+	state, err := r.Store.RebuildState(ctx)
+	if err != nil {
+		return err
+	}
+	if state.Over() {
+		return ErrNothingBegun
+	}
+	if err := r.Store.cancelRebuild(ctx); err != nil {
+		return err
+	}
+	err = r.locked(ctx, func(ctx context.Context, state RebuildState) error {
+		if state.Over() {
+			return nil
+		}
+		return r.abandon(ctx, state)
+	})
+	if errors.Is(err, ErrRebuilding) {
+		return nil // the running rebuild sees the request and ends
+	}
+	return err
+}
+
+// DropOld drops the rows that were live before the last rebuild.
+func (r *Rebuild) DropOld(ctx context.Context) error {
+	return r.locked(ctx, func(ctx context.Context, state RebuildState) error {
+		if !state.Over() {
+			return ErrUnfinished
+		}
+		return r.drop(ctx)
+	})
+}
+
+// locked does work while no other rebuild runs.
+func (r *Rebuild) locked(ctx context.Context, work func(context.Context, RebuildState) error) error {
+	held, release, err := r.Store.lockRebuilds(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	state, err := r.Store.RebuildState(held)
+	if err != nil {
+		return err
+	}
+	return work(held, state)
+}
+
+// abandon ends a rebuild and drops its rows.
+func (r *Rebuild) abandon(ctx context.Context, state RebuildState) error {
+	if state.Live {
+		return errors.New("the new rows are live already: go on with --resume, which takes moments")
+	}
+	if err := r.drop(ctx); err != nil {
+		return err
+	}
+	state.Phase, state.UpdatedAt = phaseCancelled, time.Now()
+	_, err := r.Store.saveRebuild(ctx, state)
+	return err
+}
+
+// begin drops what is left of an earlier rebuild and runs another one.
+func (r *Rebuild) begin(ctx context.Context) error {
+	if err := r.check(ctx); err != nil {
+		return err
+	}
+	if err := r.drop(ctx); err != nil {
+		return err
+	}
+	state, err := r.Store.beginRebuild(ctx, versionsOf(r.Handlers))
+	if err != nil {
+		return err
+	}
+	return r.run(ctx, state)
+}
+
+// check refuses to replace rows by none. It also refuses to make a set without a type that the live one has: the
+// program that knows the type would find its rows without positions.
+func (r *Rebuild) check(ctx context.Context) error {
+	types, err := r.Store.typesOfRows(ctx)
+	if err != nil {
+		return err
+	}
+	empty := len(types) > 0 && !r.FromEmpty
+	for _, name := range types {
+		if !slices.ContainsFunc(r.Handlers, func(h projection.Handler) bool { return h.Type() == name }) {
+			return fmt.Errorf("there are rows of the aggregate type %q, which this program does not know: rebuild with a program that does", name)
+		}
+		for _, err := range r.Journal.Heads(ctx, name) {
+			if err != nil {
+				return err
+			}
+			empty = false
+			break
+		}
+	}
+	if empty {
+		return ErrEmptyJournal
+	}
+	return nil
+}
+
+// run continues the rebuild: each phase finds out what it still has to do.
+func (r *Rebuild) run(ctx context.Context, state RebuildState) error {
+	work := &rebuilding{Rebuild: r, set: r.Store.making(state.Set), state: state, lost: make(map[es.AggregateID]uint64)}
+	work.state.Failure = ""
+	if !state.Live {
+		err := r.makeTables(ctx, state)
+		if err != nil {
+			return err
+		}
+		if work.skipped, err = r.Store.Skipped(ctx); err != nil {
+			return err
+		}
+		// A kill may have come after the last stored progress.
+		if work.state.Done, err = r.Store.eventsIn(ctx, state.Set); err != nil {
+			return err
+		}
+	}
+	running, stop := context.WithCancelCause(ctx)
+	work.stop = stop
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		for es.Wait(running, tellEvery) == nil {
+			if err := work.save(running); err != nil && running.Err() == nil {
+				work.log().WarnContext(running, "storing the progress of the rebuild failed", "error", err)
+			}
+		}
+	})
+	err := work.phases(running)
+	cancelled := errors.Is(context.Cause(running), ErrCancelled)
+	stop(nil)
+	telling.Wait()
+	last := context.WithoutCancel(ctx)
+	switch {
+	case errors.Is(context.Cause(ctx), ErrLockLost): // another process may have the rebuild by now: store nothing
+		return errors.Join(context.Cause(ctx), err)
+	case err != nil && cancelled:
+		return errors.Join(ErrCancelled, r.abandon(last, work.state))
+	case err != nil && ctx.Err() == nil: // a stop of the program is no failure
+		work.state.Failure = err.Error()
+	}
+	return errors.Join(err, work.save(last))
+}
+
+func (r *Rebuild) log() *slog.Logger { return cmp.Or(r.Logger, slog.New(slog.DiscardHandler)) }
+
+// tellEvery is the interval of storing the progress.
+const tellEvery = time.Second
+
+// rebuilding is a rebuild in progress.
+type rebuilding struct {
+	*Rebuild
+	set     *Store // of the new rows
+	skipped map[es.AggregateID]map[uint64]bool
+	lost    map[es.AggregateID]uint64 // the live versions of aggregates that are ahead of the journal
+	stop    context.CancelCauseFunc
+
+	mu    sync.Mutex
+	state RebuildState
+}
+
+// save stores the progress, and ends the rebuild if that was requested before the switch.
+func (w *rebuilding) save(ctx context.Context) error {
+	w.mu.Lock()
+	w.state.Total, w.state.UpdatedAt = max(w.state.Total, w.state.Done), time.Now()
+	state := w.state
+	w.mu.Unlock()
+	if w.Observe != nil {
+		w.Observe(state)
+	}
+	cancelled, err := w.Store.saveRebuild(ctx, state)
+	if cancelled && slices.Contains([]string{phaseReading, phaseCatchingUp, phaseVerifying}, state.Phase) {
+		w.stop(ErrCancelled)
+	}
+	return err
+}
+
+// phases runs the phases that are left.
+func (w *rebuilding) phases(ctx context.Context) error {
+	for _, phase := range []struct {
+		name   string
+		making bool // the new rows, before they are live
+		do     func(context.Context) error
+	}{
+		{phaseReading, true, w.read},
+		{phaseCatchingUp, true, w.catchUp},
+		{phaseVerifying, true, w.verify},
+		{phaseSwitching, true, w.switchOver},
+		{phaseSettling, false, w.settle},
+		{RebuildDone, false, func(context.Context) error { return nil }},
+	} {
+		if phase.making && w.state.Live {
+			continue
+		}
+		w.mu.Lock()
+		w.state.Phase = phase.name
+		if phase.name == RebuildDone {
+			w.state.Total = 0 // it was an estimate
+		}
+		done := w.state.Done
+		w.mu.Unlock()
+		w.log().InfoContext(ctx, "rebuilding the rows: "+phase.name, "events", done)
+		if err := w.save(ctx); err != nil {
+			return err
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := phase.do(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// projector returns a projector that counts its events.
+func (w *rebuilding) projector(store *Store) *projection.Projector {
+	return projection.New(store, w.Journal, projection.Options{Logger: w.Logger, Skipped: w.skipped, Observe: func(o projection.Outcome) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.state.Done += uint64(o.Applied + o.Filled)
+	}}, w.Handlers...)
+}
+
+func (w *rebuilding) read(ctx context.Context) error {
+	projector := w.projector(w.set)
+	if err := projector.ProjectAll(ctx, w.Journal, w.set, max(w.Workers, 1)); err != nil {
+		return err
+	}
+	if err := w.makeIndexes(ctx); err != nil {
+		return err
+	}
+	// Events written during the read may be in no page: compare every head.
+	_, err := projector.Repair(ctx)
+	return err
+}
+
+const (
+	// enoughLevel is how many events the last round may apply before the switch. The switch has to apply about as many
+	// while writers wait.
+	enoughLevel = 100
+	levelRounds = 50
+)
+
+func (w *rebuilding) catchUp(ctx context.Context) error {
+	for range levelRounds {
+		if filled, _, err := w.level(ctx, w.set); err != nil || filled < enoughLevel {
+			return err
+		}
+	}
+	return nil
+}
+
+// level applies the events that the new set lacks and the live one has. It returns their number, and the live position
+// of an aggregate that could not be brought level; zero: there is none.
+func (w *rebuilding) level(ctx context.Context, set *Store) (filled int, left projection.Head, err error) {
+	projector := w.projector(set)
+	for after, more := (es.AggregateID{}), true; more; {
+		page, err := set.behind(ctx, after)
+		if err != nil {
+			return filled, left, err
+		}
+		if more = len(page) == behindPage; more {
+			after = page[len(page)-1].Key
+		}
+		page = slices.DeleteFunc(page, func(live projection.Head) bool { return w.lost[live.Key] == live.Version })
+		keys := make([]es.AggregateID, len(page))
+		for i, live := range page {
+			keys[i] = live.Key
+		}
+		n, err := projector.Fill(ctx, keys...)
+		if filled += n; err != nil {
+			return filled, left, err
+		}
+		versions, err := set.Versions(ctx, keys)
+		if err != nil {
+			return filled, left, err
+		}
+		for _, live := range page {
+			if versions[live.Key] >= live.Version {
+				continue
+			}
+			switch lost, err := projector.Ahead(ctx, live); {
+			case err != nil && es.KindOf(err) != es.Inconsistent:
+				return filled, left, err
+			case err == nil && lost:
+				w.lost[live.Key] = live.Version
+			default: // the head is wrong, its event can't be applied, or only another program knows the type
+				left = live
+			}
+		}
+	}
+	return filled, left, nil
+}
+
+// Before the switch, all new rows of some aggregates are compared with the journal: of this number, or of fewer if they
+// have this many events. The versions of all aggregates are always compared.
+const (
+	sampleAggregates = 100
+	sampleEvents     = 5000
+)
+
+// verify compares a sample of the new rows with the journal, and checks that the new handlers can apply every event
+// that the live ones could.
+func (w *rebuilding) verify(ctx context.Context) error {
+	projector := w.projector(w.set)
+	// Reads that failed earlier may succeed now.
+	if _, err := projector.RetryParked(ctx); err != nil {
+		return err
+	}
+	if err := noneParked(ctx, w.set); err != nil {
+		return err
+	}
+	aggregates, events := 0, uint64(0)
+	for _, handler := range w.Handlers {
+		if _, able := handler.(projection.Verifiable); !able {
+			continue
+		}
+		for head, err := range w.Journal.Heads(ctx, handler.Type()) {
+			if err != nil {
+				return fmt.Errorf("list the aggregates of type %s: %w", handler.Type(), err)
+			}
+			if err := compare(ctx, projector, head.Key); err != nil {
+				return err
+			}
+			if aggregates, events = aggregates+1, events+head.Version; aggregates == sampleAggregates || events >= sampleEvents {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+func compare(ctx context.Context, projector *projection.Projector, key es.AggregateID) error {
+	found, err := projector.Verify(ctx, key)
+	if err != nil || len(found.Differences) == 0 {
+		return err
+	}
+	d := found.Differences[0]
+	todo := "end the rebuild with --cancel, and run `journal check`"
+	if found.Contradicted {
+		todo = "mend what `journal check` finds, and continue with --resume"
+	}
+	return fmt.Errorf("not switched: the new rows differ from the journal: %s, %s: %s: expected %s, found %s; %s",
+		d.Key, d.Row, d.What, d.Expected, d.Found, todo)
+}
+
+// noneParked returns an error if an aggregate is parked in the new set and not in the live one.
+func noneParked(ctx context.Context, set *Store) error {
+	parked, found, err := set.newlyParked(ctx)
+	if err != nil || !found {
+		return err
+	}
+	return fmt.Errorf("not switched: the new rows of %s stop at event %d, and the live ones do not: %s; mend what `journal check` finds, or the "+
+		"handler, and continue with --resume, or give up with --cancel", parked.Key, parked.SeqNr, parked.Reason)
+}
+
+// switchOver makes the new set the live one, once it is level.
+func (w *rebuilding) switchOver(ctx context.Context) error {
+	return w.switchTo(ctx, w.state.Set, func(ctx context.Context, set *Store) error {
+		_, left, err := w.level(ctx, set)
+		if err == nil {
+			err = noneParked(ctx, set)
+		}
+		if err == nil && left.Version > 0 {
+			err = fmt.Errorf("not switched: the new rows lack events up to %d of %s, which the live ones have; mend what `journal check` finds, "+
+				"or use a program that knows the type, and continue with --resume", left.Version, left.Key)
+		}
+		return err
+	})
+}
+
+// settle compares the live rows with the journal: if the live rows before were ahead of it, the source may have skipped
+// events as known that are missing from the new rows.
+func (w *rebuilding) settle(ctx context.Context) error {
+	w.skipped = nil
+	live := w.projector(w.Store)
+	if _, err := live.Repair(ctx); err != nil {
+		return err
+	}
+	for _, other := range w.Others {
+		if err := live.Retract(ctx, other); err != nil {
+			return err
+		}
+	}
+	return nil
+}

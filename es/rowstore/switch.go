@@ -1,0 +1,244 @@
+package rowstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+)
+
+// The ends of the names of the tables that are not live: those of the set that is being made, and those of the set that
+// was live before.
+const (
+	nextSuffix = "_next"
+	oldSuffix  = "_old"
+)
+
+// tables are those of a set: the application's, and the one that names the set.
+func (r *Rebuild) tables() []string { return append([]string{sets.Name}, r.Tables...) }
+
+// makeTables makes the empty tables of the new set that are not there yet. On SQLite they have no indexes but the
+// primary key.
+func (r *Rebuild) makeTables(ctx context.Context, state RebuildState) error {
+	s := r.Store
+	for _, name := range r.tables() {
+		statement := "CREATE TABLE IF NOT EXISTS " + name + nextSuffix + " LIKE " + name
+		if !s.server() {
+			if err := s.db.GetContext(ctx, &statement, "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", name); err != nil {
+				return s.explain("read how the table "+name+" was made", err)
+			}
+			statement = createdTable.ReplaceAllString(statement, "CREATE TABLE IF NOT EXISTS "+name+nextSuffix)
+		}
+		if _, err := s.db.ExecContext(ctx, statement); err != nil {
+			return s.explain("make the table "+name+nextSuffix, err)
+		}
+	}
+	own := setRow{s.projection, state.Set, state.Handlers}
+	return s.explain("name the set", sets.In(nextSuffix).Upsert(ctx, s.db, s.dialect, []setRow{own}))
+}
+
+// The statements that made a table and an index, as SQLite returns them.
+var (
+	createdTable = regexp.MustCompile(`^CREATE TABLE (IF NOT EXISTS )?"?\w+"?`)
+	createdIndex = regexp.MustCompile(`^CREATE( UNIQUE)? INDEX (?:IF NOT EXISTS )?"?\w+"? ON "?\w+"?`)
+)
+
+// makeIndexes makes the indexes that the new set still lacks: on SQLite all but the primary keys. The tables are filled
+// first, because building an index of all rows is faster than keeping it up to date row by row.
+//
+// On SQLite the names of indexes are unique in the file, and no statement renames one. So an index keeps its name when
+// its table is renamed, and the sets take turns: where the live set has an index x, the next one has x_next, and the
+// one after it has x again.
+func (r *Rebuild) makeIndexes(ctx context.Context) error {
+	s := r.Store
+	if s.server() {
+		return nil
+	}
+	for _, name := range r.tables() {
+		var indexes []struct{ Name, SQL string }
+		err := s.db.SelectContext(ctx, &indexes, "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL", name)
+		for _, index := range indexes {
+			copied, is := strings.CutSuffix(index.Name, nextSuffix)
+			if !is {
+				copied += nextSuffix
+			}
+			if err == nil {
+				_, err = s.db.ExecContext(ctx, createdIndex.ReplaceAllString(index.SQL, fmt.Sprintf("CREATE${1} INDEX IF NOT EXISTS %s ON %s", copied, name+nextSuffix)))
+			}
+		}
+		if err != nil {
+			return s.explain("make the indexes of the table "+name+nextSuffix, err)
+		}
+	}
+	return nil
+}
+
+// drop drops every set but the live one. Rows are last: rows without positions stop a rebuild that is resumed after a
+// kill, positions without rows do not.
+func (r *Rebuild) drop(ctx context.Context) error {
+	s := r.Store
+	rebuilt := s.projection + setSeparator + "%"
+	const notLive = "projection <> COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?) AND (projection = ? OR projection LIKE ?)"
+	err := s.deleteAll(ctx, "DELETE FROM checkpoints WHERE projection LIKE ?", rebuilt)
+	for _, name := range []string{"projection_positions", "dead_letters"} {
+		if err == nil {
+			err = s.deleteAll(ctx, "DELETE FROM "+name+" WHERE "+notLive, s.projection, s.projection, s.projection, rebuilt)
+		}
+	}
+	for _, name := range r.tables() {
+		for _, suffix := range []string{nextSuffix, oldSuffix} {
+			if err == nil {
+				_, err = s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+name+suffix)
+			}
+		}
+	}
+	return s.explain("drop the rows that are not live", err)
+}
+
+const deletedAtOnce = 5000
+
+// deleteAll runs a DELETE, on a server piece by piece.
+func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) error {
+	if s.server() {
+		statement += fmt.Sprint(" LIMIT ", deletedAtOnce)
+	}
+	for {
+		result, err := s.db.ExecContext(ctx, statement, args...)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n < deletedAtOnce || !s.server() {
+			return err
+		}
+	}
+}
+
+// switchTo makes the new set the live one, atomically for readers and writers. It locks writers out while level catches
+// up; if level fails, nothing is switched.
+func (r *Rebuild) switchTo(ctx context.Context, set string, level func(context.Context, *Store) error) error {
+	s := r.Store
+	for _, name := range r.tables() {
+		live, err := s.columns(ctx, name)
+		if err != nil {
+			return err
+		}
+		next, err := s.columns(ctx, name+nextSuffix)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(live, next) {
+			return fmt.Errorf("a migration has changed the table %s since the rebuild began: give the rebuild up with --cancel, and begin another one", name)
+		}
+	}
+	if !s.server() {
+		return r.switchFile(ctx, set, level)
+	}
+	for attempt := 1; ; attempt++ {
+		err := r.switchServer(ctx, set, level)
+		if err == nil || attempt == renameAttempts || !errors.Is(err, projection.ErrTransient) {
+			return err
+		}
+		if now, err := s.RebuildState(ctx); err == nil && now.Live {
+			return nil // the answer was lost
+		}
+		_ = es.Wait(ctx, time.Second)
+	}
+}
+
+func (s *Store) columns(ctx context.Context, table string) ([]string, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT * FROM "+table+" WHERE 1 = 0")
+	if err != nil {
+		return nil, s.explain("read the columns of "+table, err)
+	}
+	defer func() { _ = rows.Close() }() // there are none
+	names, err := rows.Columns()
+	return names, s.explain("read the columns of "+table, errors.Join(err, rows.Err()))
+}
+
+// switchFile is switchTo on SQLite: one transaction, which keeps all other writers out.
+func (r *Rebuild) switchFile(ctx context.Context, set string, level func(context.Context, *Store) error) error {
+	s := r.Store
+	begun, err := s.db.BeginTxx(s.unhurried(ctx), s.dialect.Writing())
+	if err != nil {
+		return s.explain("begin the switch", err)
+	}
+	next := s.making(set)
+	next.within = begun
+	if err = level(ctx, next); err == nil {
+		err = r.rename(s.unhurried(ctx), begun)
+	}
+	if err != nil {
+		return errors.Join(s.explain("switch to the new rows", err), begun.Rollback())
+	}
+	return s.explain("commit the switch", begun.Commit())
+}
+
+// rename renames the live tables and those of the new set, on SQLite.
+func (r *Rebuild) rename(ctx context.Context, in *sqlx.Tx) error {
+	for _, name := range r.tables() {
+		for _, renamed := range [][2]string{{name, name + oldSuffix}, {name + nextSuffix, name}} {
+			if _, err := in.ExecContext(ctx, "ALTER TABLE "+renamed[0]+" RENAME TO "+renamed[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	// lockedFor is how long the server keeps the lock of a switch whose process says nothing.
+	lockedFor = 20 * time.Second
+	// renamedIn is how soon the renaming has to follow on its own connection, or the server closes that: so a process
+	// that was paused between can't rename without the lock.
+	renamedIn = 2 * time.Second
+	// renameWait is how long the renaming waits for queries to end. Those that come meanwhile wait for it.
+	renameWait     = 2 // s
+	renameAttempts = 10
+)
+
+// switchServer is switchTo on MySQL and MariaDB, where renaming ends a transaction: so the lock that keeps writers out
+// is on one connection, and the renaming on another.
+func (r *Rebuild) switchServer(ctx context.Context, set string, level func(context.Context, *Store) error) error {
+	s := r.Store
+	return s.onConnection(ctx, lockedFor, func(lock *sql.Conn) error {
+		begun, err := lock.BeginTx(ctx, s.dialect.Writing())
+		if err != nil {
+			return s.explain("begin the switch", err)
+		}
+		defer func() { _ = begun.Rollback() }() // it writes nothing
+		keepOut := func() error {
+			var term uint64
+			err := begun.QueryRowContext(ctx, "SELECT term FROM projection_turn WHERE id = 1 FOR UPDATE").Scan(&term)
+			return s.explain("keep writers out for the switch", err)
+		}
+		if err := keepOut(); err != nil {
+			return err
+		}
+		if err := level(ctx, s.making(set)); err != nil {
+			return err
+		}
+		return s.onConnection(ctx, renamedIn, func(conn *sql.Conn) error {
+			if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", renameWait)); err != nil {
+				return s.explain("prepare the renaming", err)
+			}
+			if err := keepOut(); err != nil {
+				return err
+			}
+			var pairs []string
+			for _, name := range r.tables() {
+				pairs = append(pairs, name+" TO "+name+oldSuffix, name+nextSuffix+" TO "+name)
+			}
+			_, err := conn.ExecContext(ctx, "RENAME TABLE "+strings.Join(pairs, ", "))
+			return s.explain("switch to the new rows", err)
+		})
+	})
+}

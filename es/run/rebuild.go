@@ -1,0 +1,202 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/internal/polling"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+)
+
+const (
+	rebuildLook    = time.Second
+	rebuildAgain   = time.Minute      // delay after a failed rebuild
+	rebuildSilent  = 10 * time.Second // a rebuild without progress for so long was interrupted
+	rebuildWorkers = 4
+)
+
+// rowKeeper checks whether the rows have to be rebuilt, and rebuilds them if it may.
+type rowKeeper struct {
+	options *Options
+	rebuild *rowstore.Rebuild
+	live    *projection.Projector
+
+	asked    atomic.Bool              // an operator requested a rebuild
+	outdated atomic.Pointer[[]string] // aggregate types
+	seen     string                   // the latest set at the last check, and whether it was live
+	failure  atomic.Pointer[rebuildFailure]
+}
+
+// rebuildFailure is why the latest rebuild failed, and when; nil: it did not.
+type rebuildFailure struct {
+	reason string
+	at     time.Time
+}
+
+func (t *Turn) newKeeper() (*rowKeeper, error) {
+	options := &t.updater.options
+	rebuild, err := options.ReadModel.Rebuild(t.databases.Rows, t.databases.Journal, t.term, options.Log)
+	return &rowKeeper{options: options, live: t.model.projector, rebuild: rebuild}, err
+}
+
+// Rebuild returns what builds the rows in a database anew from a journal. A term of 0 is not checked.
+func (m ReadModel) Rebuild(rows *sqlx.DB, journal es.Journal, term uint64, log *slog.Logger) (*rowstore.Rebuild, error) {
+	store, err := rowstore.New(rows, m.Name)
+	if err != nil {
+		return nil, err
+	}
+	rebuild := &rowstore.Rebuild{
+		Store: store.InTerm(term), Tables: m.Tables, Journal: projection.JournalReader{Journal: journal}, Handlers: m.Handlers,
+		Workers: rebuildWorkers, Logger: log,
+	}
+	if rows.DriverName() == database.SQLite {
+		rebuild.Workers = 1 // a file takes one transaction at a time
+	}
+	for _, name := range m.Others {
+		other, err := rowstore.New(rows, name)
+		if err != nil {
+			return nil, err
+		}
+		rebuild.Others = append(rebuild.Others, other.InTerm(term))
+	}
+	return rebuild, nil
+}
+
+// run checks the rows until ctx ends.
+func (k *rowKeeper) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := k.look(ctx); err != nil && ctx.Err() == nil {
+			k.failure.Store(&rebuildFailure{err.Error(), time.Now()})
+			k.options.Log.ErrorContext(ctx, "the rebuild failed and will be retried", "error", err, "pause", rebuildAgain)
+		}
+		polling.Pause(ctx, rebuildLook)
+	}
+}
+
+// storeVersions returns once the versions of the handlers are known to the database, or ctx ends.
+func (k *rowKeeper) storeVersions(ctx context.Context) {
+	report := func(err error) {
+		k.options.Log.WarnContext(ctx, "the versions of the rows could not be stored, and the source waits for it; will retry", "error", err)
+	}
+	_ = polling.Retry(ctx, report, func(ctx context.Context) error {
+		outdated, err := k.rebuild.Outdated(ctx)
+		if err == nil {
+			k.outdated.Store(&outdated)
+		}
+		return err
+	}) // fails when ctx ends, which the caller sees
+}
+
+func (k *rowKeeper) look(ctx context.Context) error {
+	state, err := k.rebuild.Store.RebuildState(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // the checks of the database report it
+	}
+	outdated, err := k.rebuild.Outdated(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // the same
+	}
+	k.outdated.Store(&outdated)
+	if live := fmt.Sprint(state.Live, state.Set); live != k.seen {
+		if k.seen != "" {
+			k.live.ForgetDrift()
+		}
+		k.seen = live
+	}
+	asked, failure := k.asked.Swap(false), k.failure.Load()
+	if !asked && (!k.options.RebuildAuto || failure != nil && time.Since(failure.at) < rebuildAgain) {
+		return nil
+	}
+	switch interrupted := !state.Over(); {
+	case interrupted && time.Since(state.UpdatedAt) < rebuildSilent:
+		return nil // another process rebuilds
+	case interrupted:
+		err = k.rebuild.Resume(ctx)
+	case asked || len(outdated) > 0 || k.live.Drift().Ahead > 0:
+		err = k.rebuild.Start(ctx)
+	}
+	if errors.Is(err, rowstore.ErrRebuilding) {
+		return nil
+	}
+	if err == nil {
+		k.failure.Store(nil)
+	}
+	return err
+}
+
+// outdatedTypes are the aggregate types whose rows were made by another version of their handler.
+func (k *rowKeeper) outdatedTypes() []string {
+	if found := k.outdated.Load(); found != nil {
+		return *found
+	}
+	return nil
+}
+
+// reasons returns why the updater is not ready, and warnings for operators.
+func (k *rowKeeper) reasons() (versions, journal, warning string) {
+	todo, auto, failure := k.options.Advice.Rebuild, k.options.RebuildAuto, k.failure.Load()
+	switch {
+	case auto && failure != nil:
+		todo = "the automatic rebuild fails: " + failure.reason
+	case auto:
+		todo = "they are being rebuilt automatically"
+	}
+	if outdated := k.outdatedTypes(); len(outdated) > 0 {
+		found := fmt.Sprintf("the rows of %s were made by another version of this program: %s", strings.Join(outdated, ", "), todo)
+		if auto && failure == nil {
+			warning = found
+		} else {
+			versions = found
+		}
+	}
+	if drift := k.live.Drift(); drift.Ahead > 0 {
+		journal = fmt.Sprintf("the rows of %d aggregates or more are ahead of the journal (such as %s), as after an event store was restored to an earlier time: %s",
+			drift.Ahead, drift.First, todo)
+	}
+	return versions, journal, warning
+}
+
+// Rebuilding is the progress of a rebuild, for /health/ready and the metrics.
+type Rebuilding struct {
+	Phase       string  `json:"phase"`
+	Events      uint64  `json:"events"`
+	EventsTotal uint64  `json:"events_total"` // expected
+	SecondsLeft float64 `json:"seconds_left"` // 0: unknown
+	Interrupted bool    `json:"interrupted"`  // it has not gone on for a while
+	Failure     string  `json:"failure,omitempty"`
+	Over        bool    `json:"-"`
+}
+
+// warning tells operators of it.
+func (r *Rebuilding) warning(resume string) string {
+	switch {
+	case r.Failure != "":
+		return "a rebuild beside the live rows has stopped: " + r.Failure
+	case r.Interrupted:
+		return "a rebuild beside the live rows was interrupted: " + resume
+	}
+	return fmt.Sprintf("a rebuild is running beside the live rows: %s, %d of %d events", r.Phase, r.Events, r.EventsTotal)
+}
+
+// rebuilding returns the latest rebuild. The time left follows from its speed so far.
+func rebuilding(ctx context.Context, store *rowstore.Store) (*Rebuilding, error) {
+	state, err := store.RebuildState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := &Rebuilding{Phase: state.Phase, Events: state.Done, EventsTotal: state.Total, Failure: state.Failure, Over: state.Over()}
+	if found.Interrupted = !found.Over && time.Since(state.UpdatedAt) >= rebuildSilent; !found.Over && !found.Interrupted {
+		found.SecondsLeft = state.Left(rowstore.RebuildState{UpdatedAt: state.StartedAt}).Seconds()
+	}
+	return found, nil
+}

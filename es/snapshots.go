@@ -1,0 +1,181 @@
+package es
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// cached is what the repository knows about an aggregate without reading the store.
+type cached[S any] struct {
+	State[S]
+	snapshotVersion uint64 // version of the latest known snapshot
+	bytes           uint64 // of the state, in memory
+}
+
+// stateCache holds the states of recently used aggregates, limited by their size in memory.
+type stateCache[S any] struct {
+	size    func(S) int
+	limit   uint64
+	metrics typeMetrics
+
+	mutex  sync.Mutex
+	states *simplelru.LRU[AggregateID, cached[S]]
+	bytes  uint64
+}
+
+func newStateCache[S any](limit uint64, size func(S) int, metrics typeMetrics) *stateCache[S] {
+	c := &stateCache[S]{size: size, limit: limit, metrics: metrics}
+	// It fails only for a size that is not positive.
+	c.states, _ = simplelru.NewLRU(math.MaxInt, func(_ AggregateID, gone cached[S]) { c.bytes -= gone.bytes })
+	return c
+}
+
+func (c *stateCache[S]) get(key AggregateID) (cached[S], bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.states.Get(key)
+}
+
+func (c *stateCache[S]) forget(key AggregateID) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.states.Remove(key)
+}
+
+// remember stores the state if it is newer than the cached one, and returns the newer one.
+func (c *stateCache[S]) remember(key AggregateID, state State[S], snapshotVersion uint64) cached[S] {
+	kept := cached[S]{state, snapshotVersion, uint64(c.size(state.Value))}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if old, found := c.states.Peek(key); found {
+		if old.Version > state.Version {
+			kept.State, kept.bytes = old.State, old.bytes
+		}
+		kept.snapshotVersion = max(old.snapshotVersion, snapshotVersion)
+		c.bytes -= old.bytes
+	}
+	c.states.Add(key, kept)
+	for c.bytes += kept.bytes; c.bytes > c.limit; {
+		c.states.RemoveOldest()
+	}
+	c.metrics.states.Set(float64(c.states.Len()))
+	c.metrics.bytes.Set(float64(c.bytes))
+	return kept
+}
+
+func (c *stateCache[S]) usage() (states int, bytes uint64) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.states.Len(), c.bytes
+}
+
+const (
+	snapshotTimeout = 30 * time.Second
+	// maxDue limits the aggregates that wait for a snapshot. Beyond it, a snapshot is due again after the aggregate's
+	// next event.
+	maxDue = 1000
+	// bytesPerEvent is how much of a state, as [SnapshotCodec.Size] estimates it, is written to a snapshot for each
+	// event at most, so that snapshots cost a small part of the commands at any size of the state.
+	bytesPerEvent = 1000
+)
+
+// dueSnapshot is a snapshot that waits to be written.
+type dueSnapshot[S any] struct {
+	ctx   context.Context // carries the command's log attributes; it is never cancelled
+	state State[S]
+}
+
+// SnapshotDistance returns the number of events between two snapshots of a state. It doubles as the state grows.
+func (r *Repository[S, E]) SnapshotDistance(state S) uint64 {
+	distance := r.snapshotEvery
+	for wanted := uint64(r.snapshots.Size(state)) / bytesPerEvent; distance < wanted; {
+		distance *= 2
+	}
+	return distance
+}
+
+func (r *Repository[S, E]) isDue(state State[S], snapshotVersion uint64) bool {
+	return state.Version >= snapshotVersion+r.SnapshotDistance(state.Value)
+}
+
+// saved remembers a state that was saved, and has its snapshot written in the background if it is due. One that could
+// not be written is due again after the aggregate's next event.
+func (r *Repository[S, E]) saved(ctx context.Context, key AggregateID, before uint64, after State[S]) {
+	presumed := uint64(0)
+	if _, found := r.states.get(key); !found {
+		// Of an aggregate that has left the cache, the latest snapshot is presumed at the latest version at which one
+		// was due. So the next one is written when it is due, cached or not.
+		distance := r.SnapshotDistance(after.Value)
+		presumed = before / distance * distance
+	}
+	known := r.states.remember(key, after, presumed)
+	if !r.isDue(known.State, known.snapshotVersion) {
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	_, waits := r.due[key]
+	if !waits && len(r.due) >= maxDue {
+		return
+	}
+	r.due[key] = dueSnapshot[S]{context.WithoutCancel(ctx), known.State}
+	if !waits {
+		r.writing.Go(func() { r.writeDue(key) })
+	}
+}
+
+// writeDue waits for its turn, and writes the aggregate's latest snapshot that is due then.
+func (r *Repository[S, E]) writeDue(key AggregateID) {
+	select {
+	case r.slot <- struct{}{}:
+	case <-r.ended.Done():
+		return
+	}
+	defer func() { <-r.slot }()
+	r.mutex.Lock()
+	due := r.due[key]
+	delete(r.due, key)
+	r.mutex.Unlock()
+	// A snapshot of the aggregate may have been written while it waited.
+	if known, found := r.states.get(key); found && !r.isDue(due.state, known.snapshotVersion) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(due.ctx, snapshotTimeout)
+	defer cancel()
+	defer context.AfterFunc(r.ended, cancel)()
+	if err := r.SaveSnapshot(ctx, key, due.state); err != nil {
+		r.metrics.failed.Inc()
+		r.logger.WarnContext(ctx, "could not write a snapshot; the aggregate's next event will retry",
+			"tenant", key.Tenant, "aggregate", key.String(), "version", due.state.Version, "error", err)
+	}
+}
+
+// SaveSnapshot writes a snapshot at once.
+func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key AggregateID, state State[S]) error {
+	payload, err := r.snapshots.Encode(key.ID, state.Version, state.Value)
+	if err != nil {
+		return err
+	}
+	if err := r.gateway.SaveSnapshot(ctx, key, Snapshot{Version: state.Version, Payload: payload}); err != nil {
+		return err
+	}
+	r.metrics.written.Inc()
+	r.metrics.writtenBytes.Add(float64(len(payload)))
+	r.states.remember(key, state, state.Version)
+	return nil
+}
+
+// Close writes the pending snapshots. When ctx ends first, the remaining ones are dropped, which only costs time at the
+// next load. After it returns nothing is being written.
+func (r *Repository[S, E]) Close(ctx context.Context) error {
+	defer context.AfterFunc(ctx, r.giveUp)()
+	r.writing.Wait()
+	if r.ended.Err() != nil {
+		return ctx.Err()
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+
+	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
+)
+
+const deleteSnapshot = "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
+
+// selectHeadless selects the aggregates that have entries only.
+const selectHeadless = "SELECT DISTINCT e.tenant_code, e.aggregate_id FROM events e " +
+	"LEFT JOIN aggregates a ON a.tenant_code = e.tenant_code AND a.aggregate_id = e.aggregate_id WHERE a.aggregate_id IS NULL"
+
+// StoredAggregates implements [es.Maintainer].
+func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
+		tell := func(row headRow, err error) bool {
+			id, strange := es.ParseAggregateID(row.Tenant, row.AggregateID)
+			stored := es.StoredAggregate{ID: id}
+			if strange != nil {
+				stored.ID = es.AggregateID{Tenant: row.Tenant, ID: row.AggregateID}
+				stored.Faults = []es.Fault{{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: row.AggregateID}}
+			}
+			return yield(stored, g.explain(ctx, err, "list the aggregates")) && err == nil
+		}
+		for row, err := range g.headRows(ctx, "") {
+			if !tell(row, err) {
+				return
+			}
+		}
+		var headless []headRow
+		if err := g.db.SelectContext(ctx, &headless, selectHeadless); err != nil {
+			tell(headRow{}, err)
+			return
+		}
+		for _, row := range headless {
+			if !tell(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// StoredHead implements [es.Maintainer].
+func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredHead, error) {
+	stored, err := g.storedHead(ctx, g.db, id, "")
+	return stored, g.explain(ctx, err, "read the head of %s", id)
+}
+
+func (g *Gateway) storedHead(ctx context.Context, in session, id es.AggregateID, lock string) (stored es.StoredHead, err error) {
+	row, found, err := g.headRow(ctx, in, id, lock)
+	if err != nil || !found {
+		return stored, err
+	}
+	stored.Exists = true
+	fault := func(field, expected, found string) {
+		stored.Faults = append(stored.Faults, es.Fault{Field: field, Expected: expected, Found: found})
+	}
+	if row.Type != id.Type {
+		fault("type", id.Type, row.Type)
+	}
+	if row.Version < 0 {
+		fault("version", "a number that is not negative", fmt.Sprint(row.Version))
+	}
+	if row.SnapshotVersion < 0 {
+		fault("snapshot_version", "a number that is not negative", fmt.Sprint(row.SnapshotVersion))
+	}
+	stored.Head = es.Head{Version: uint64(max(row.Version, 0)), SnapshotVersion: uint64(max(row.SnapshotVersion, 0))}
+	return stored, nil
+}
+
+// StoredEntries implements [es.Maintainer].
+func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredEntry, error] {
+	return func(yield func(es.StoredEntry, error) bool) {
+		for row, err := range g.entryRows(ctx, id, 0, math.MaxInt64) {
+			stored := es.StoredEntry{Entry: row.entry()}
+			if row.AggregateType != id.Type {
+				stored.Faults = []es.Fault{{Field: "aggregate_type", Expected: id.Type, Found: row.AggregateType}}
+			}
+			if !yield(stored, g.explain(ctx, err, "read the journal of %s", id)) {
+				return
+			}
+		}
+	}
+}
+
+// StoredSnapshots implements [es.Maintainer].
+func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredSnapshot, error] {
+	return g.storedSnapshots(ctx, id, math.MaxInt64)
+}
+
+// ReplaceHead implements [es.Maintainer].
+func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.StoredHead, head es.Head) error {
+	var replace change
+	replace = func(ctx context.Context, in session) error {
+		stored, err := g.storedHead(ctx, in, id, g.dialect.ForUpdate())
+		switch {
+		case err != nil || stored.Is(head):
+			return err
+		case !stored.Equal(found):
+			return fmt.Errorf("%w: somebody else has changed the head", es.ErrConflict)
+		case !stored.Exists:
+			if err = g.insertHead(ctx, in, id, head); sqldialect.ClassOf(err) == sqldialect.Duplicate {
+				return replace(ctx, in) // somebody else has inserted it
+			}
+			return err
+		}
+		_, err = in.ExecContext(ctx, "UPDATE aggregates SET type = ?, version = ?, snapshot_version = ? WHERE tenant_code = ? AND aggregate_id = ?",
+			id.Type, head.Version, head.SnapshotVersion, id.Tenant, id.String())
+		return err
+	}
+	return g.explain(ctx, g.writer.write(ctx, replace), "replace the head of %s", id)
+}
+
+// DropSnapshot implements [es.Maintainer].
+func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version uint64) error {
+	return g.explain(ctx, g.execute(ctx, deleteSnapshot, id.Tenant, id.String(), version), "drop snapshot %d of %s", version, id)
+}

@@ -1,0 +1,311 @@
+package sqlstore_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/threads/es"
+	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/es/testenv"
+)
+
+func TestEventsReachTheReadModel(t *testing.T) {
+	onSystems(t, func(t *testing.T, s *system) {
+		early := s.create(t, "")
+		source := s.source(t, s.projector, sqlstore.SourceSettings{PageSize: 7})
+		runSource(t, source)
+		var mutex sync.Mutex
+		versions := map[es.AggregateID]uint64{early: 1}
+		var clients sync.WaitGroup
+		for client := range 8 {
+			clients.Go(func() {
+				key := s.create(t, []string{"", "one", "two"}[client%3])
+				var version uint64
+				for message := range 20 {
+					version = s.post(t, key, fmt.Sprint("message ", message)).Version
+				}
+				mutex.Lock()
+				defer mutex.Unlock()
+				versions[key] = version
+			})
+		}
+		clients.Wait()
+		s.eventually(t, versions)
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if lag := source.Lag(t.Context()); lag.Records != 0 || lag.Behind != 0 || lag.AtLeast {
+				return fmt.Errorf("the source is behind: %+v", lag)
+			}
+			return source.Health()
+		})
+	})
+}
+
+func TestWriterWakesTheSource(t *testing.T) {
+	onSystems(t, func(t *testing.T, s *system) {
+		key := s.create(t, "")
+		// Without a wake-up it would take a minute.
+		source := s.source(t, s.projector, sqlstore.SourceSettings{PollMin: time.Minute, PollMax: time.Minute})
+		s.onAppend = source.Wake
+		runSource(t, source)
+		s.eventually(t, map[es.AggregateID]uint64{key: 1})
+		for version := uint64(2); version < 12; version++ {
+			s.post(t, key, "woken")
+			s.eventually(t, map[es.AggregateID]uint64{key: version})
+		}
+	})
+}
+
+func TestEventsOneUponTheOtherShareABatch(t *testing.T) {
+	onSystems(t, func(t *testing.T, s *system) {
+		const posts, gather = 20, 150 * time.Millisecond
+		key := s.create(t, "")
+		source := s.source(t, s.projector, sqlstore.SourceSettings{PollMin: time.Minute, PollMax: time.Minute, Gather: gather})
+		s.onAppend = source.Wake
+		begun := time.Now()
+		runSource(t, source)
+		for range posts {
+			s.post(t, key, "one of many")
+		}
+		s.eventually(t, map[es.AggregateID]uint64{key: 1 + posts})
+		batches := source.Totals().Polls - source.Totals().Empty
+		const counted = 1 // a poll is counted before it turns out to be empty
+		if most := 1 + int64(time.Since(begun)/gather) + counted; batches > most {
+			t.Errorf("%d batches, want %d at most in this time", batches, most)
+		}
+	})
+}
+
+func TestRestartGoesOnWhereTheRowsAre(t *testing.T) {
+	onSystems(t, func(t *testing.T, s *system) {
+		key := s.create(t, "")
+		first := s.source(t, s.projector, sqlstore.SourceSettings{})
+		stop := runSource(t, first)
+		s.eventually(t, map[es.AggregateID]uint64{key: 1})
+		stop()
+		s.post(t, key, "while no source runs")
+		s.post(t, key, "and again")
+
+		idle := s.source(t, s.projector, sqlstore.SourceSettings{})
+		if lag := idle.Lag(t.Context()); !lag.AtLeast {
+			t.Errorf("a source that was not started has a lag: %+v", lag)
+		}
+		if idle.Health() == nil {
+			t.Error("a source that was not started is healthy")
+		}
+		runSource(t, idle)
+		s.eventually(t, map[es.AggregateID]uint64{key: 3})
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if got := idle.Totals().Records; got != 2 {
+				return fmt.Errorf("%d events were delivered again, or not at all", got-2)
+			}
+			return nil
+		})
+	})
+}
+
+func TestAnotherStoreBeginsAnew(t *testing.T) {
+	for name, change := range map[string]string{
+		"another event store":    "UPDATE event_queue SET store_id = 'another'",
+		"a restored event store": "DELETE FROM events WHERE version > 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			onSystems(t, func(t *testing.T, s *system) {
+				key := s.create(t, "")
+				s.post(t, key, "projected")
+				stop := runSource(t, s.source(t, s.projector, sqlstore.SourceSettings{}))
+				s.eventually(t, map[es.AggregateID]uint64{key: 2})
+				stop()
+				if _, err := s.events.ExecContext(t.Context(), change); err != nil {
+					t.Fatal(err)
+				}
+				again := s.source(t, s.projector, sqlstore.SourceSettings{})
+				runSource(t, again)
+				testenv.Eventually(t, 5*time.Second, func() error {
+					if again.Totals().Records == 0 {
+						return errors.New("the event store is not read from its beginning")
+					}
+					return nil
+				})
+			})
+		})
+	}
+}
+
+// flaky is a projector that fails a given number of times before it calls the real one.
+type flaky struct {
+	projection.Sink
+	failures atomic.Int32
+	panics   atomic.Int32
+}
+
+func (f *flaky) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
+	if f.failures.Add(-1) >= 0 {
+		return projection.Outcome{}, errors.New("the read model is out of order")
+	}
+	if f.panics.Add(-1) >= 0 {
+		panic("out of order")
+	}
+	return f.Sink.Project(ctx, batch)
+}
+
+func TestBatchThatFailsComesAgain(t *testing.T) {
+	onSystems(t, func(t *testing.T, s *system) {
+		projector := &flaky{Sink: s.projector}
+		projector.failures.Store(2)
+		projector.panics.Store(1)
+		source := s.source(t, projector, sqlstore.SourceSettings{})
+		runSource(t, source)
+		key := s.create(t, "")
+		s.post(t, key, "after all")
+		s.eventually(t, map[es.AggregateID]uint64{key: 2})
+		if got := source.Totals().Failures; got != 3 {
+			t.Errorf("%d failures", got)
+		}
+	})
+}
+
+func TestStandingStillIsTold(t *testing.T) {
+	onSystems(t, func(t *testing.T, s *system) {
+		projector := &flaky{Sink: s.projector}
+		source := s.source(t, projector, sqlstore.SourceSettings{})
+		stop := runSource(t, source)
+		key := s.create(t, "")
+		s.eventually(t, map[es.AggregateID]uint64{key: 1})
+		testenv.Eventually(t, 5*time.Second, source.Health)
+
+		projector.failures.Store(1 << 30)
+		for range 3 {
+			s.post(t, key, "waits")
+		}
+		began := time.Now()
+		testenv.Eventually(t, 15*time.Second, func() error { // after ten seconds
+			if err := source.Health(); err == nil || !strings.Contains(err.Error(), "out of order") {
+				return fmt.Errorf("the health of a source that stands still: %w", err)
+			}
+			return nil
+		})
+		if lag := source.Lag(t.Context()); lag.Records != 3 || lag.Behind < time.Since(began) || lag.AtLeast {
+			t.Errorf("after %s the lag is %+v", time.Since(began), lag)
+		}
+		stop()
+		s.post(t, key, "nobody follows")
+		if lag := source.Lag(t.Context()); lag.Records != 4 || lag.Behind < time.Since(began) {
+			t.Errorf("after it has stopped the lag is %+v", lag)
+		}
+		if err := s.events.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if lag := source.Lag(t.Context()); !lag.AtLeast || lag.Behind == 0 {
+			t.Errorf("without the event store the lag is %+v", lag)
+		}
+	})
+}
+
+func TestWhatCanNotBeReadStopsItsAggregateAlone(t *testing.T) {
+	onSystems(t, func(t *testing.T, s *system) {
+		source := s.source(t, s.projector, sqlstore.SourceSettings{})
+		runSource(t, source)
+		key, other := s.create(t, "one"), s.create(t, "one")
+		broken := es.AggregateID{Tenant: "one", Type: notebook.Type, ID: key.ID}
+		s.append(t, broken, 1)
+		s.append(t, es.AggregateID{Tenant: "one", Type: notebook.Type, ID: "no-ulid"}, 0)
+		s.post(t, other, "goes on")
+		s.eventually(t, map[es.AggregateID]uint64{key: 1, other: 2})
+		testenv.Eventually(t, 5*time.Second, func() error {
+			if parked, err := s.readModel.CountParked(t.Context()); err != nil || parked != 1 {
+				return fmt.Errorf("%d aggregates are parked, %w", parked, err)
+			}
+			return nil
+		})
+		if skipped := source.Totals().Skipped; skipped != 1 {
+			t.Errorf("%d skipped", skipped)
+		}
+	})
+}
+
+// notes is a handler without rows: only the positions of its aggregates are stored.
+type notes struct{}
+
+func (notes) Type() string { return "gizmo" }
+
+func (notes) Decode(payload []byte) (event projection.Event, err error) {
+	var read struct {
+		Gizmo string
+		SeqNr uint64
+	}
+	err = json.Unmarshal(payload, &read)
+	return projection.Event{Envelope: es.Envelope{AggregateType: "gizmo", AggregateID: read.Gizmo, SeqNr: read.SeqNr}}, err
+}
+
+func (notes) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
+	return notes{}, nil
+}
+
+func (notes) Apply(projection.Event) error { return nil }
+
+func (notes) Save(context.Context) error { return nil }
+
+// Events of an unknown type must not stop other events, and must be reported. Once a program knows the type, all its
+// events must get into the rows: those from before, between and after, across all restarts.
+func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
+	onSystems(t, func(t *testing.T, s *system) {
+		gizmo := es.AggregateID{Type: "gizmo", ID: ulid.Make().String()}
+		appendGizmo := func(seqNr uint64) {
+			t.Helper()
+			err := s.gateway.Append(t.Context(), es.Append{
+				ID: es.AggregateID{Type: "gizmo", ID: gizmo.ID}, ExpectedVersion: seqNr - 1,
+				Entries: []es.Entry{{
+					SeqNr: seqNr, EventID: ulid.Make().String(), EventType: "GizmoChanged", OccurredAt: time.Now(), CommandID: ulid.Make().String(),
+					Payload: fmt.Appendf(nil, `{"Gizmo":%q,"SeqNr":%d}`, gizmo.ID, seqNr),
+				}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		key := s.create(t, "")
+		for life := uint64(1); life <= 3; life++ { // a program that does not know gizmos, and its restarts
+			projector := projection.New(s.readModel, projection.JournalReader{Journal: s.gateway}, projection.Options{}, notebook.Positions{})
+			stop := runSource(t, s.source(t, projector, sqlstore.SourceSettings{}))
+			appendGizmo(life)
+			s.eventually(t, map[es.AggregateID]uint64{key: s.post(t, key, "goes on").Version})
+			if found := projector.Unregistered(); len(found) != 1 || found[0] != gizmo {
+				t.Errorf("life %d: unregistered are %v", life, found)
+			}
+			stop()
+		}
+		appendGizmo(4)
+		projector := projection.New(s.readModel, projection.JournalReader{Journal: s.gateway}, projection.Options{}, notebook.Positions{}, notes{})
+		runSource(t, s.source(t, projector, sqlstore.SourceSettings{}))
+		repairing, stop := context.WithCancel(t.Context())
+		var repairs sync.WaitGroup
+		repairs.Go(func() { projector.Run(repairing) })
+		defer repairs.Wait()
+		defer stop()
+		s.eventually(t, map[es.AggregateID]uint64{gizmo: 4})
+		appendGizmo(5)
+		s.eventually(t, map[es.AggregateID]uint64{gizmo: 5})
+	})
+}
+
+// append writes an event that can't be decoded.
+func (s *system) append(t *testing.T, id es.AggregateID, after uint64) {
+	t.Helper()
+	if err := s.gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: after, Entries: []es.Entry{{
+		SeqNr: after + 1, EventID: ulid.Make().String(), EventType: "Unheard", OccurredAt: time.Now(), CommandID: ulid.Make().String(),
+		Payload: []byte(`{"type":"Unheard"}`),
+	}}}); err != nil {
+		t.Fatal(err)
+	}
+}

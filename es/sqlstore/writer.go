@@ -1,0 +1,297 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
+)
+
+// writer runs changes in transactions.
+type writer interface {
+	// write runs the change in a transaction. It returns when the change is durable, or has failed without any effect.
+	write(ctx context.Context, change change) error
+	close(ctx context.Context) error
+}
+
+// change is a unit of work in a transaction. After an error it is rolled back.
+type change func(ctx context.Context, in session) error
+
+var (
+	// errRefused: a row is not as the change expects it.
+	errRefused = errors.New("a row in the database is not as the change expects it")
+	errClosed  = fmt.Errorf("%w: this process has closed it", es.ErrUnavailable)
+)
+
+// gate lets changes in until it is closed.
+type gate struct {
+	mutex   sync.Mutex
+	closed  bool
+	running sync.WaitGroup // changes
+}
+
+func (g *gate) enter() error {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if g.closed {
+		return errClosed
+	}
+	g.running.Add(1)
+	return nil
+}
+
+// close completes the accepted changes.
+func (g *gate) close(ctx context.Context) error {
+	g.mutex.Lock()
+	g.closed = true
+	g.mutex.Unlock()
+	done := make(chan struct{})
+	go func() {
+		g.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("writes of the event store are still in progress: %w", ctx.Err())
+	}
+}
+
+// attempts is how often a transaction is tried on MySQL.
+const attempts = 8
+
+// transactionWriter runs every change in its own transaction, on MySQL and MariaDB. Transactions run concurrently, and
+// the server lets those that commit at the same time share a wait for the disk.
+//
+// A transaction is retried after transient errors: a deadlock, a lock timeout, a lost connection. This includes a
+// COMMIT whose answer was lost: a change that was committed recognises itself, and one whose commit is still in
+// progress is waited for, because the retry needs its locks.
+type transactionWriter struct {
+	db       *sqlx.DB
+	options  *sql.TxOptions
+	onCommit func()
+	gate
+}
+
+func (w *transactionWriter) write(ctx context.Context, change change) (err error) {
+	if err := w.enter(); err != nil {
+		return err
+	}
+	defer w.running.Done()
+	pauses := &backoff.ExponentialBackOff{
+		InitialInterval: 8 * time.Millisecond, MaxInterval: 120 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.33,
+	}
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) { // its error can be ctx's, which says less than the last one
+		if err = w.try(ctx, change); err != nil && sqldialect.ClassOf(err) != sqldialect.Transient {
+			return struct{}{}, backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(attempts))
+	if err == nil {
+		w.onCommit()
+	}
+	return err
+}
+
+func (w *transactionWriter) try(ctx context.Context, change change) error {
+	tx, err := w.db.BeginTxx(ctx, w.options)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
+	if err := change(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// maxGroup is the maximum number of changes in a transaction. It limits how long the first waits for the last.
+const maxGroup = 256
+
+// groupWriter is the single writer that SQLite allows. Changes that arrive during a commit share the next transaction,
+// and with it one wait for the disk. Writes are never delayed to fill a group. Its goroutine exits when there is
+// nothing to write.
+type groupWriter struct {
+	db       *sqlx.DB
+	onCommit func()
+	gate
+
+	waiting    []*groupPart // guarded by the mutex
+	working    bool         // guarded by the mutex
+	connection *sqlx.Conn   // used by the goroutine; nil before the first use and after a failure
+}
+
+// groupPart is one change of a group.
+type groupPart struct {
+	ctx     context.Context // the caller's
+	change  change
+	outcome error         // of the change, if the group's transaction is committed
+	done    chan struct{} // closed when outcome is final
+}
+
+// write runs the change together with other waiting ones. When ctx ends before its turn, the change is not made; when
+// ctx ends later, the outcome is unknown.
+func (w *groupWriter) write(ctx context.Context, change change) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.enter(); err != nil {
+		return err
+	}
+	p := &groupPart{ctx: ctx, change: change, done: make(chan struct{})}
+	w.mutex.Lock()
+	w.waiting = append(w.waiting, p)
+	if !w.working {
+		w.working = true
+		go w.work()
+	}
+	w.mutex.Unlock()
+	select {
+	case <-p.done:
+		return p.outcome
+	case <-ctx.Done():
+	}
+	select {
+	case <-p.done:
+		return p.outcome
+	default:
+		return ctx.Err()
+	}
+}
+
+// work commits the waiting changes. It first lets other goroutines run, so that more changes share a transaction.
+func (w *groupWriter) work() {
+	for {
+		runtime.Gosched()
+		w.mutex.Lock()
+		count := min(len(w.waiting), maxGroup)
+		group := w.waiting[:count:count]
+		w.waiting = w.waiting[count:]
+		if count == 0 {
+			w.waiting, w.working = nil, false
+			w.mutex.Unlock()
+			return
+		}
+		w.mutex.Unlock()
+		// A caller that disconnects must not cancel the statements of the others.
+		w.commit(context.WithoutCancel(group[0].ctx), group)
+	}
+}
+
+// commit runs the changes of a group and gives each caller its outcome. A transaction that fails as a whole is retried
+// once on a new connection; changes that were committed nevertheless recognise themselves.
+func (w *groupWriter) commit(ctx context.Context, group []*groupPart) {
+	err := w.try(ctx, group)
+	if err != nil && !errors.Is(err, errNotBegun) {
+		err = w.try(ctx, group)
+	}
+	if err == nil {
+		w.onCommit()
+	}
+	for _, p := range group {
+		if err != nil {
+			p.outcome = fmt.Errorf("%w: %w", es.ErrUnavailable, err)
+		}
+		close(p.done)
+		w.running.Done()
+	}
+}
+
+// errNotBegun: no transaction could begin, because another process is writing or the file cannot be opened.
+var errNotBegun = errors.New("the transaction could not begin")
+
+// try runs a group in one transaction, each change in a savepoint.
+func (w *groupWriter) try(ctx context.Context, group []*groupPart) (err error) {
+	if w.connection == nil {
+		if err := w.connect(ctx); err != nil {
+			return fmt.Errorf("%w: %w", errNotBegun, err)
+		}
+	}
+	defer func() {
+		if err != nil {
+			discard(w.connection) // this rolls the transaction back in any state of the connection
+			w.connection = nil
+		}
+	}()
+	if _, err := w.connection.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
+	for _, p := range group {
+		if p.outcome = p.ctx.Err(); p.outcome != nil {
+			continue
+		}
+		if err := p.join(ctx, w.connection); err != nil {
+			return err
+		}
+	}
+	_, err = w.connection.ExecContext(ctx, "COMMIT")
+	return err
+}
+
+// join runs the change in the transaction, or leaves the transaction unchanged. The returned error is the
+// transaction's.
+func (p *groupPart) join(ctx context.Context, on *sqlx.Conn) error {
+	if _, err := on.ExecContext(ctx, "SAVEPOINT part"); err != nil {
+		return err
+	}
+	if p.outcome = p.change(ctx, on); p.outcome != nil {
+		if _, err := on.ExecContext(ctx, "ROLLBACK TO part"); err != nil {
+			return errors.Join(p.outcome, err)
+		}
+	}
+	_, err := on.ExecContext(ctx, "RELEASE part")
+	return err
+}
+
+// synchronousFull is SQLite's value for a commit that waits until it is on the disk.
+const synchronousFull = 2
+
+// connect opens the writing connection. It refuses settings with which a power failure could lose acknowledged commits.
+func (w *groupWriter) connect(ctx context.Context) error {
+	conn, err := w.db.Connx(ctx)
+	if err != nil {
+		return err
+	}
+	var durability struct {
+		Journal     string `db:"journal_mode"`
+		Synchronous int    `db:"synchronous"`
+	}
+	err = conn.GetContext(ctx, &durability, "SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous")
+	if err == nil && (!strings.EqualFold(durability.Journal, "wal") || durability.Synchronous < synchronousFull) {
+		err = fmt.Errorf("the event store's file is open with journal_mode %s and synchronous %d: open it with WAL and FULL, otherwise a power failure can lose acknowledged commands",
+			durability.Journal, durability.Synchronous)
+	}
+	if err != nil {
+		discard(conn)
+		return err
+	}
+	w.connection = conn
+	return nil
+}
+
+func (w *groupWriter) close(ctx context.Context) error {
+	err := w.gate.close(ctx)
+	if err == nil && w.connection != nil {
+		discard(w.connection)
+		w.connection = nil
+	}
+	return err
+}
+
+// discard closes the connection instead of returning it to the pool.
+func discard(conn *sqlx.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = conn.Close()
+}

@@ -1,0 +1,345 @@
+package es
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+)
+
+// EventPersistenceGateway is an event store. For every aggregate it keeps a journal of entries numbered 1, 2, 3 ...
+// without gaps, a head whose version is the number of the last entry, and snapshots of states. It is all that commands
+// need; [Journal], [Sequences], [Spool] and [Maintainer] are further things that a store may do.
+// All methods may be called concurrently, from any number of processes.
+//
+// Errors: [ErrConflict], [HandledError] and [InconsistentError] as described below; [ErrUnavailable], wrapped, when the
+// store did not answer within the gateway's retries or ctx's time; anything else is a fault. estest tests this
+// contract.
+type EventPersistenceGateway interface {
+	// Append writes entries, head and receipts in one transaction, at most MaxAppend entries and receipts together. The
+	// entries must follow ExpectedVersion without gaps. It fails with ErrConflict when the head is not at
+	// ExpectedVersion, with a *HandledError when a receipt with one of the command ids exists, and with an
+	// *InconsistentError when the head is at ExpectedVersion but the journal is beyond it. A write that was committed
+	// although its answer was lost is recognised as this call's own and counts as success.
+	Append(ctx context.Context, write Append) error
+
+	// AskForTurn is for a writer that keeps getting ErrConflict: it makes the next Append with Heed fail, so that other
+	// writers learn of this one. An Append without Heed clears the request.
+	AskForTurn(ctx context.Context, id AggregateID) error
+
+	// Receipt returns the receipt of a command id of the tenant, read consistently; false if there is none. It may be
+	// missing once it has expired.
+	Receipt(ctx context.Context, tenant Tenant, commandID string) (Receipt, bool, error)
+
+	Reader
+
+	// SaveSnapshot stores a state as the latest snapshot, so that readers see it complete or not at all, and trims
+	// older snapshots beyond the number that the gateway keeps. A version that is not newer than the latest snapshot
+	// changes nothing as long as the latest can be read completely. A version beyond the journal is an error.
+	SaveSnapshot(ctx context.Context, id AggregateID, snapshot Snapshot) error
+
+	// Snapshots yields the complete snapshots with Version <= head.Version, latest first, and finally the state after
+	// entry 1. head is one that Head has returned, or that with an earlier Version. A snapshot with missing parts or a
+	// wrong checksum is logged and skipped: missing snapshots never change a result. It ends after an error.
+	Snapshots(ctx context.Context, id AggregateID, head Head) iter.Seq2[Snapshot, error]
+}
+
+// Reader reads the events of an aggregate.
+type Reader interface {
+	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. For an
+	// aggregate that does not exist it returns the zero Head. An invalid snapshot pointer (beyond the version, or not a
+	// number) is logged and read as 0.
+	Head(ctx context.Context, id AggregateID) (Head, error)
+
+	// Verify fails with an *InconsistentError when the journal has the event after head.Version and the stored head
+	// still shows that version. It costs one or two consistent reads.
+	Verify(ctx context.Context, id AggregateID, head Head) error
+
+	// Entries yields the entries with after < SeqNr <= upTo in order and without gaps, also when an index is
+	// incomplete, page by page. upTo is a version that a Head has shown: a missing entry is an *InconsistentError. It
+	// ends after an error.
+	Entries(ctx context.Context, id AggregateID, after, upTo uint64) iter.Seq2[Entry, error]
+
+	// EntriesAt yields the entries with these numbers, which ascend, read consistently and some at a time. A Head has
+	// shown a version that is not below them: a missing entry is an *InconsistentError. It ends after an error.
+	EntriesAt(ctx context.Context, id AggregateID, seqNrs []uint64) iter.Seq2[Entry, error]
+
+	// EntryByCommand returns the aggregate's entry with a command id, read consistently; false if there is none. Every
+	// store finds the entries of commands with a receipt, until it expires. A store may find the others, too.
+	EntryByCommand(ctx context.Context, id AggregateID, commandID string) (Entry, bool, error)
+}
+
+// Journal reads the events of all aggregates: for projections, rebuilds and repairs.
+type Journal interface {
+	Reader
+
+	// Heads yields every aggregate of the type with its head, in any order: for repairs, not for commands. Concurrent
+	// writes may or may not show. A head that can't be read is yielded as version 0, and Head fails with an
+	// *InconsistentError. It ends after an error.
+	Heads(ctx context.Context, aggregateType string) iter.Seq2[AggregateHead, error]
+
+	// JournalParts returns the best number of parts to read concurrently with ReadJournal.
+	JournalParts() int
+
+	// ReadJournal yields the entries of a part of the whole journal page by page, after a page's Next or from the
+	// beginning (""), with far fewer calls than aggregate by aggregate. All entries of an aggregate are in the same
+	// part, in no reliable order. It may include concurrent writes. It ends after an error.
+	ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[JournalPage, error]
+}
+
+// JournalPage is some entries of the journal, of any aggregates, and the position of the next page.
+type JournalPage struct {
+	Entries []Queued // their Position is the queue's, or 0
+	Next    string   // the store's own notation, ASCII
+}
+
+// Store is all that the stores of the library do. Programs open it, and pass it on to those who each ask for a part.
+type Store interface {
+	EventPersistenceGateway
+	Journal
+	Sequences
+	Spool
+	Maintainer
+}
+
+// Head is an aggregate's optimistic lock and its pointer to the latest snapshot. The zero Head is that of an aggregate
+// that does not exist.
+type Head struct {
+	Version         uint64 // number of the last entry
+	SnapshotVersion uint64 // version of the latest complete snapshot; 0: there is none
+}
+
+// Check returns an error when the snapshot's version is 0 or beyond the journal.
+func (h Head) Check(snapshot Snapshot) error {
+	if snapshot.Version == 0 || snapshot.Version > h.Version {
+		return fmt.Errorf("the snapshot has version %d, but the journal has version %d", snapshot.Version, h.Version)
+	}
+	return nil
+}
+
+// AggregateHead is an aggregate's id and head.
+type AggregateHead struct {
+	ID AggregateID
+	Head
+}
+
+// Entry is an event in the journal. Payload is the complete event; the other fields repeat what stores keep in keys and
+// columns. Reading returns SeqNr, EventID, OccurredAt to the millisecond and Payload to the byte; the other fields only
+// if the store has columns for them.
+type Entry struct {
+	SeqNr         uint64
+	EventID       string
+	EventType     string
+	OccurredAt    time.Time
+	UserID        string
+	CommandID     string
+	CorrelationID string
+	Payload       []byte // JSON
+}
+
+// Receipt is the answer to a command that was sent with an idempotency key. It is written with the command's events and
+// found by its command id.
+type Receipt struct {
+	CommandID   string
+	Fingerprint string // distinguishes a repeat from another request with the same key
+	Answer      []byte
+	ExpiresAt   time.Time // when the store may delete it
+}
+
+// Snapshot is an aggregate's state after entry Version.
+type Snapshot struct {
+	Version uint64
+	Payload []byte
+}
+
+// MaxAppend is the maximum number of entries and receipts in one [Append], together. With the items that lock the
+// aggregate they must fit in one transaction; DynamoDB's holds 100 items.
+const MaxAppend = 98
+
+// Append is one write to one aggregate.
+type Append struct {
+	ID              AggregateID
+	ExpectedVersion uint64 // 0: the aggregate must not exist
+	Entries         []Entry
+	FirstSnapshot   []byte // the state after entry 1; only with ExpectedVersion 0
+	Receipts        []Receipt
+	// Heed also makes the write fail with ErrConflict when another writer has asked for a turn since the last write. It
+	// is for a writer that knows of no others.
+	Heed bool
+}
+
+// Check reports a write that breaks the contract of [Journal.Append], whatever is stored. A gateway calls it before it
+// accesses its store.
+func (a Append) Check() error {
+	switch {
+	case len(a.Entries) == 0:
+		return errors.New("there are no entries")
+	case len(a.Entries)+len(a.Receipts) > MaxAppend:
+		return fmt.Errorf("%d entries and %d receipts are more than %d together; split the write", len(a.Entries), len(a.Receipts), MaxAppend)
+	case a.ExpectedVersion > 0 && a.FirstSnapshot != nil:
+		return errors.New("a first snapshot is only allowed with entry 1")
+	}
+	for i, entry := range a.Entries {
+		if want := a.ExpectedVersion + uint64(i) + 1; entry.SeqNr != want {
+			return fmt.Errorf("entry %d of the write has number %d, not %d", i+1, entry.SeqNr, want)
+		}
+		if entry.EventID == "" || len(entry.Payload) == 0 {
+			return fmt.Errorf("entry %d has no event id or no payload", entry.SeqNr)
+		}
+		if entry.OccurredAt.UnixMilli() < 0 {
+			return fmt.Errorf("entry %d has the time %s, which is before 1970; correct the writer's clock", entry.SeqNr, entry.OccurredAt)
+		}
+	}
+	return nil
+}
+
+// NextVersion returns the aggregate's version after the write.
+func (a Append) NextVersion() uint64 { return a.ExpectedVersion + uint64(len(a.Entries)) }
+
+// Queued is an entry of a store that numbers the entries of all aggregates, so that they form a queue.
+type Queued struct {
+	Position uint64 // 1 or more, in the order of the store
+	ID       AggregateID
+	SeqNr    uint64
+	Payload  []byte // JSON, the complete event
+}
+
+// Sequences is the part of an event store that draws numbers, for [Sequence].
+type Sequences interface {
+	// Draw takes the next number of the tenant's sequence; a new sequence, of a name of up to 64 bytes, starts with 1.
+	// After an error a number may be lost; none is ever drawn again.
+	Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
+}
+
+// Spool is the part of an event store that stores temporary files, such as inputs and results of tasks. A file consists
+// of numbered parts of up to 2 MiB. An expired part counts as missing.
+type Spool interface {
+	// PutParts stores parts with the numbers from first, replacing those that exist. It fails with ErrSpoolFull, and
+	// stores nothing, if the file's owner or tenant would hold too many bytes, before compression. A part that replaces
+	// another counts again.
+	PutParts(ctx context.Context, file File, first uint64, parts ...[]byte) error
+
+	// Part reads a part consistently; false: it is missing.
+	Part(ctx context.Context, tenant Tenant, name string, number uint64) ([]byte, bool, error)
+
+	// DeleteFile deletes a file with all its parts, so that its bytes do not count any more. Only Tenant, Name and
+	// Expires of the file are used. A file that does not exist is no error.
+	DeleteFile(ctx context.Context, file File) error
+
+	// DeleteExpired deletes the files that have expired, and counts them.
+	DeleteExpired(ctx context.Context) (int, error)
+}
+
+// File names a temporary file. Expires belongs to the name: it is the same in every call, to the second.
+type File struct {
+	Tenant      Tenant
+	Owner, Name string
+	Expires     time.Time
+}
+
+// ErrSpoolFull: the owner or the tenant of a file would hold too many bytes.
+var ErrSpoolFull = errors.New("the spool is full")
+
+// SpoolLimits are the bytes that can be held at a time. Zero fields take their defaults.
+type SpoolLimits struct {
+	Owner  int // of all files of an owner in a tenant; default: 256 MiB
+	Tenant int // of all files of a tenant; default: 4 GiB
+}
+
+// WithDefaults returns the limits without zero fields.
+func (l SpoolLimits) WithDefaults() SpoolLimits {
+	return SpoolLimits{Owner: cmp.Or(l.Owner, 256<<20), Tenant: cmp.Or(l.Tenant, 4<<30)}
+}
+
+const (
+	maxPart     = 2 << 20 // of a part's uncompressed content, in bytes
+	maxFileName = 64      // in bytes
+)
+
+// Check reports parts that break the contract of [Spool], independent of the stored data.
+func (file File) Check(parts [][]byte) error {
+	switch {
+	case file.Name == "" || len(file.Name) > maxFileName:
+		return fmt.Errorf("the name of the file %q must have 1 to %d bytes", file.Name, maxFileName)
+	case file.Owner == "":
+		return fmt.Errorf("the file %s has no owner", file.Name)
+	}
+	for _, content := range parts {
+		if len(content) > maxPart {
+			return fmt.Errorf("a part of the file %s has %d bytes, more than %d: make smaller parts", file.Name, len(content), maxPart)
+		}
+	}
+	return nil
+}
+
+// Maintainer is an optional capability of gateways, for operators. It reads stored data even if damaged, and repairs
+// heads and snapshots. No method changes an entry. All may be called while programs run.
+type Maintainer interface {
+	// StoredAggregates yields every aggregate with an entry or a head, of all types and tenants, at least once, in no
+	// order. It may include concurrent writes. It ends after an error.
+	StoredAggregates(ctx context.Context) iter.Seq2[StoredAggregate, error]
+
+	// StoredHead reads the aggregate's head consistently, even if it is damaged.
+	StoredHead(ctx context.Context, id AggregateID) (StoredHead, error)
+
+	// StoredEntries yields every entry of the aggregate that existed before the call, in no order, independent of the
+	// head. It does not use an index that may lag. It ends after an error.
+	StoredEntries(ctx context.Context, id AggregateID) iter.Seq2[StoredEntry, error]
+
+	// StoredSnapshots yields every unexpired snapshot of the aggregate, intact or not, in no order. Each is read
+	// completely. It ends after an error.
+	StoredSnapshots(ctx context.Context, id AggregateID) iter.Seq2[StoredSnapshot, error]
+
+	// ReplaceHead replaces the result of StoredHead, which may be a missing head, by head. It fails with ErrConflict if
+	// another head is stored by now, and succeeds if head is.
+	ReplaceHead(ctx context.Context, id AggregateID, found StoredHead, head Head) error
+
+	// DropSnapshot deletes a snapshot or its remains. A missing snapshot is no error.
+	DropSnapshot(ctx context.Context, id AggregateID, version uint64) error
+}
+
+// Fault is an unreadable part of stored data, or one that contradicts its key.
+type Fault struct {
+	Field    string `json:"field"`
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+}
+
+// StoredAggregate is an aggregate with stored data. With Faults it is not where programs would look for it.
+type StoredAggregate struct {
+	ID     AggregateID
+	Faults []Fault
+}
+
+// StoredHead is a head as stored. Unreadable parts are zero, and described in Faults.
+type StoredHead struct {
+	Head
+	Exists bool
+	Faults []Fault
+}
+
+// Equal reports whether both are the same, including their faults.
+func (h StoredHead) Equal(other StoredHead) bool {
+	return h.Head == other.Head && h.Exists == other.Exists && slices.Equal(h.Faults, other.Faults)
+}
+
+// Is reports whether head is stored, without a fault.
+func (h StoredHead) Is(head Head) bool { return h.Equal(StoredHead{Head: head, Exists: true}) }
+
+// StoredEntry is an entry as stored, under the number of its key. Unreadable parts are zero, and described in Faults.
+type StoredEntry struct {
+	Entry
+	Faults []Fault
+}
+
+// StoredSnapshot is a snapshot as it is stored.
+type StoredSnapshot struct {
+	Version uint64
+	Broken  string // why it is unusable; empty: it is intact
+	Payload []byte // of an intact one
+	// Unlisted: an earlier writer's, which is not in the index. The head need not point to it.
+	Unlisted bool
+}

@@ -1,4 +1,0 @@
-package access
-
-// KnownTenants counts the cached tenants.
-func KnownTenants(t *Tenants) int { return t.known.Len() }

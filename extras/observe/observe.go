@@ -1,0 +1,128 @@
+// Package observe sends a program's traces to a collector by OTLP over HTTP, and serves its metrics and profiles on
+// addresses of their own. Without a collector nothing is traced, and without addresses there are no profiles, and the
+// metrics are on the program's own.
+//
+// The HTTP server, the projections and the pools of SQL connections start traces with the provider that they are given.
+// All code below them finds the current span in its context. There is no global provider.
+package observe
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/pprof"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/infrastructure/httpserver"
+)
+
+// flushTimeout limits how long Stop waits for the last spans.
+const flushTimeout = 2 * time.Second
+
+// Observer observes a program. Create it with [Start] and end it with [Observer.Stop].
+type Observer struct {
+	settings Settings
+	registry *prometheus.Registry
+	log      *slog.Logger
+	provider *sdk.TracerProvider // nil: no traces
+}
+
+// Start starts sending traces if a collector is set. It does not connect. program is the service's name, unless
+// OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES sets another one. registry has the program's metrics.
+func Start(ctx context.Context, settings Settings, program string, registry *prometheus.Registry, log *slog.Logger) (*Observer, error) {
+	o := &Observer{settings: settings, registry: registry, log: log}
+	if settings.Endpoint == "" {
+		return o, nil
+	}
+	otel.SetLogger(logr.Discard()) // the SDK would log malformed variables, secrets included
+	exporter, err := otlptrace.New(ctx, &collector{
+		url: strings.TrimSuffix(settings.Endpoint, "/") + "/v1/traces", headers: settings.Headers, client: http.Client{Timeout: sendTimeout}, log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	about, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName(program)), resource.WithHost(), resource.WithTelemetrySDK(),
+		resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES must be key=value, separated by commas: %w", err)
+	}
+	log.InfoContext(ctx, "traces are sent", "endpoint", settings.Endpoint, "sampler", settings.Sampler.Description())
+	o.provider = sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about), sdk.WithSampler(settings.Sampler))
+	return o, nil
+}
+
+// Provider returns the provider of tracers; nil: no traces.
+func (o *Observer) Provider() trace.TracerProvider {
+	if o.provider == nil {
+		return nil
+	}
+	return o.provider
+}
+
+// Stop sends the ended spans, for flushTimeout at most. Unsent spans are lost.
+func (o *Observer) Stop() {
+	if o.provider == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	_ = o.provider.Shutdown(ctx) // the collector has logged the error
+}
+
+// Watch traces the requests of a server, and hides its metrics if they have an address of their own.
+func (o *Observer) Watch(server *httpserver.Server) {
+	if o.provider != nil {
+		server.Tracer = o.provider.Tracer("http")
+	}
+	if o.settings.Metrics == "" {
+		return
+	}
+	server.Around = append(server.Around, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/metrics" {
+				httpserver.WriteProblem(w, http.StatusNotFound, "path_not_found", "the metrics are at an address of their own")
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+}
+
+// Run serves the metrics and the profiles that have addresses, until ctx ends.
+func (o *Observer) Run(ctx context.Context) error {
+	metrics, profiles := http.NewServeMux(), http.NewServeMux()
+	metrics.Handle("GET /metrics", httpserver.Metrics(o.registry))
+	profiles.HandleFunc("GET /debug/pprof/", pprof.Index)
+	profiles.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	profiles.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	profiles.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	profiles.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return o.serve(ctx, "METRICS_ADDR", o.settings.Metrics, metrics) })
+	group.Go(func() error { return o.serve(ctx, "PPROF_ADDR", o.settings.Profiles, profiles) })
+	return group.Wait()
+}
+
+func (o *Observer) serve(ctx context.Context, setting, address string, handler http.Handler) error {
+	if address == "" {
+		return nil
+	}
+	server, err := httpserver.Listen(ctx, o.log, setting, address)
+	if err != nil {
+		return err
+	}
+	o.log.InfoContext(ctx, "measurements", "setting", setting, "url", server.URL())
+	return server.Serve(ctx, handler)
+}

@@ -1,0 +1,203 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/threads/es"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/run"
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/admission"
+)
+
+const (
+	maxOrder       = 16 << 10 // bytes of a body
+	verifyTimeout  = 20 * time.Second
+	maxDifferences = 100 // differences in an answer
+)
+
+type operations struct {
+	updater *run.Updater
+	log     *slog.Logger
+}
+
+// AddTo adds the routes. Callers need the right to operate the service.
+func AddTo(mux *http.ServeMux, updater *run.Updater, log *slog.Logger) {
+	o := &operations{updater, log}
+	mux.HandleFunc("GET /operate/dead-letters", o.serve(o.list))
+	mux.HandleFunc("POST /operate/dead-letters/retry", o.serve(o.retry))
+	mux.HandleFunc("POST /operate/dead-letters/skip", o.serve(o.skip))
+	mux.HandleFunc("POST /operate/rows/verify", o.serve(o.verify))
+	mux.HandleFunc("POST /operate/rows/rebuild", o.serve(o.rebuild))
+}
+
+// order is the body of a request: which aggregate in which projection, and what to do with it.
+type order struct {
+	Projection string `json:"projection"`
+	Tenant     string `json:"tenant"`
+	AID        string `json:"aid"`
+	SeqNr      uint64 `json:"seq_nr"` // with skip
+	Reason     string `json:"reason"` // with skip
+	Repair     bool   `json:"repair"` // with verify
+	by         string // names the caller, for the records
+}
+
+// serve checks the caller's permission and answers in JSON, errors as problems.
+func (o *operations) serve(do func(context.Context, order) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		principal, err := admission.Of(r).Enter(admission.Ask{Rights: []admission.Right{admission.Operate}})
+		var ask order
+		if err == nil && r.Method == http.MethodPost {
+			err = ask.decode(w, r)
+		}
+		var answer any
+		if err == nil {
+			ask.by = cmp.Or(principal.Name(), "an operator (AUTH=none)")
+			answer, err = do(r.Context(), ask)
+		}
+		if err != nil {
+			o.fail(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(answer) // fails only when the client has gone
+	}
+}
+
+func refuse(status int, code, detail string) error {
+	return &admission.Refusal{Status: status, Code: code, Detail: detail}
+}
+
+func (ask *order) decode(w http.ResponseWriter, r *http.Request) error {
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); kind != "application/json" {
+		return refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", "send application/json")
+	}
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(ask); err != nil {
+		return refuse(http.StatusBadRequest, "malformed_request", "the body is not what is expected here")
+	}
+	return nil
+}
+
+func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var refused *admission.Refusal
+	switch {
+	case errors.As(err, &refused):
+		refused.SetHeaders(w.Header())
+		httpserver.WriteProblem(w, refused.Status, refused.Code, refused.Detail)
+	case errors.Is(err, run.ErrStandingBy):
+		httpserver.WriteProblem(w, http.StatusConflict, "standing_by", err.Error()+": ask the one that does, or wait until there is one")
+	case errors.Is(err, rowstore.ErrNotParked):
+		httpserver.WriteProblem(w, http.StatusConflict, "not_parked", "it is not parked on this event any more: list what is")
+	default:
+		o.log.WarnContext(r.Context(), "an operator's request failed", "error", err)
+		httpserver.WriteProblem(w, http.StatusServiceUnavailable, "store_unavailable", "the databases can't be used now; the log says why")
+	}
+}
+
+func (o *operations) list(ctx context.Context, _ order) (any, error) {
+	db, err := o.updater.Database()
+	if err != nil {
+		return nil, err
+	}
+	letters, err := rowstore.Letters(ctx, db)
+	shown := []Letter{}
+	for _, l := range letters {
+		shown = append(shown, LetterOf(l.Projection, l))
+	}
+	return map[string]any{"parked": shown}, err
+}
+
+// find returns the projection's store and the aggregate's key.
+func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
+	db, err := o.updater.Database()
+	if err != nil {
+		return nil, es.AggregateID{}, err
+	}
+	key, err := es.ParseAggregateID(es.Tenant(ask.Tenant), ask.AID)
+	if err != nil || key.Check() != nil || ask.Projection == "" {
+		return nil, key, refuse(http.StatusUnprocessableEntity, "invalid_request", "name projection, tenant and aid as the list does")
+	}
+	store, err := rowstore.New(db, ask.Projection)
+	return store, key, err
+}
+
+func (o *operations) retry(ctx context.Context, ask order) (any, error) {
+	store, key, err := o.find(ask)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]bool{"due": true}, store.Retry(ctx, key, time.Now())
+}
+
+func (o *operations) skip(ctx context.Context, ask order) (any, error) {
+	store, key, err := o.find(ask)
+	if err != nil {
+		return nil, err
+	}
+	reason := strings.TrimSpace(ask.Reason)
+	if reason == "" || len(reason) > 1000 || ask.SeqNr == 0 {
+		return nil, refuse(http.StatusUnprocessableEntity, "invalid_request", "name the event by seq_nr, and say in reason, in 1000 bytes at most, why it is left out")
+	}
+	return map[string]bool{"skipped": true}, store.SkipEvent(ctx, key, ask.SeqNr, reason, ask.by, time.Now())
+}
+
+// rebuild requests a rebuild, which starts within a second or two. Health reports its progress.
+func (o *operations) rebuild(context.Context, order) (any, error) {
+	return map[string]bool{"asked": true}, o.updater.Rebuild()
+}
+
+// verification is the result of comparing rows with the journal.
+type verification struct {
+	Verified    int          `json:"verified"`
+	Wrong       int          `json:"wrong"`
+	Repaired    int          `json:"repaired"`
+	Complete    bool         `json:"complete"` // false: time was up; threadctl rows verify has no time limit
+	Differences []Difference `json:"differences"`
+}
+
+// verify compares the rows of all aggregates with the journal, within the time limit of a request.
+func (o *operations) verify(ctx context.Context, ask order) (any, error) {
+	projector, err := o.updater.Projector()
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, verifyTimeout)
+	defer cancel()
+	found := verification{Differences: []Difference{}}
+	var mutex sync.Mutex
+	err = projector.Aggregates(limited, func(ctx context.Context, key es.AggregateID) error {
+		one, repaired, err := projector.VerifyOrRepair(ctx, key, ask.Repair)
+		if err != nil {
+			return fmt.Errorf("verify %s: %w", key, err)
+		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		found.Verified++
+		if len(one.Differences) > 0 {
+			found.Wrong++
+		}
+		if repaired {
+			found.Repaired++
+		}
+		for _, d := range one.Differences[:min(len(one.Differences), maxDifferences-len(found.Differences))] {
+			found.Differences = append(found.Differences, DifferenceOf(key, d, repaired))
+		}
+		return nil
+	})
+	found.Complete = err == nil
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = nil
+	}
+	return found, err
+}

@@ -1,0 +1,101 @@
+// Package program holds what the main functions of programs share: arguments, help, signals and exit codes.
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/es/memory"
+	"example.com/threads/infrastructure/config"
+)
+
+// ErrUsage means wrong arguments; --help explains the right ones.
+var ErrUsage = ExitError{2, errors.New("wrong usage")}
+
+// ExitError is an error with a program's exit code.
+type ExitError struct {
+	Code int
+	error
+}
+
+// Run is a program. It works until ctx ends, then completes the accepted work.
+type Run func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error
+
+// Main runs the program and exits: with 0 when it is done, 1 after a failure, 2 after wrong usage, or the code of an
+// [ExitError].
+func Main(name string, run Run) {
+	// Only libraries use the standard logger. net/http's client quotes there what a server sends without being asked,
+	// which may be what a person wrote.
+	log.SetOutput(io.Discard)
+	if err := memory.Manage(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	stop()
+	if err == nil {
+		return
+	}
+	fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+	exit := ExitError{Code: 1}
+	_ = errors.As(err, &exit)
+	os.Exit(exit.Code)
+}
+
+// Exit returns err with an exit code; nil stays nil.
+func Exit(code int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return ExitError{code, err}
+}
+
+// Serve runs the parts of a program until ctx ends or one of them fails, and logs its URL and its end.
+func Serve(ctx context.Context, log *slog.Logger, url string, parts ...func(context.Context) error) error {
+	log.InfoContext(ctx, "listening", "url", url)
+	group, serving := errgroup.WithContext(ctx)
+	for _, part := range parts {
+		group.Go(func() error { return part(serving) })
+	}
+	err := group.Wait()
+	log.InfoContext(ctx, "stopped")
+	return err
+}
+
+const usage = `Usage: %s
+%s
+Environment variables (defaults in parentheses):
+%s
+Exit code: 0 done or stopped, 1 failure, 2 wrong usage.
+`
+
+// Settings returns what read reads from the environment, for a program that takes no argument except --help. With
+// --help, it prints the help, with about as its description, and returns helped = true.
+func Settings[S any](
+	name, about string, read func(*config.Reader) S, args []string, getenv func(string) string, stdout io.Writer,
+) (settings S, helped bool, err error) {
+	switch {
+	case WantsHelp(args):
+		_, err = fmt.Fprintf(stdout, usage, name, about, config.Help(read))
+		return settings, true, err
+	case len(args) > 0:
+		return settings, false, fmt.Errorf("%w: %s takes no arguments; see %s --help", ErrUsage, name, name)
+	}
+	settings, err = config.Read(getenv, read)
+	return settings, false, err
+}
+
+// WantsHelp reports whether the arguments ask for help.
+func WantsHelp(args []string) bool {
+	return len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0])
+}

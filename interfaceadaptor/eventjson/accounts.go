@@ -1,0 +1,59 @@
+package eventjson
+
+import (
+	"errors"
+	"fmt"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/writing"
+	"example.com/threads/es"
+)
+
+// Accounts is the aggregate type of accounts.
+func Accounts() es.Aggregate[account.Account, account.Command, account.Event] {
+	return es.Aggregate[account.Account, account.Command, account.Event]{
+		Decide: account.Decide, Apply: account.Account.Apply, Usable: account.Account.Usable,
+		Events: es.NewCodec(account.AggregateType, ident.Canonical,
+			es.Event[account.Event]("AccountRegistered",
+				func(e account.Registered) wireName { return wireName{e.Name.String()} },
+				complete(func(w wireName) account.Registered { return account.Registered{Name: writing.RecordedName(w.Name)} })),
+			es.Event[account.Event]("AccountRenamed",
+				func(e account.Renamed) wireName { return wireName{e.Name.String()} },
+				complete(func(w wireName) account.Renamed { return account.Renamed{Name: writing.RecordedName(w.Name)} })),
+			es.Plain[account.Event, account.Closed]("AccountClosed"),
+			es.Plain[account.Event, account.Erased]("AccountErased"),
+		),
+		Snapshots: snapshots[account.Account, wireAccount]{sizeOfAccount, wireAccountOf, wireAccount.account},
+	}
+}
+
+// wireAccount is the JSON of a state.
+type wireAccount struct {
+	Format  int    `json:"format"`
+	ID      string `json:"id"`
+	Name    string `json:"name"` // empty: erased
+	Closed  bool   `json:"closed,omitempty"`
+	Erased  bool   `json:"erased,omitempty"`
+	Version uint64 `json:"version"`
+}
+
+// accountFormat is the current version of the JSON of a state.
+const accountFormat = 1
+
+func sizeOfAccount(account.Account) int { return 500 }
+
+func wireAccountOf(id string, version uint64, state account.Account) (wireAccount, error) {
+	return wireAccount{accountFormat, id, state.Name.String(), state.Closed, state.Erased, version}, nil
+}
+
+func (w wireAccount) account() (id string, version uint64, state account.Account, err error) {
+	switch {
+	case w.Format > accountFormat:
+		return "", 0, state, fmt.Errorf("its format %d is newer than %d", w.Format, accountFormat)
+	case w.Name == "" && !w.Erased || w.Version == 0:
+		return "", 0, state, errors.New("name and version must be there")
+	}
+	id, err = ident.Canonical(w.ID)
+	return id, w.Version, account.Account{Exists: true, Closed: w.Closed, Erased: w.Erased, Name: writing.RecordedName(w.Name)}, err
+}

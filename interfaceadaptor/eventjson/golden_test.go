@@ -1,0 +1,204 @@
+package eventjson_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/es"
+	"example.com/threads/interfaceadaptor/eventjson"
+)
+
+// Every event in every version of its JSON that was ever written. Golden files are only ever added: run with
+// UPDATE_GOLDEN=1 to write missing files; it never changes one.
+var (
+	aThread = parsed[thread.Thread]("01H42K4ABWQ5V2XQEP3A48VE0Z")
+	ada     = parsed[ident.UserAccount]("01H42KBHCWA0000000000000AD")
+	bob     = parsed[ident.UserAccount]("01H42KBHCWB0000000000000B0")
+	adaIn   = parsed[thread.Member]("01H42KBHCWA000000000000ADM")
+	bobIn   = parsed[thread.Member]("01H42KBHCWB000000000000B0M")
+	hello   = parsed[thread.Message]("01H42KBHCWC000000000000HE1")
+	tricky  = thread.RecordedText("<b>\"茶\" & 🍵</b>\n\t\u2028end")
+
+	today = map[string]thread.Event{
+		"ThreadCreated":           thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: adaIn, User: ada, Role: thread.RoleAdmin}}},
+		"ThreadRenamed":           thread.Renamed{Name: writing.RecordedName("coffee & cake")},
+		"ThreadDeleted":           thread.Deleted{},
+		"ThreadMemberAdded":       thread.MemberAdded{Member: thread.Member{ID: bobIn, User: bob, Role: thread.RoleMember}},
+		"ThreadMemberRemoved":     thread.MemberRemoved{Member: bobIn, User: bob},
+		"ThreadMemberRoleChanged": thread.MemberRoleChanged{Member: bobIn, User: bob, Role: thread.RoleAdmin},
+		"ThreadMessagePosted":     thread.MessagePosted{Message: thread.Message{ID: hello, Sender: bob, Text: tricky}},
+		"ThreadMessageEdited":     thread.MessageEdited{Message: thread.Message{ID: hello, Sender: bob, Text: thread.RecordedText("hello!")}},
+		"ThreadMessageDeleted":    thread.MessageDeleted{Message: hello},
+	}
+)
+
+func parsed[T any](text string) ident.Of[T] {
+	id, err := ident.Parse[T](text)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+func recorded(t *testing.T, event thread.Event) es.Recorded[thread.Event] {
+	tenant, err := es.ParseTenant("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return es.Recorded[thread.Event]{
+		Envelope: es.Envelope{
+			EventID:       parsed[thread.Event]("01H42KBHCW1BZG504J4ZXKA2F2").String(),
+			AggregateType: thread.AggregateType,
+			AggregateID:   aThread.String(),
+			SeqNr:         7,
+			OccurredAt:    time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
+			CommandID:     "01H42KBHCWC0MMAND000000000",
+			Caller: es.Caller{
+				Tenant: tenant, Executor: ada.String(), RequestID: "request-1", CorrelationID: "correlation-1", CausationID: "causation-1",
+				Source: "write-api /threads/post_message", ClientIP: "192.0.2.7",
+			},
+		},
+		Event: event,
+	}
+}
+
+func TestEventsOfToday(t *testing.T) {
+	for name, event := range today {
+		t.Run(name, func(t *testing.T) {
+			want := recorded(t, event)
+			encoded, err := eventjson.Threads().Events.Encode(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkGolden(t, name+".json", encoded)
+			got, err := eventjson.Threads().Events.Decode(golden(t, name+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got, byValue()); diff != "" {
+				t.Error("decoded (-want +got):\n" + diff)
+			}
+		})
+	}
+}
+
+// TestACreationWithACode: the field was added later, so events exist with and without it.
+func TestACreationWithACode(t *testing.T) {
+	created := today["ThreadCreated"].(thread.Created)
+	created.Code = thread.RecordedCode("THREAD-000007")
+	want := recorded(t, created)
+	encoded, err := eventjson.Threads().Events.Encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, "ThreadCreated-code.json", encoded)
+	got, err := eventjson.Threads().Events.Decode(golden(t, "ThreadCreated-code.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, byValue()); diff != "" {
+		t.Error("decoded (-want +got):\n" + diff)
+	}
+}
+
+func TestTheFirstVersionOfThreadCreated(t *testing.T) {
+	got, err := eventjson.Threads().Events.Decode(golden(t, "Created.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := parsed[ident.UserAccount]("01890535-c59c-5b75-ff5c-f63a3485eb9d")
+	want := es.Recorded[thread.Event]{
+		Envelope: es.Envelope{
+			EventID:       parsed[thread.Event]("01H42KBHCW1BZG504J4ZXKA2F2").String(),
+			AggregateType: thread.AggregateType,
+			AggregateID:   parsed[thread.Thread]("01890535-c59c-72d5-08a8-dcea316374c8").String(),
+			SeqNr:         1,
+			OccurredAt:    time.Date(2023, 6, 29, 3, 32, 37, 404481000, time.UTC),
+			Caller:        es.Caller{Executor: user.String()},
+		},
+		Event: thread.Created{
+			Name:    writing.RecordedName("test"),
+			Members: []thread.Member{{ID: parsed[thread.Member]("01H42KBHCWA8NE32M49YH544H1"), User: user, Role: thread.RoleAdmin}},
+		},
+	}
+	if diff := cmp.Diff(want, got, byValue()); diff != "" {
+		t.Error("decoded (-want +got):\n" + diff)
+	}
+}
+
+func TestSnapshotOfToday(t *testing.T) {
+	second := thread.MessagePosted{Message: thread.Message{ID: parsed[thread.Message]("01H42KBHCWC000000000000HE2"), Sender: ada, Text: tricky}}
+	state := thread.Thread{}.Replay(today["ThreadCreated"], today["ThreadMemberAdded"], today["ThreadMessagePosted"], second, today["ThreadMessageEdited"])
+	encoded, err := eventjson.Threads().Snapshots.Encode(aThread.String(), 5, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, "snapshot-5.json", encoded)
+	id, version, got, err := eventjson.Threads().Snapshots.Decode(golden(t, "snapshot-5.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(state.Memento(), got.Memento(), byValue()); diff != "" || id != aThread.String() || version != 5 {
+		t.Errorf("decoded state of %s at %d (-want +got):\n%s", id, version, diff)
+	}
+}
+
+// The first document's sample is the state after the first event, so all its members came with that.
+func TestTheFirstVersionOfSnapshots(t *testing.T) {
+	id, version, got, err := eventjson.Threads().Snapshots.Decode(golden(t, "snapshot-1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	creator := thread.Member{ID: parsed[thread.Member]("01H42KNM5M2QEW700VCW4J2KYE"), User: parsed[ident.UserAccount]("0189053a-d0b4-5ef0-bfe9-4d57d2ed66df"), Role: thread.RoleAdmin}
+	want := thread.Thread{}.Apply(thread.Created{Name: writing.RecordedName("test"), Members: []thread.Member{creator}}).Memento()
+	if diff := cmp.Diff(want, got.Memento(), byValue()); diff != "" || id != parsed[thread.Thread]("0189053a-d0b4-8f9b-4fb6-db91f72ccf16").String() || version != 1 {
+		t.Errorf("decoded state of %s at %d (-want +got):\n%s", id, version, diff)
+	}
+}
+
+func golden(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata/thread", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func checkGolden(t *testing.T, name string, encoded []byte) {
+	t.Helper()
+	path := filepath.Join("testdata/thread", name)
+	if _, err := os.Stat(path); os.IsNotExist(err) && os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(path, append(encoded, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want bytes.Buffer
+	if err := json.Compact(&want, golden(t, name)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.String(), string(encoded)); diff != "" {
+		t.Error("JSON (-golden +encoded):\n" + diff)
+	}
+}
+
+func byValue() cmp.Option {
+	return cmp.Options{
+		cmp.Comparer(func(a, b thread.Name) bool { return a == b }),
+		cmp.Comparer(func(a, b thread.Text) bool { return a == b }),
+		cmp.Comparer(func(a, b thread.Code) bool { return a == b }),
+		cmp.Comparer(func(a, b thread.Role) bool { return a == b }),
+		cmp.Comparer(func(a, b es.Tenant) bool { return a == b }),
+		cmpopts.EquateComparable(thread.ID{}, thread.MemberID{}, thread.MessageID{}, thread.UserID{}),
+	}
+}

@@ -1,0 +1,146 @@
+package graphql
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/usecase/query"
+)
+
+// The schema's connections and their edges.
+type (
+	ThreadConnection  = Connection[Thread]
+	ThreadEdge        = Edge[Thread]
+	MemberConnection  = Connection[Member]
+	MemberEdge        = Edge[Member]
+	MessageConnection = Connection[Message]
+	MessageEdge       = Edge[Message]
+	HistoryConnection = Connection[query.HistoryEntry]
+	HistoryEdge       = Edge[query.HistoryEntry]
+)
+
+// Connection is a page of a list.
+type Connection[T any] struct {
+	Edges    []Edge[T]
+	PageInfo PageInfo
+}
+
+// Edge is a row of a list with its cursor.
+type Edge[T any] struct {
+	Cursor string
+	Node   T
+}
+
+// PageInfo is the schema's PageInfo.
+type PageInfo struct {
+	HasNextPage     bool
+	HasPreviousPage bool
+	StartCursor     *string
+	EndCursor       *string
+}
+
+type positioned interface{ Position() query.Position }
+
+// NewConnection converts a page of a list.
+func NewConnection[S positioned, T any](cursors Cursors, page query.Page[S], node func(S) T) Connection[T] {
+	connection := Connection[T]{
+		Edges:    each(page.Items, func(item S) Edge[T] { return Edge[T]{cursors.encode(item.Position()), node(item)} }),
+		PageInfo: PageInfo{HasNextPage: page.HasNext, HasPreviousPage: page.HasPrevious},
+	}
+	if n := len(connection.Edges); n > 0 {
+		connection.PageInfo.StartCursor = &connection.Edges[0].Cursor
+		connection.PageInfo.EndCursor = &connection.Edges[n-1].Cursor
+	}
+	return connection
+}
+
+// connections converts the same page of the lists of several threads.
+func connections[S positioned, T any](
+	cursors Cursors, pages map[thread.ID]query.Page[S], node func(S) T,
+) map[thread.ID]Connection[T] {
+	converted := make(map[thread.ID]Connection[T], len(pages))
+	for id, page := range pages {
+		converted[id] = NewConnection(cursors, page, node)
+	}
+	return converted
+}
+
+// Cursors names the list that cursors belong to. Those of other lists are refused.
+type Cursors string
+
+const (
+	threadCursors  Cursors = "threads"
+	memberCursors  Cursors = "members"
+	messageCursors Cursors = "messages"
+	historyCursors Cursors = "history"
+)
+
+// encode writes a position as a cursor, which is opaque to clients.
+func (c Cursors) encode(position query.Position) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(string(c) + " " + strconv.FormatInt(position.At, 10) + " " + position.ID))
+}
+
+// decode reads the cursor in the named argument; nil is the zero position. A cursor that is malformed or of another
+// list is an [ident.InvalidError].
+func (c Cursors) decode(argument string, cursor *string) (query.Position, error) {
+	if cursor == nil {
+		return query.Position{}, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(*cursor)
+	parts := strings.Split(string(text), " ")
+	if err == nil && len(parts) == 3 && parts[0] == string(c) {
+		at, atErr := strconv.ParseInt(parts[1], 10, 64)
+		id, idErr := ident.Parse[struct{}](parts[2])
+		if atErr == nil && idErr == nil {
+			return query.Position{At: at, ID: id.String()}, nil
+		}
+	}
+	return query.Position{}, &ident.InvalidError{Field: argument, Reason: "must be a cursor of this list, from an earlier answer"}
+}
+
+// Forward returns the range after a cursor.
+func Forward(cursors Cursors, first *int, after *string) (page query.Range, err error) {
+	if page.Limit, err = limit("first", first, defaultPage); err == nil {
+		page.After, err = cursors.decode("after", after)
+	}
+	return page, err
+}
+
+// EitherWay returns the page at the start or the end of a range between two cursors.
+func EitherWay(cursors Cursors, first *int, after *string, last *int, before *string) (page query.Range, err error) {
+	if first != nil && last != nil {
+		return page, &ident.InvalidError{Field: "first and last", Reason: "exclude each other: set one of them"}
+	}
+	if page, err = Forward(cursors, first, after); err != nil {
+		return page, err
+	}
+	if last != nil {
+		page.Backward = true
+		if page.Limit, err = limit("last", last, defaultPage); err != nil {
+			return page, err
+		}
+	}
+	page.Before, err = cursors.decode("before", before)
+	return page, err
+}
+
+// pageAfter returns the range after the row with an id.
+func pageAfter[T any](first *int, after *string, usual int) (page query.Range, err error) {
+	if page.Limit, err = limit("first", first, usual); err != nil || after == nil {
+		return page, err
+	}
+	last, err := ParseID[T]("after", *after)
+	page.AfterID = last.String()
+	return page, err
+}
+
+// limit returns the length of a page: the requested one or the default.
+func limit(argument string, asked *int, usual int) (int, error) {
+	if asked == nil {
+		return usual, nil
+	}
+	return query.ParseLimit(argument, *asked)
+}
