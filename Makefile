@@ -27,7 +27,7 @@ run: ## builds and runs everything in one process on SQLite in ./data; needs onl
 test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg $(RERUN_FLAGS) --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
 
-test-short: ## the tests that need no service, without the race detector
+test-short: ## the tests that need no service, no Node and no waiting, without the race detector; under a minute
 	@for module in $(MODULES); do go test -C $$module -short ./... || failed=1; done; exit $${failed:-0}
 
 dev-up: $(DEVSERVICES) ## starts those services and the programs that are not running, in the background; logs in ./data/dev

@@ -99,6 +99,9 @@ func TestOperationsOnAWebSocketAreLimited(t *testing.T) {
 }
 
 func TestWebSocketsWithoutAnInitAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	r := start(t, map[string]string{"WEBSOCKET_INIT_LIMIT": "1"})
 	dial := func() (*websocket.Conn, error) {
 		conn, _, err := websocket.Dial(t.Context(), strings.Replace(r.read, "http", "ws", 1)+"/graphql", //nolint:bodyclose // of an upgrade

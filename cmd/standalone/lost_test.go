@@ -19,6 +19,9 @@ import (
 
 // An event store that is removed or emptied between two starts must not make the rows disappear.
 func TestALostEventStoreLeavesTheRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	for about, lose := range map[string]func(path string) error{
 		"removed": os.Remove,
 		"emptied": func(path string) error { return os.Truncate(path, 0) },

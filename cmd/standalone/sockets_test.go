@@ -65,6 +65,9 @@ func TestTheOriginOfAWebSocket(t *testing.T) {
 }
 
 func TestASubscriptionEndsWithItsToken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	w := newWorld(t, usual)
 	thread := w.newThread(t)
 	document := fmt.Sprintf(`subscription { threadChanged(threadId: %q) { version } }`, thread.id)

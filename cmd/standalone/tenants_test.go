@@ -144,6 +144,9 @@ func TestTheRegistryOfTenants(t *testing.T) {
 // The tasks of a suspended tenant stop within two seconds and go on when it is admitted again. An operator can cancel
 // them meanwhile.
 func TestTasksOfASuspendedTenant(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	const lines = 10_000
 	i, folder := newIssuer(t), t.TempDir()
 	w := world{start(t, i.trusted("TENANTS", "registered", "DATA_DIR", folder)), i, map[string]string{

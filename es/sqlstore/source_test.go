@@ -176,6 +176,9 @@ func TestBatchThatFailsComesAgain(t *testing.T) {
 }
 
 func TestStandingStillIsTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	onSystems(t, func(t *testing.T, s *system) {
 		projector := &flaky{Sink: s.projector}
 		source := s.source(t, projector, sqlstore.SourceSettings{})

@@ -262,6 +262,9 @@ func TestKeysAreFetchedUntilTheyAreThere(t *testing.T) {
 // Anyone can make tokens with unknown keys. They must neither lead to as many requests to the issuer, nor keep a token
 // with a new key of the issuer waiting.
 func TestStrangersDoNotMakeUsAskTheIssuer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	p := newProvider(t)
 	v := verifier(p)
 	if _, err := v.Verify(t.Context(), p.mint(t, devissuer.Grant{Account: account})); err != nil {

@@ -143,6 +143,9 @@ func TestAStopLeavesARequestThatHasArrivedAlone(t *testing.T) {
 }
 
 func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	ended := make(chan error, 1)
 	served := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, err := w.Write(make([]byte, 64<<20))

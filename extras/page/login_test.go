@@ -204,6 +204,9 @@ func (f front) token(t *testing.T, b *http.Client) string {
 }
 
 func TestAnIssuerThatHangsDoesNotEndASession(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	t.Parallel()
 	p := newProvider(t)
 	home := startPage(t, p)

@@ -79,6 +79,9 @@ func TestTheFormOfTheAnswerIsNegotiated(t *testing.T) {
 // TestTheStatusOfAnErrorBeforeExecution follows GraphQL over HTTP: a request error is 200 as application/json and 4xx
 // as application/graphql-response+json. Both have no entry data.
 func TestTheStatusOfAnErrorBeforeExecution(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	a := serve(t, readmodeltest.SQLite(t), settings{})
 	user := readmodeltest.NewUser().String()
 	for name, test := range map[string]struct {

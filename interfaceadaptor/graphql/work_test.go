@@ -96,6 +96,9 @@ func TestADocumentOfAClientThatHasLeftIsNotValidated(t *testing.T) {
 }
 
 func TestTheCostOfEveryShapeIsLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	e := engineWithoutData(slog.New(slog.DiscardHandler))
 	for name, s := range shapes {
 		for n := 10; n < 3000; n += n / 2 {

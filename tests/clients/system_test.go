@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,10 @@ import (
 var binaries string
 
 func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		fmt.Println("left out by -short: it runs whole programs and clients in Node")
+		return
+	}
 	os.Exit(func() int {
 		folder, err := os.MkdirTemp("", "threads-clients-")
 		if err != nil {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -12,6 +13,10 @@ import (
 var binaries string
 
 func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		fmt.Println("left out by -short: it runs whole programs")
+		return
+	}
 	os.Exit(func() int {
 		folder, err := os.MkdirTemp("", "threads-e2e-")
 		if err != nil {

@@ -21,6 +21,9 @@ var declared = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(f \*testing\.F\)`)
 type target struct{ folder, name string }
 
 func TestEveryTargetForAWhile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it takes two seconds for each target")
+	}
 	duration := cmp.Or(os.Getenv("FUZZ_TIME"), "2s")
 	length, err := time.ParseDuration(duration)
 	if err != nil {

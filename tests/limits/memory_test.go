@@ -32,6 +32,9 @@ const (
 
 // Twelve clients request 25 MB each and do not read the answers.
 func TestClientsThatDoNotReceiveTheirAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	folder := t.TempDir()
 	if err := programs.Build(folder, "../../cmd/standalone"); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,9 @@ import (
 )
 
 func TestKafka(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	cluster, err := kfake.NewCluster(kfake.SeedTopics(3, brokertest.Topic), kfake.NumBrokers(1))
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,9 @@ func runNATS(t *testing.T, folder string, port int) *server.Server {
 }
 
 func TestNATS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	folder := t.TempDir()
 	s := runNATS(t, folder, server.RANDOM_PORT)
 	port := s.Addr().(*net.TCPAddr).Port

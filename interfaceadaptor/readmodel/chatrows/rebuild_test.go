@@ -332,6 +332,9 @@ func (r *rebuilt) readAllTheTime() (stop func()) {
 
 // The live projection must continue during a rebuild, and lose nothing by the switch.
 func TestRebuildBesideTheLiveProjection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		r := newRebuilt(t, db)
 		hidden := make(journal)
@@ -697,6 +700,9 @@ func (f falsified) Read(ctx context.Context, part, parts int, after string) iter
 // Wrong rows must not replace the live ones if they are in the sample: the first 100 aggregates, or fewer if they have
 // 5,000 events.
 func TestRebuildComparesASampleOfItsRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	for name, c := range map[string]struct {
 		aggregates, events int // before the wrong row
 		stops              bool

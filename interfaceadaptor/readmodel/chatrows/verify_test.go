@@ -393,6 +393,9 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 }
 
 func TestDriftShowsByItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
 	v := newVerified(t, readmodeltest.SQLite(t))
 	v.watch(func(wrong func(int)) {
 		wrong(0)

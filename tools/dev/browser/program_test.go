@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,6 +20,10 @@ const root = "../../.."
 var binaries string // folder of the program under test
 
 func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		fmt.Println("left out by -short: it runs a browser")
+		return
+	}
 	os.Exit(func() int {
 		folder, err := os.MkdirTemp("", "threads-browser-")
 		if err != nil {

@@ -24,6 +24,9 @@ import (
 
 // TestDevelopmentSystem simulates what happens to the development system on a developer's machine.
 func TestDevelopmentSystem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it runs whole programs")
+	}
 	system, said := newSystem(t)
 	t.Cleanup(func() { // after any failure
 		if err := system.down(context.WithoutCancel(t.Context())); err != nil {
@@ -212,6 +215,9 @@ func TestOneThatFailsDoesNotStopTheOthers(t *testing.T) {
 }
 
 func TestMigrateLeavesOutWhatIsNotTheEventStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it needs DynamoDB")
+	}
 	const tables, schema = "migrating with ./tools/dynamodb-setup", "migrating with ./rdb-migration/cmd/migrate"
 	endpoint := os.Getenv(dynamoDBVar)
 	if endpoint == "" {

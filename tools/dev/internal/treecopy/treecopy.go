@@ -11,9 +11,13 @@ import (
 	"time"
 )
 
-// Of copies the files at root that git would add to a folder that is deleted after the test.
+// Of copies the files at root that git would add to a folder that is deleted after the test. It skips the test
+// with -short.
 func Of(t *testing.T, root string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short: it builds a copy of the tree")
+	}
 	to := t.TempDir()
 	for path := range strings.SplitSeq(strings.TrimSpace(Do(t, root, "git", "ls-files", "--cached", "--others", "--exclude-standard")), "\n") {
 		content, err := os.ReadFile(filepath.Join(root, path))
