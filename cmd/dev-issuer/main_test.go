@@ -50,10 +50,10 @@ func TestItsTokensAreGood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := access.NewVerifier(access.TokenSettings{
+	v := access.NewVerifier(access.Settings{
 		Issuer: url, Audience: devissuer.Audience, AccountClaim: devissuer.AccountClaim, TenantClaim: devissuer.TenantClaim,
-		ClockSkew: time.Second, Log: slog.New(slog.DiscardHandler),
-	})
+		ClockSkew: time.Second,
+	}, slog.New(slog.DiscardHandler))
 	for _, line := range strings.Split(strings.TrimSpace(tokens), "\n") {
 		name, token, _ := strings.Cut(line, "=")
 		if verified, err := v.Verify(t.Context(), token); err != nil || verified.Account.IsZero() {

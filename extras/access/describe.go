@@ -1,7 +1,6 @@
 package access
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -62,7 +61,7 @@ func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
 		status := strconv.Itoa(refused.Status)
 		response := op.Responses[status]
 		if response == nil {
-			response = &huma.Response{Headers: map[string]*huma.Param{}, Content: map[string]*huma.MediaType{mediaProblem: {Schema: problem, Examples: map[string]*huma.Example{}}}}
+			response = &huma.Response{Content: map[string]*huma.MediaType{mediaProblem: {Schema: problem, Examples: map[string]*huma.Example{}}}}
 			op.Responses[status] = response
 		} else {
 			response.Description += ", "
@@ -71,7 +70,6 @@ func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
 		response.Content[mediaProblem].Examples[refused.Code] = &huma.Example{Summary: refused.Detail, Value: map[string]any{
 			"status": refused.Status, "title": http.StatusText(refused.Status), "detail": refused.Detail, "code": refused.Code,
 		}}
-		maps.Copy(response.Headers, headersOf(refused))
 	}
 }
 
@@ -85,49 +83,19 @@ func schemaOfProblems(op *huma.Operation) *huma.Schema {
 	return nil
 }
 
-func headersOf(refused *admission.Refusal) map[string]*huma.Param {
-	about := map[string]string{"Retry-After": "Seconds to wait before repeating the request.", authenticate: "What the token lacks (RFC 6750)."}
-	described := map[string]*huma.Param{}
-	for name, values := range refused.Header {
-		described[name] = &huma.Param{Description: about[name], Example: values[0], Schema: &huma.Schema{Type: huma.TypeString}}
-	}
-	return described
-}
-
 // viewerArgument names the viewer in every query.
 const viewerArgument = "userAccountId"
 
-// Schema changes the schema of the GraphQL API: with tokens, the viewer's argument is optional. The given schema stays
-// as it is.
-func (a *Access) Schema(generated *ast.Schema) *ast.Schema {
+// Schema changes the schema of the GraphQL API: with tokens, the viewer's argument is optional.
+func (a *Access) Schema(schema *ast.Schema) *ast.Schema {
 	if a.IsOpen() {
-		return generated
+		return schema
 	}
-	schema := *generated
-	schema.Types = maps.Clone(schema.Types)
-	for _, root := range []**ast.Definition{&schema.Query, &schema.Subscription} {
-		*root = withOptionalViewer(*root)
-		schema.Types[(*root).Name] = *root
-	}
-	return &schema
-}
-
-func withOptionalViewer(root *ast.Definition) *ast.Definition {
-	definition := *root
-	definition.Fields = slices.Clone(definition.Fields)
-	for i, original := range definition.Fields {
-		field := *original
-		field.Arguments = slices.Clone(field.Arguments)
-		for j, argument := range field.Arguments {
-			if argument.Name == viewerArgument {
-				optional, kind := *argument, *argument.Type
-				kind.NonNull = false
-				optional.Type = &kind
-				optional.Description += " Left out, it is the token's account."
-				field.Arguments[j] = &optional
-			}
+	for _, field := range slices.Concat(schema.Query.Fields, schema.Subscription.Fields) {
+		if viewer := field.Arguments.ForName(viewerArgument); viewer != nil && viewer.Type.NonNull {
+			viewer.Type = ast.NamedType(viewer.Type.NamedType, viewer.Type.Position)
+			viewer.Description += " Left out, it is the token's account."
 		}
-		definition.Fields[i] = &field
 	}
-	return &definition
+	return schema
 }

@@ -17,6 +17,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"example.com/threads/es"
+	"example.com/threads/infrastructure/httpserver"
 )
 
 const (
@@ -50,20 +51,10 @@ func (k *keySet) signers(id string) []jose.JSONWebKey {
 
 const noAnswer = "the token can't be verified now, because its issuer does not answer; try again later"
 
-// errNoKeys: no token can be verified yet.
-type errNoKeys struct{ issuer string }
-
-func (e errNoKeys) Error() string { return "the keys of the issuer can't be fetched from " + e.issuer }
-
-// Reason is public, in contrast to the error.
-func (errNoKeys) Reason() string {
-	return "the issuer of the tokens has not returned its keys yet; the log says why"
-}
-
 // Ready returns nil once the issuer's keys are known, also if the issuer fails later.
 func (v *Verifier) Ready(context.Context) error {
 	if v.keys.Load() == nil {
-		return errNoKeys{v.settings.Issuer}
+		return httpserver.Public("the issuer of the tokens has not returned its keys yet; the log says why")
 	}
 	return nil
 }
@@ -118,11 +109,11 @@ func (v *Verifier) refresh(ctx context.Context) error {
 	v.fetching.Lock()
 	defer v.fetching.Unlock()
 	v.unknown.Forget("") // this fetch may miss the key of a token that comes now: it waits for the next one
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, v.client), fetchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	keys, err := v.fetch(ctx)
 	if err != nil {
-		v.settings.Log.WarnContext(ctx, "the issuer's keys can't be fetched; the cached ones stay in use", "issuer", v.settings.Issuer, "error", err)
+		v.log.WarnContext(ctx, "the issuer's keys can't be fetched; the cached ones stay in use", "issuer", v.settings.Issuer, "error", err)
 		return err
 	}
 	v.keys.Store(keys)
@@ -145,7 +136,7 @@ func (v *Verifier) fetch(ctx context.Context) (*keySet, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, err := v.client.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, err
 	}

@@ -37,32 +37,27 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 			Live: limits.NewBudget(math.MaxInt, settings.Live), Uninitialized: limits.NewBudget(math.MaxInt, settings.Uninitialized),
 		},
 	}
-	verified := TokenSettings{
-		Issuer: settings.Issuer, Audience: settings.Audience,
-		AccountClaim: settings.AccountClaim, TenantClaim: settings.TenantClaim, ClockSkew: settings.ClockSkew, Log: log,
-	}
 	switch settings.Mode {
 	case None:
 		log.WarnContext(ctx, OpenWarning)
 		return a, nil
 	case Dev:
-		verified.Issuer, verified.Audience = "http://"+settings.DevAddress, devissuer.Audience
-		verified.AccountClaim, verified.TenantClaim = devissuer.AccountClaim, devissuer.TenantClaim
+		a.settings.Issuer, a.settings.Audience = "http://"+settings.DevAddress, devissuer.Audience
+		a.settings.AccountClaim, a.settings.TenantClaim = devissuer.AccountClaim, devissuer.TenantClaim
 		if bringsIssuer {
-			if err := a.bringIssuer(ctx, log); err != nil {
+			if err := a.bringIssuer(ctx); err != nil {
 				return nil, err
 			}
-			verified.Issuer = a.server.URL()
 		}
-		log.WarnContext(ctx, "AUTH=dev: the issuer on this machine gives every caller a token for any account; it is for development only", "issuer", verified.Issuer)
+		log.WarnContext(ctx, "AUTH=dev: the issuer on this machine gives every caller a token for any account; it is for development only", "issuer", a.settings.Issuer)
 	}
-	a.verifier = NewVerifier(verified)
+	a.verifier = NewVerifier(a.settings, log)
 	a.gate.Verify = a.verifier.Verify
 	return a, nil
 }
 
-func (a *Access) bringIssuer(ctx context.Context, log *slog.Logger) error {
-	server, err := httpserver.Listen(ctx, log, "AUTH_DEV_ADDR", a.settings.DevAddress)
+func (a *Access) bringIssuer(ctx context.Context) error {
+	server, err := httpserver.Listen(ctx, a.log, "AUTH_DEV_ADDR", a.settings.DevAddress)
 	if err != nil {
 		return err
 	}
@@ -70,7 +65,7 @@ func (a *Access) bringIssuer(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return errors.Join(err, server.Close())
 	}
-	a.server, a.issuer = server, issuer.Handler()
+	a.server, a.issuer, a.settings.Issuer = server, issuer.Handler(), server.URL()
 	return nil
 }
 
@@ -82,12 +77,9 @@ func (a *Access) DevIssuer() string {
 	return a.server.URL()
 }
 
-// Issuer returns the issuer and the audience that tokens must have; both are empty with AUTH=none.
+// Issuer returns the issuer and the audience that tokens must have, unless AUTH is none.
 func (a *Access) Issuer() (url, audience string) {
-	if a.IsOpen() {
-		return "", ""
-	}
-	return a.verifier.settings.Issuer, a.verifier.settings.Audience
+	return a.settings.Issuer, a.settings.Audience
 }
 
 // Mode is the value of AUTH.

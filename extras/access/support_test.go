@@ -3,7 +3,6 @@ package access_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +18,7 @@ import (
 
 // provider is an issuer that can be shut down. It counts the requests for its keys.
 type provider struct {
-	*devissuer.Issuer
+	issuer atomic.Pointer[devissuer.Issuer]
 	down   atomic.Bool
 	asked  atomic.Int64
 	server *httptest.Server
@@ -36,14 +35,24 @@ func newProvider(t *testing.T) *provider {
 			http.Error(w, "down", http.StatusServiceUnavailable)
 			return
 		}
-		p.Handler().ServeHTTP(w, r)
+		p.issuer.Load().Handler().ServeHTTP(w, r)
 	}))
 	t.Cleanup(p.server.Close)
-	var err error
-	if p.Issuer, err = devissuer.New(p.server.URL); err != nil {
+	p.rotate(t)
+	return p
+}
+
+// URL is the issuer's identifier.
+func (p *provider) URL() string { return p.server.URL }
+
+// rotate replaces the key.
+func (p *provider) rotate(t *testing.T) {
+	t.Helper()
+	issuer, err := devissuer.New(p.server.URL)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	p.issuer.Store(issuer)
 }
 
 func (p *provider) mint(t testing.TB, grant devissuer.Grant) string {
@@ -51,7 +60,7 @@ func (p *provider) mint(t testing.TB, grant devissuer.Grant) string {
 	if grant.Lifetime == 0 {
 		grant.Lifetime = time.Hour
 	}
-	token, err := p.Mint(grant)
+	token, err := p.issuer.Load().Mint(grant)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +73,7 @@ func (p *provider) publicKeys(t *testing.T) jose.JSONWebKeySet {
 	recorder := httptest.NewRecorder()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/jwks", nil)
 	request.Host = "localhost"
-	p.Handler().ServeHTTP(recorder, request)
+	p.issuer.Load().Handler().ServeHTTP(recorder, request)
 	var keys jose.JSONWebKeySet
 	if err := json.NewDecoder(recorder.Body).Decode(&keys); err != nil {
 		t.Fatal(err)
@@ -72,14 +81,14 @@ func (p *provider) publicKeys(t *testing.T) jose.JSONWebKeySet {
 	return keys
 }
 
-func settingsFor(p *provider) access.TokenSettings {
-	return access.TokenSettings{
+func settingsFor(p *provider) access.Settings {
+	return access.Settings{
 		Issuer: p.URL(), Audience: devissuer.Audience, AccountClaim: devissuer.AccountClaim, TenantClaim: devissuer.TenantClaim,
-		ClockSkew: 5 * time.Second, Log: discard,
+		ClockSkew: 5 * time.Second,
 	}
 }
 
-func verifier(p *provider) *access.Verifier { return access.NewVerifier(settingsFor(p)) }
+func verifier(p *provider) *access.Verifier { return access.NewVerifier(settingsFor(p), discard) }
 
 // running runs a verifier, which refreshes its keys, until the test ends.
 func running(t *testing.T, v *access.Verifier) *access.Verifier {
@@ -95,12 +104,3 @@ func running(t *testing.T, v *access.Verifier) *access.Verifier {
 }
 
 var discard = slog.New(slog.DiscardHandler)
-
-// unreachable is a client whose requests all fail.
-var unreachable = &http.Client{Transport: refusing{}}
-
-type refusing struct{}
-
-func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
-	return nil, errors.New("unreachable")
-}

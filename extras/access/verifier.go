@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -34,23 +33,10 @@ var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// TokenSettings say which tokens are accepted.
-type TokenSettings struct {
-	Issuer   string // the issuer's URL, from which discovery starts
-	Audience string // the required audience of a token
-	// AccountClaim and TenantClaim name the claims with the account and the tenant.
-	AccountClaim, TenantClaim string
-	// ClockSkew is the tolerated difference between the issuer's clock and ours when checking exp and nbf.
-	ClockSkew time.Duration
-	Log       *slog.Logger
-	// HTTP asks the issuer; nil: a client with a time limit.
-	HTTP *http.Client
-}
-
 // Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
-	settings TokenSettings
-	client   *http.Client
+	settings Settings
+	log      *slog.Logger
 
 	keys        atomic.Pointer[keySet] // nil until first fetched
 	fetching    sync.Mutex
@@ -59,12 +45,8 @@ type Verifier struct {
 }
 
 // NewVerifier returns a verifier without contacting the issuer. [Verifier.Run] keeps its keys fresh.
-func NewVerifier(settings TokenSettings) *Verifier {
-	v := &Verifier{settings: settings, client: settings.HTTP, unknownRate: rate.NewLimiter(rate.Every(unknownKeyEvery), unknownKeyBurst)}
-	if v.client == nil {
-		v.client = &http.Client{Timeout: fetchTimeout}
-	}
-	return v
+func NewVerifier(settings Settings, log *slog.Logger) *Verifier {
+	return &Verifier{settings: settings, log: log, unknownRate: rate.NewLimiter(rate.Every(unknownKeyEvery), unknownKeyBurst)}
 }
 
 // The scopes of tokens: that of each right, and acting for another account of the tenant, for imports and process

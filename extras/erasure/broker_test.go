@@ -18,7 +18,6 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/testenv"
 	"example.com/threads/extras/erasure"
-	"example.com/threads/extras/erasure/masterkey"
 )
 
 // taking is a broker that stores the events.
@@ -69,7 +68,7 @@ func keyrings(t *testing.T, url string) (one, other *erasure.Keyring) {
 		t.Fatal(err)
 	}
 	store := erasure.NewRelationalStore(db)
-	master, err := masterkey.Parse(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
+	master, err := erasure.ParseMaster(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}

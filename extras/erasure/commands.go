@@ -2,7 +2,6 @@ package erasure
 
 import (
 	"context"
-	"errors"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
@@ -44,19 +43,18 @@ func (s sealed[C]) Handle(ctx context.Context, request es.Request[C]) (es.Result
 // sealThread seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no
 // change, whoever does.
 func (k *Keyring) sealThread(ctx context.Context, r *es.Request[thread.Command], threads *es.Repository[thread.Thread, thread.Event]) (err error) {
-	seal := sealer{ctx, k, r.Caller}
 	switch c := r.Command.(type) {
 	case thread.Create:
-		c.Name, err = seal.name(r.ID, c.Name)
+		c.Name, err = k.sealName(ctx, r.Caller, r.ID, c.Name)
 		r.Command = c
 	case thread.Rename:
-		c.Name, err = seal.newName(r.ID, c.Name, threads)
+		c.Name, err = k.sealNewName(ctx, r.Caller, r.ID, c.Name, threads)
 		r.Command = c
 	case thread.PostMessage:
-		c.Text, err = seal.text(c.Message, c.Text)
+		c.Text, err = k.sealText(ctx, r.Caller, c.Message, c.Text)
 		r.Command = c
 	case thread.EditMessage:
-		c.Text, err = seal.text(c.Message, c.Text)
+		c.Text, err = k.sealText(ctx, r.Caller, c.Message, c.Text)
 		r.Command = c
 	case thread.Delete, thread.AddMember, thread.RemoveMember, thread.ChangeMemberRole, thread.Withdraw, thread.DeleteMessage:
 		return nil // no words
@@ -76,13 +74,12 @@ func (k *Keyring) sealAccount(ctx context.Context, r *es.Request[account.Command
 	case k == nil:
 		return nil
 	}
-	seal := sealer{ctx, k, r.Caller}
 	switch c := r.Command.(type) {
 	case account.Register:
-		c.Name, err = seal.name(r.ID, c.Name)
+		c.Name, err = k.sealName(ctx, r.Caller, r.ID, c.Name)
 		r.Command = c
 	case account.Rename:
-		c.Name, err = seal.name(r.ID, c.Name)
+		c.Name, err = k.sealName(ctx, r.Caller, r.ID, c.Name)
 		r.Command = c
 	case account.Close, account.Erase:
 		return nil // no words
@@ -93,41 +90,29 @@ func (k *Keyring) sealAccount(ctx context.Context, r *es.Request[account.Command
 	return DigestContent(ctx, k, r)
 }
 
-// sealer seals what a caller says.
-type sealer struct {
-	ctx    context.Context //nolint:containedctx // of one request
-	keys   *Keyring
-	caller es.Caller
-}
-
-func (s sealer) seal(about, words string) (string, error) {
-	sealed, err := s.keys.Seal(s.ctx, s.caller.Tenant, s.caller.Executor, about, words)
-	return sealed, unlessErased(err)
-}
-
-func (s sealer) name(of string, name writing.Name) (writing.Name, error) {
-	sealed, err := s.seal(of, name.String())
+func (k *Keyring) sealName(ctx context.Context, by es.Caller, of string, name writing.Name) (writing.Name, error) {
+	sealed, err := k.Seal(ctx, by.Tenant, by.Executor, of, name.String())
 	return writing.RecordedName(sealed), err
 }
 
-func (s sealer) text(of thread.MessageID, text thread.Text) (thread.Text, error) {
-	sealed, err := s.seal(of.String(), text.String())
+func (k *Keyring) sealText(ctx context.Context, by es.Caller, of thread.MessageID, text thread.Text) (thread.Text, error) {
+	sealed, err := k.Seal(ctx, by.Tenant, by.Executor, of.String(), text.String())
 	return thread.RecordedText(sealed), err
 }
 
-// newName is a thread's new name: the one that it has, sealed as it is, or another one.
-func (s sealer) newName(
-	of string, name writing.Name, threads *es.Repository[thread.Thread, thread.Event],
+// sealNewName seals a thread's new name: the one that it has stays as it is.
+func (k *Keyring) sealNewName(
+	ctx context.Context, by es.Caller, of string, name writing.Name, threads *es.Repository[thread.Thread, thread.Event],
 ) (writing.Name, error) {
-	known, err := threads.Reload(s.ctx, es.AggregateID{Tenant: s.caller.Tenant, Type: thread.AggregateType, ID: of})
+	known, err := threads.Reload(ctx, es.AggregateID{Tenant: by.Tenant, Type: thread.AggregateType, ID: of})
 	if err != nil {
 		return name, err
 	}
-	before, err := s.keys.OpenOne(s.ctx, s.caller.Tenant, known.Value.Name().String())
+	before, err := k.OpenOne(ctx, by.Tenant, known.Value.Name().String())
 	if err == nil && before == name.String() {
 		return known.Value.Name(), nil
 	}
-	return s.name(of, name) // also where the former name can't be read
+	return k.sealName(ctx, by, of, name) // also where the former name can't be read
 }
 
 // DigestContent replaces the content that a repeat is recognised by: its hash in a receipt must not tell the words.
@@ -138,16 +123,8 @@ func DigestContent[C any](ctx context.Context, keys *Keyring, r *es.Request[C]) 
 	}
 	digest, err := keys.Digest(ctx, r.Caller.Tenant, r.Caller.Executor, r.Content)
 	if err != nil {
-		return unlessErased(err)
+		return err
 	}
 	r.FormerContent, r.Content = r.Content, "digest "+digest
 	return nil
-}
-
-// unlessErased turns the error of an erased owner into a rejection.
-func unlessErased(err error) error {
-	if errors.Is(err, ErrErased) {
-		return account.ErrAccountErased
-	}
-	return err
 }

@@ -52,12 +52,6 @@ type erasures struct{ outbox *process.Outbox }
 // Type implements [projection.Handler].
 func (erasures) Type() string { return account.AggregateType }
 
-// Concerns implements [projection.Selective].
-func (erasures) Concerns(payload []byte) bool {
-	name := es.EventName(payload)
-	return name == erasedEvent || name == ""
-}
-
 // Decode implements [projection.Handler].
 func (erasures) Decode(payload []byte) (projection.Event, error) {
 	return eventjson.Accounts().DecodeEvent(payload)

@@ -66,52 +66,46 @@ func (o openedThreads) EventsAt(ctx context.Context, key es.AggregateID, seqNrs 
 		var events []es.Recorded[thread.Event]
 		var failed error
 		for event, err := range o.ThreadJournal.EventsAt(ctx, key, seqNrs) {
-			events, failed = append(events, event), err
+			if failed = err; err == nil {
+				events = append(events, event)
+			}
 		}
 		written := make([]string, len(events))
 		var texts []Text
 		for i, event := range events {
-			if message, has := messageIn(event.Event); has {
+			withMessage(event.Event, func(message *thread.Message) {
 				written[i] = message.Text.String()
 				texts = append(texts, Text{Owner: message.Sender.String(), Value: &written[i]})
-			}
+			})
 		}
 		if err := o.keys.Open(ctx, key.Tenant, texts); err != nil {
 			yield(es.Recorded[thread.Event]{}, err)
 			return
 		}
 		for i, event := range events {
-			var err error
-			if i == len(events)-1 {
-				err = failed
-			}
-			event.Event = withText(event.Event, thread.RecordedText(written[i]))
-			if !yield(event, err) {
+			event.Event = withMessage(event.Event, func(message *thread.Message) { message.Text = thread.RecordedText(written[i]) })
+			if !yield(event, nil) {
 				return
 			}
+		}
+		if failed != nil {
+			yield(es.Recorded[thread.Event]{}, failed)
 		}
 	}
 }
 
-func messageIn(event thread.Event) (message thread.Message, has bool) {
-	if posted, is := event.(thread.MessagePosted); is {
-		return posted.Message, true
+// withMessage returns an event after a change to its message, if it has one.
+func withMessage(event thread.Event, change func(*thread.Message)) thread.Event {
+	switch e := event.(type) {
+	case thread.MessagePosted:
+		change(&e.Message)
+		return e
+	case thread.MessageEdited:
+		change(&e.Message)
+		return e
+	default:
+		return event
 	}
-	edited, is := event.(thread.MessageEdited)
-	return edited.Message, is
-}
-
-// withText returns an event with another text, if it has one.
-func withText(event thread.Event, text thread.Text) thread.Event {
-	message, _ := messageIn(event)
-	message.Text = text
-	if _, is := event.(thread.MessagePosted); is {
-		return thread.MessagePosted{Message: message}
-	}
-	if _, is := event.(thread.MessageEdited); is {
-		return thread.MessageEdited{Message: message}
-	}
-	return event
 }
 
 type openedAccounts struct {

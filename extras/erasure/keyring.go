@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -65,7 +66,7 @@ func (k *Keyring) Seal(ctx context.Context, tenant es.Tenant, owner, place, text
 	}
 	key, err := k.own(ctx, tenant, owner)
 	if err != nil {
-		return "", fmt.Errorf("seal a text: %w", err)
+		return "", err
 	}
 	return key.seal(about(tenant, owner), owner, place, text), nil
 }
@@ -74,7 +75,7 @@ func (k *Keyring) Seal(ctx context.Context, tenant es.Tenant, owner, place, text
 func (k *Keyring) Digest(ctx context.Context, tenant es.Tenant, owner, text string) (string, error) {
 	key, err := k.own(ctx, tenant, owner)
 	if err != nil {
-		return "", fmt.Errorf("make a digest: %w", err)
+		return "", err
 	}
 	return key.digest(about(tenant, owner), text), nil
 }
@@ -98,61 +99,47 @@ type Text struct {
 }
 
 // Open opens texts in place, with one read of the store. A text of an erased owner becomes [Erased]; any other unsealed
-// text stays unchanged. It fails with a [MissingKeyError] if a key is missing by mistake.
-func (k *Keyring) Open(ctx context.Context, tenant es.Tenant, texts []Text) error {
-	owners := map[string]bool{}
-	for _, text := range texts {
-		sealed := IsSealed(*text.Value)
-		switch {
-		case k == nil && sealed:
-			return ErrOff
-		case k == nil:
-			continue
-		case sealed:
-			owner, _, err := ownerOf(*text.Value)
-			if err != nil {
+// text stays unchanged. It fails with [ErrMissingKey] if a key is missing by mistake.
+func (k *Keyring) Open(ctx context.Context, tenant es.Tenant, texts []Text) (err error) {
+	bodies := make([]string, len(texts)) // of sealed texts, whose owner is in the seal
+	owners := make(map[string]bool)
+	texts = slices.Clone(texts)
+	for i := range texts {
+		if text := &texts[i]; IsSealed(*text.Value) {
+			if text.Owner, bodies[i], err = ownerOf(*text.Value); err != nil {
 				return err
 			}
-			owners[owner] = true
+			if k == nil {
+				return ErrOff
+			}
 		}
-		if text.Owner != "" {
-			owners[text.Owner] = true
+		if texts[i].Owner != "" {
+			owners[texts[i].Owner] = true
 		}
 	}
-	if len(owners) == 0 {
+	if k == nil || len(owners) == 0 {
 		return nil
 	}
 	found, err := k.all(ctx, tenant, owners)
 	if err != nil {
 		return fmt.Errorf("open texts: %w", err)
 	}
-	for _, text := range texts {
-		if *text.Value, err = open(found, tenant, text); err != nil {
-			return err
+	for i, text := range texts {
+		of := found[text.Owner]
+		switch {
+		case *text.Value == "":
+		case !of.entry.ErasedAt.IsZero():
+			*text.Value = Erased
+		case !IsSealed(*text.Value):
+		case of.key == nil:
+			return fmt.Errorf("owner %s of tenant %q: %w", text.Owner, tenant, ErrMissingKey)
+		default:
+			if *text.Value, err = of.key.open(about(tenant, text.Owner), bodies[i]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-func open(found map[string]cachedKey, tenant es.Tenant, text Text) (string, error) {
-	owner, body := text.Owner, ""
-	sealed := IsSealed(*text.Value)
-	if sealed {
-		var err error
-		if owner, body, err = ownerOf(*text.Value); err != nil {
-			return "", err
-		}
-	}
-	of := found[owner]
-	switch {
-	case !of.entry.ErasedAt.IsZero() && *text.Value != "":
-		return Erased, nil
-	case !sealed:
-		return *text.Value, nil
-	case of.key == nil:
-		return "", &MissingKeyError{tenant, owner}
-	}
-	return of.key.open(about(tenant, owner), body)
 }
 
 // OpenOne opens one text without a known owner.

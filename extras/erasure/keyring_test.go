@@ -185,8 +185,7 @@ func TestAMissingKeyIsNoErasure(t *testing.T) {
 	sealed := f.seal("ada", "1", "words")
 	clear(f.store.entries)
 	f.now = f.now.Add(2 * time.Second)
-	var missing *erasure.MissingKeyError
-	if got, err := f.OpenOne(t.Context(), es.Tenant(""), sealed); !errors.As(err, &missing) || missing.Owner != "ada" || es.KindOf(err) != es.Internal {
+	if got, err := f.OpenOne(t.Context(), es.Tenant(""), sealed); !errors.Is(err, erasure.ErrMissingKey) || !strings.Contains(err.Error(), "ada") || es.KindOf(err) != es.Internal {
 		t.Errorf("opened %q, %v", got, err)
 	}
 	f.seal("ada", "1", "words") // creates a new key

@@ -3,9 +3,9 @@ package erasure
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/usecase/chat"
 )
@@ -40,18 +40,9 @@ const Erased = chat.ErasedName
 
 var (
 	// ErrErased: the owner is erased, so no text can be sealed.
-	ErrErased = errors.New("the owner is erased")
+	ErrErased = account.ErrAccountErased
 	// ErrOff: there is no keyring, because erasure is off.
 	ErrOff = errors.New("this program has no keys of people: set ERASURE=on and the master key that texts were sealed under")
+	// ErrMissingKey: a text is sealed with a key that is not in the store, although its owner was not erased.
+	ErrMissingKey = errors.New("a key is missing in the key store, and was not erased: bring the key store back from a backup")
 )
-
-// MissingKeyError: a text is sealed with a key that is not in the store, although its owner was not erased.
-type MissingKeyError struct {
-	Tenant es.Tenant
-	Owner  string
-}
-
-func (e *MissingKeyError) Error() string {
-	return fmt.Sprintf("the key of owner %s of tenant %q is missing in the key store, and was not erased: bring the key store back from a backup",
-		e.Owner, e.Tenant)
-}

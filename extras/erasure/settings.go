@@ -9,7 +9,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es/migration"
-	"example.com/threads/extras/erasure/masterkey"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -37,7 +36,7 @@ func ReadSettings(r *config.Reader, fallback string) Settings {
 		if text == "" {
 			return nil
 		}
-		_, err := masterkey.Parse(text)
+		_, err := ParseMaster(text)
 		return err
 	})
 	s.File = r.String("ERASURE_KEY_FILE", "", oneOf+"file with the same")
@@ -94,9 +93,9 @@ func (s Settings) Master() (Master, error) {
 	case s.KMSKey != "":
 		return nil, errors.New("ERASURE_KMS_KEY: this program has no client of AWS KMS; set ERASURE_KEY or ERASURE_KEY_FILE")
 	case s.Key != "":
-		return masterkey.Parse(s.Key)
+		return ParseMaster(s.Key)
 	case s.MakeFile:
-		return masterkey.ReadOrMakeFile(s.File)
+		return ReadOrMakeMaster(s.File)
 	}
-	return masterkey.ReadFile(s.File)
+	return ReadMaster(s.File)
 }

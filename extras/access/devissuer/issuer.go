@@ -6,11 +6,11 @@
 package devissuer
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -29,35 +29,30 @@ const (
 // Grant is the content of a token.
 type Grant struct {
 	Account  string
-	Tenant   string // empty: no claim
-	Scope    string // scopes with spaces between them
-	Lifetime time.Duration
+	Tenant   string        // empty: no claim
+	Scope    string        // scopes with spaces between them
+	Lifetime time.Duration // zero: twelve hours
 }
+
+const usualLifetime = 12 * time.Hour
 
 // Issuer signs tokens. It is safe for concurrent use.
 type Issuer struct {
 	url string
-	key atomic.Pointer[jose.JSONWebKey]
+	key jose.JSONWebKey
 }
 
 // New returns an issuer with a new key. url is where its handler is served.
 func New(url string) (*Issuer, error) {
-	i := &Issuer{url: url}
-	return i, i.Rotate()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("create the issuer's key: %w", err)
+	}
+	return &Issuer{url, jose.JSONWebKey{Key: key, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"}}, nil
 }
 
 // URL is the issuer's identifier.
 func (i *Issuer) URL() string { return i.url }
-
-// Rotate creates a new key; tokens signed with the previous one become invalid.
-func (i *Issuer) Rotate() error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return fmt.Errorf("create the issuer's key: %w", err)
-	}
-	i.key.Store(&jose.JSONWebKey{Key: key, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"})
-	return nil
-}
 
 // Mint signs a token.
 func (i *Issuer) Mint(grant Grant) (string, error) {
@@ -68,13 +63,13 @@ func (i *Issuer) Mint(grant Grant) (string, error) {
 	}
 	return i.Sign(jwt.Claims{
 		Issuer: i.url, Subject: grant.Account, Audience: jwt.Audience{Audience}, ID: rand.Text(),
-		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(grant.Lifetime)),
+		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(cmp.Or(grant.Lifetime, usualLifetime))),
 	}, private)
 }
 
 // Sign signs a token with these claims, unchecked.
 func (i *Issuer) Sign(claims ...any) (string, error) {
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: *i.key.Load()}, (&jose.SignerOptions{}).WithType("at+jwt"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: i.key}, (&jose.SignerOptions{}).WithType("at+jwt"))
 	if err != nil {
 		return "", fmt.Errorf("sign a token: %w", err)
 	}

@@ -1,6 +1,7 @@
 package generated
 
 import (
+	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"example.com/threads/interfaceadaptor/graphql"
@@ -12,10 +13,10 @@ type Resolvers interface {
 	SubscriptionResolver
 }
 
-// Schema returns the schema of the API. All callers share it, so change a copy.
-func Schema() *ast.Schema { return NewExecutableSchema(Config{}).Schema() }
+// Schema returns a new copy of the API's schema.
+func Schema() *ast.Schema { return gqlparser.MustLoadSchema(sources...) }
 
-// Executable returns a schema, which is [Schema] or a changed copy, with its resolvers.
+// Executable returns a schema, which may be a changed [Schema], with its resolvers.
 func Executable(schema *ast.Schema, resolvers Resolvers) graphql.Executable {
 	return graphql.Executable{ExecutableSchema: NewExecutableSchema(Config{Schema: schema, Resolvers: root{resolvers}}), Plain: Plain}
 }

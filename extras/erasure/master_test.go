@@ -1,29 +1,23 @@
-package masterkey_test
+package erasure_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"example.com/threads/extras/erasure/masterkey"
+	"example.com/threads/extras/erasure"
 )
 
-type master interface {
-	Wrap(ctx context.Context, key []byte, about string) ([]byte, error)
-	Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error)
-}
-
 func encoded(fill byte) string {
-	return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{fill}, masterkey.Size))
+	return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{fill}, 32))
 }
 
-func parse(t *testing.T, text string) *masterkey.Local {
+func parse(t *testing.T, text string) *erasure.LocalMaster {
 	t.Helper()
-	local, err := masterkey.Parse(text)
+	local, err := erasure.ParseMaster(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +25,7 @@ func parse(t *testing.T, text string) *masterkey.Local {
 }
 
 // check wraps and unwraps a key, and returns the wrapped form.
-func check(t *testing.T, m master) []byte {
+func check(t *testing.T, m erasure.Master) []byte {
 	t.Helper()
 	key := bytes.Repeat([]byte("k"), 32)
 	wrapped, err := m.Wrap(t.Context(), key, "acme/ada")
@@ -62,7 +56,7 @@ func TestLocal(t *testing.T) {
 		t.Errorf("with another master key: %v", err)
 	}
 	for _, text := range []string{"", " \n", "short", encoded(1)[:40], encoded(1) + " secret-that-must-not-show"} {
-		if _, err := masterkey.Parse(text); err == nil || strings.Contains(err.Error(), "secret-that") {
+		if _, err := erasure.ParseMaster(text); err == nil || strings.Contains(err.Error(), "secret-that") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -70,10 +64,10 @@ func TestLocal(t *testing.T) {
 
 func TestAFileIsMadeOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "erasure.key")
-	if _, err := masterkey.ReadFile(path); err == nil {
+	if _, err := erasure.ReadMaster(path); err == nil {
 		t.Error("a missing file was read")
 	}
-	made, err := masterkey.ReadOrMakeFile(path)
+	made, err := erasure.ReadOrMakeMaster(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +75,7 @@ func TestAFileIsMadeOnce(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file has the mode %v, %v", info.Mode(), err)
 	}
-	again, err := masterkey.ReadOrMakeFile(path)
+	again, err := erasure.ReadOrMakeMaster(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,4 @@
-// Package masterkey wraps keys with a master key, which is in this program's memory ([Local]) or never leaves AWS KMS
-// ([KMS]).
-package masterkey
+package erasure
 
 import (
 	"context"
@@ -16,13 +14,10 @@ import (
 	"strings"
 )
 
-// Size is the length of a master key in bytes.
-const Size = 32
-
 const idSize = 4 // bytes of a hash of the master key that a key was wrapped with
 
-// Local is a master key in memory, with the earlier ones that it has replaced. It is safe for concurrent use.
-type Local struct {
+// LocalMaster is a [Master] key in memory, with the earlier ones that it has replaced. It is safe for concurrent use.
+type LocalMaster struct {
 	keys []localKey // the first key wraps
 }
 
@@ -31,13 +26,13 @@ type localKey struct {
 	aead cipher.AEAD
 }
 
-// Parse reads master keys: base64 of 32 random bytes each, separated by spaces, commas or newlines. The first one
+// ParseMaster reads master keys: base64 of 32 random bytes each, separated by spaces, commas or newlines. The first one
 // wraps; the others can only unwrap. Errors do not quote the text.
-func Parse(text string) (*Local, error) {
-	local := &Local{}
+func ParseMaster(text string) (*LocalMaster, error) {
+	local := &LocalMaster{}
 	for _, written := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,\n\r\t", r) }) {
 		key, err := base64.StdEncoding.DecodeString(written)
-		if err != nil || len(key) != Size {
+		if err != nil || len(key) != keySize {
 			return nil, errors.New("a master key must be the base64 of 32 bytes, as `openssl rand -base64 32` prints it")
 		}
 		block, err := aes.NewCipher(key)
@@ -57,47 +52,48 @@ func Parse(text string) (*Local, error) {
 	return local, nil
 }
 
-// ReadFile reads master keys from a file.
-func ReadFile(path string) (*Local, error) {
+// ReadMaster reads master keys from a file.
+func ReadMaster(path string) (*LocalMaster, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the file of the master key: %w", err)
 	}
-	local, err := Parse(string(text))
+	local, err := ParseMaster(string(text))
 	if err != nil {
 		return nil, fmt.Errorf("the file %s: %w", path, err)
 	}
 	return local, nil
 }
 
-// ReadOrMakeFile is ReadFile. If the file does not exist, it creates one with a new key that only this user can read.
-func ReadOrMakeFile(path string) (*Local, error) {
+// ReadOrMakeMaster is ReadMaster. If the file does not exist, it creates one with a new key that only this user can
+// read.
+func ReadOrMakeMaster(path string) (*LocalMaster, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return ReadFile(path)
+		return ReadMaster(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create a file for the master key: %w", err)
 	}
-	key := make([]byte, Size)
+	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails, as documented
 	_, err = file.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return nil, fmt.Errorf("create a file for the master key: %w", err)
 	}
-	return ReadFile(path)
+	return ReadMaster(path)
 }
 
-// Wrap encrypts a key. about is authenticated with it.
-func (l *Local) Wrap(_ context.Context, key []byte, about string) ([]byte, error) {
+// Wrap implements [Master].
+func (l *LocalMaster) Wrap(_ context.Context, key []byte, about string) ([]byte, error) {
 	with := l.keys[0]
 	nonce := make([]byte, with.aead.NonceSize())
 	_, _ = rand.Read(nonce) // never fails, as documented
 	return with.aead.Seal(append(with.id[:], nonce...), nonce, key, []byte(about)), nil
 }
 
-// Unwrap decrypts a key that was wrapped with the same about.
-func (l *Local) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte, error) {
+// Unwrap implements [Master].
+func (l *LocalMaster) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte, error) {
 	for _, with := range l.keys {
 		rest, own := strings.CutPrefix(string(wrapped), string(with.id[:]))
 		if size := with.aead.NonceSize(); own && len(rest) > size {
