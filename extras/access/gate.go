@@ -37,7 +37,8 @@ const OpenWarning = "AUTH=none: everybody is believed to be whoever they say the
 // Around puts the gate's guard into the context of each request.
 func (g *Gate) Around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		guard := &guard{gate: g, answer: w.Header(), request: r, Identity: Identity{Principal: admission.Principal{Address: g.Proxies.client(r)}}}
+		guard := &guard{gate: g, request: r, body: nothing, uninitialized: nothing, connection: nothing}
+		guard.Address = g.Proxies.client(r)
 		defer guard.leave()
 		admitted := r.WithContext(admission.With(r.Context(), guard))
 		admitted.Body = &body{r.Body, guard}
@@ -60,7 +61,7 @@ type body struct {
 func (b *body) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
 	if err != nil && b.guard.streams {
-		release(b.guard.body)
+		b.guard.body()
 	}
 	return n, err
 }
@@ -77,22 +78,10 @@ func network(address netip.Addr) string {
 	return address.String()
 }
 
-// take counts a request and sets the answer's RateLimit headers. They show the limit that was counted last.
-func take(answer http.Header, limit *limits.Rate, of, key string) error {
-	if limit == nil {
-		return nil
-	}
-	left := limit.Take(key)
-	if answer != nil {
-		allowed := strconv.Itoa(left.Limit)
-		// in canonical form, as net/http writes them
-		answer.Set("Ratelimit-Policy", allowed+";w=1")
-		answer.Set("Ratelimit-Limit", allowed)
-		answer.Set("Ratelimit-Remaining", strconv.Itoa(left.Remaining))
-		answer.Set("Ratelimit-Reset", seconds(left.Reset))
-	}
-	if left.Wait > 0 {
-		return tooMany(left.Wait, fmt.Sprintf("this %s has sent more than %d requests a second; send fewer, and try again later", of, left.Limit))
+// take counts a request of an address, an account or a tenant.
+func take(limit *limits.Rate, of, key string) error {
+	if wait := limit.Take(key); wait > 0 {
+		return tooMany(wait, "this "+of+" sends more requests a second than it may; send fewer, and try again later")
 	}
 	return nil
 }

@@ -15,14 +15,15 @@ type guard struct {
 	Identity // zero until it is verified, but for the address
 
 	gate    *Gate
-	answer  http.Header
 	request *http.Request
 
 	streams bool // its answers follow until the client leaves
 
-	// What it holds until it ends, or until it is released earlier; nil: nothing. They may be called repeatedly.
+	// They release what it holds until it ends, or earlier. They may be called repeatedly.
 	body, uninitialized, connection func()
 }
+
+func nothing() {}
 
 var errMemory = tooMany(time.Second, "your requests and answers in flight use all the memory reserved for them; receive the answers, and try again later")
 
@@ -50,7 +51,7 @@ func (g *guard) identify(ask admission.Ask) error {
 		}
 		return g.verify(authorization)
 	}
-	if err := take(g.answer, g.gate.PerAddress, "address", network(g.Address)); err != nil {
+	if err := take(g.gate.PerAddress, "address", network(g.Address)); err != nil {
 		return err
 	}
 	authorization := strings.Join(g.request.Header.Values("Authorization"), ", ")
@@ -60,7 +61,7 @@ func (g *guard) identify(ask admission.Ask) error {
 	if err := g.verify(authorization); err != nil {
 		return err
 	}
-	return g.spend(g.answer)
+	return g.spend()
 }
 
 func (g *guard) verify(authorization string) error {
@@ -110,7 +111,7 @@ func (g *guard) reserve(stage admission.Stage) error {
 		return g.hold(&g.uninitialized, g.gate.Uninitialized, network(g.Address), 1,
 			"too many WebSockets of this address have not sent connection_init yet; send it, or reconnect later")
 	case admission.Init:
-		release(g.uninitialized)
+		g.uninitialized()
 	case admission.Request, admission.Stream:
 		const maxBody = 64 << 10                                   // bytes of a body that an API has in memory at once
 		size := int(min(uint64(g.request.ContentLength), maxBody)) // an unknown length is -1, which is large
@@ -127,7 +128,7 @@ func (g *guard) reserve(stage admission.Stage) error {
 
 // Next implements [admission.Guard].
 func (g *guard) Next(context.Context) error {
-	if err := g.spend(nil); err != nil {
+	if err := g.spend(); err != nil {
 		return err
 	}
 	release, err := g.Hold(1)
@@ -138,14 +139,14 @@ func (g *guard) Next(context.Context) error {
 }
 
 // spend counts a request of a known caller.
-func (g *guard) spend(answer http.Header) error {
+func (g *guard) spend() error {
 	if !g.IsKnown() {
 		return nil
 	}
-	if err := take(answer, g.gate.PerTenant, "tenant", g.Tenant.String()); err != nil {
+	if err := take(g.gate.PerTenant, "tenant", g.Tenant.String()); err != nil {
 		return err
 	}
-	return take(answer, g.gate.PerAccount, "account", g.client())
+	return take(g.gate.PerAccount, "account", g.client())
 }
 
 var errExpired = Unauthenticated("the token has expired; connect again with a new one")
@@ -160,9 +161,6 @@ func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) 
 
 // Hold implements [admission.Guard].
 func (g *guard) Hold(n int) (release func(), err error) {
-	if g.gate.Memory == nil {
-		return func() {}, nil
-	}
 	release, ok := g.gate.Memory.Hold(g.client(), n)
 	if !ok {
 		return nil, errMemory
@@ -180,9 +178,6 @@ func (g *guard) client() string {
 
 // hold reserves n of a share until the request ends.
 func (g *guard) hold(what *func(), of *limits.Budget, key string, n int, refused string) error {
-	if of == nil {
-		return nil
-	}
 	release, ok := of.Hold(key, n)
 	if !ok {
 		return tooMany(time.Second, refused)
@@ -191,15 +186,9 @@ func (g *guard) hold(what *func(), of *limits.Budget, key string, n int, refused
 	return nil
 }
 
-func release(held func()) {
-	if held != nil {
-		held()
-	}
-}
-
 // leave releases everything at the end of the request.
 func (g *guard) leave() {
-	for _, held := range []func(){g.body, g.uninitialized, g.connection} {
-		release(held)
-	}
+	g.body()
+	g.uninitialized()
+	g.connection()
 }

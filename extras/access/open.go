@@ -112,7 +112,7 @@ func (a *Access) LimitAddresses(next http.Handler) http.Handler {
 	perAddress := limits.NewRate(a.settings.PerAddress)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var refusal *admission.Refusal
-		if !strings.HasPrefix(r.URL.Path, "/health/") && errors.As(take(w.Header(), perAddress, "address", network(a.settings.Proxies.client(r))), &refusal) {
+		if !strings.HasPrefix(r.URL.Path, "/health/") && errors.As(take(perAddress, "address", network(a.settings.Proxies.client(r))), &refusal) {
 			refusal.SetHeaders(w.Header())
 			httpserver.WriteProblem(w, refusal.Status, refusal.Code, refusal.Detail)
 			return

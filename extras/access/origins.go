@@ -12,36 +12,28 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 )
 
-// Origins are the origins, beside a server's own, whose pages may use the server from a browser. The zero value is
-// none.
-type Origins struct{ allowed []string }
+// Origins are the origins, beside a server's own, whose pages may use the server from a browser.
+type Origins []string
 
 // ParseOrigins parses a comma-separated list of origins such as "https://app.example.com, http://localhost:3000".
-func ParseOrigins(list string) (Origins, error) {
-	var origins Origins
-	for entry := range strings.SplitSeq(list, ",") {
-		if entry = strings.TrimSpace(entry); entry == "" {
-			continue
-		}
+func ParseOrigins(list string) (origins Origins, err error) {
+	for _, entry := range entries(list) {
 		origin, err := url.Parse(entry)
 		if err != nil || (origin.Scheme != "http" && origin.Scheme != "https") || origin.Host == "" || origin.Scheme+"://"+origin.Host != entry {
-			return Origins{}, fmt.Errorf("%q is not an origin, expected a list such as https://app.example.com, http://localhost:3000", entry)
+			return nil, fmt.Errorf("%q is not an origin, expected a list such as https://app.example.com, http://localhost:3000", entry)
 		}
-		origins.allowed = append(origins.allowed, strings.ToLower(entry))
+		origins = append(origins, strings.ToLower(entry))
 	}
 	return origins, nil
 }
 
 // Allow reports whether the pages of an origin may use the server.
-func (o Origins) Allow(origin string) bool {
-	return slices.Contains(o.allowed, strings.ToLower(origin))
-}
+func (o Origins) Allow(origin string) bool { return slices.Contains(o, strings.ToLower(origin)) }
 
 // Headers that pages of other origins may send and read, beside those that browsers always allow.
 var (
 	corsSent = []string{"Authorization", "Consistency-Token", "Content-Type", "Idempotency-Key", "If-Match", "X-Correlation-Id", "X-Request-Id", "X-Tenant-Code", "traceparent"}
-	corsSeen = []string{"Consistency-Token", "ETag", "Idempotent-Replayed", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset",
-		"Retry-After", "WWW-Authenticate", "X-Request-Id"}
+	corsSeen = []string{"Consistency-Token", "ETag", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate", "X-Request-Id"}
 )
 
 const corsMaxAge = 600 // seconds
@@ -51,7 +43,7 @@ const corsMaxAge = 600 // seconds
 // authenticates here.
 func (o Origins) Guard(next http.Handler) http.Handler {
 	crossSite := http.NewCrossOriginProtection()
-	for _, origin := range o.allowed {
+	for _, origin := range o {
 		if err := crossSite.AddTrustedOrigin(origin); err != nil {
 			panic(fmt.Sprintf("access: an origin that ParseOrigins let in: %v", err))
 		}
@@ -60,7 +52,7 @@ func (o Origins) Guard(next http.Handler) http.Handler {
 		httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "pages of this origin may not use the server; its operator can add the origin to ALLOWED_ORIGINS")
 	}))
 	guarded := crossSite.Handler(next)
-	if len(o.allowed) == 0 {
+	if len(o) == 0 {
 		return guarded
 	}
 	return cors.New(cors.Options{

@@ -10,23 +10,24 @@ import (
 	"example.com/threads/interfaceadaptor/admission"
 )
 
-// Proxies are the networks of trusted proxies, whose X-Forwarded-For is used. The zero value trusts none.
-type Proxies struct{ networks []netip.Prefix }
+// Proxies are the networks of trusted proxies, whose X-Forwarded-For is used.
+type Proxies []netip.Prefix
 
 // ParseProxies parses a comma-separated list of networks such as "10.0.0.0/8, fd00::/8". It may be empty.
-func ParseProxies(list string) (Proxies, error) {
-	var proxies Proxies
-	for entry := range strings.SplitSeq(list, ",") {
-		if entry = strings.TrimSpace(entry); entry == "" {
-			continue
-		}
+func ParseProxies(list string) (proxies Proxies, err error) {
+	for _, entry := range entries(list) {
 		network, err := netip.ParsePrefix(entry)
 		if err != nil {
-			return Proxies{}, fmt.Errorf("%q is not a network, expected a list such as 10.0.0.0/8, fd00::/8", entry)
+			return nil, fmt.Errorf("%q is not a network, expected a list such as 10.0.0.0/8, fd00::/8", entry)
 		}
-		proxies.networks = append(proxies.networks, network.Masked())
+		proxies = append(proxies, network.Masked())
 	}
 	return proxies, nil
+}
+
+// entries returns what is between the commas and spaces of a list.
+func entries(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // client returns the address that the request comes from: that of the connection, or, if that is a trusted proxy's,
@@ -49,5 +50,5 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 }
 
 func (p Proxies) contain(address netip.Addr) bool {
-	return slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(address) })
+	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(address) })
 }

@@ -33,29 +33,26 @@ func (k *Keyring) Forget(types []es.AnyAggregate) []func(*run.Turn) (run.Consume
 			Send: func(ctx context.Context, _ es.Caller, _ string, c process.Command) error {
 				return k.Destroy(ctx, c.Target.Tenant, c.Target.ID)
 			},
-			Handlers: func(commands *process.Outbox) []projection.Handler { return []projection.Handler{erasures{commands}} },
-			Ignore:   ignore,
-			Hold:     func(context.Context) error { return nil },
-			Finish:   func(context.Context) error { return nil },
+			Handlers: func(commands *process.Outbox) []projection.Handler {
+				return []projection.Handler{erasures{eventjson.Accounts(), commands}}
+			},
+			Ignore: ignore,
+			Hold:   func(context.Context) error { return nil },
+			Finish: func(context.Context) error { return nil },
 		})
 	}}
 }
 
-var (
-	accountEvents = eventjson.Accounts().Events
-	erasedEvent   = accountEvents.EventType(account.Erased{})
-)
+var erasedEvent = eventjson.Accounts().Events.EventType(account.Erased{})
 
 // erasures is the handler of accounts. It puts a command into the outbox for each that is erased.
-type erasures struct{ outbox *process.Outbox }
-
-// Type implements [projection.Handler].
-func (erasures) Type() string { return account.AggregateType }
+type erasures struct {
+	es.AnyAggregate
+	outbox *process.Outbox
+}
 
 // Decode implements [projection.Handler].
-func (erasures) Decode(payload []byte) (projection.Event, error) {
-	return eventjson.Accounts().DecodeEvent(payload)
-}
+func (e erasures) Decode(payload []byte) (projection.Event, error) { return e.DecodeEvent(payload) }
 
 // Load implements [projection.Handler].
 func (e erasures) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {

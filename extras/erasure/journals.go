@@ -96,16 +96,15 @@ func (o openedThreads) EventsAt(ctx context.Context, key es.AggregateID, seqNrs 
 
 // withMessage returns an event after a change to its message, if it has one.
 func withMessage(event thread.Event, change func(*thread.Message)) thread.Event {
-	switch e := event.(type) {
-	case thread.MessagePosted:
-		change(&e.Message)
-		return e
-	case thread.MessageEdited:
-		change(&e.Message)
-		return e
-	default:
-		return event
+	if posted, is := event.(thread.MessagePosted); is {
+		change(&posted.Message)
+		return posted
 	}
+	if edited, is := event.(thread.MessageEdited); is {
+		change(&edited.Message)
+		return edited
+	}
+	return event
 }
 
 type openedAccounts struct {

@@ -19,75 +19,65 @@ type openedRows struct {
 	keys *Keyring
 }
 
+// open opens the texts of rows, unless reading them has failed.
+func (o openedRows) open(ctx context.Context, failed error, tenant es.Tenant, texts ...Text) error {
+	if failed != nil {
+		return failed
+	}
+	return o.keys.Open(ctx, tenant, texts)
+}
+
 // Thread implements [query.Reader].
 func (o openedRows) Thread(ctx context.Context, viewer query.Viewer, id thread.ID) (query.Thread, error) {
 	row, err := o.Reader.Thread(ctx, viewer, id)
-	if err != nil {
-		return row, err
-	}
-	row.Name, err = o.keys.OpenOne(ctx, viewer.Tenant, row.Name)
+	err = o.open(ctx, err, viewer.Tenant, Text{Value: &row.Name})
 	return row, err
 }
 
 // ThreadByCode implements [query.Reader].
 func (o openedRows) ThreadByCode(ctx context.Context, viewer query.Viewer, code thread.Code) (query.Thread, error) {
 	row, err := o.Reader.ThreadByCode(ctx, viewer, code)
-	if err != nil {
-		return row, err
-	}
-	row.Name, err = o.keys.OpenOne(ctx, viewer.Tenant, row.Name)
+	err = o.open(ctx, err, viewer.Tenant, Text{Value: &row.Name})
 	return row, err
 }
 
 // Threads implements [query.Reader].
 func (o openedRows) Threads(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Thread], error) {
 	found, err := o.Reader.Threads(ctx, viewer, page)
-	if err != nil {
-		return found, err
-	}
 	texts := make([]Text, len(found.Items))
 	for i := range found.Items {
 		texts[i] = Text{Value: &found.Items[i].Name}
 	}
-	return found, o.keys.Open(ctx, viewer.Tenant, texts)
+	return found, o.open(ctx, err, viewer.Tenant, texts...)
 }
 
 // Message implements [query.Reader].
 func (o openedRows) Message(ctx context.Context, viewer query.Viewer, id thread.MessageID) (query.Message, error) {
 	row, err := o.Reader.Message(ctx, viewer, id)
-	if err != nil {
-		return row, err
-	}
-	err = o.keys.Open(ctx, viewer.Tenant, []Text{{row.Sender.String(), &row.Text}})
+	err = o.open(ctx, err, viewer.Tenant, Text{row.Sender.String(), &row.Text})
 	return row, err
 }
 
 // Messages implements [query.Reader]. Texts from before ERASURE=on become erased with their sender, too.
 func (o openedRows) Messages(ctx context.Context, tenant es.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
 	found, err := o.Reader.Messages(ctx, tenant, threads, page)
-	if err != nil {
-		return found, err
-	}
 	var texts []Text
 	for _, page := range found {
 		for i := range page.Items {
 			texts = append(texts, Text{page.Items[i].Sender.String(), &page.Items[i].Text})
 		}
 	}
-	return found, o.keys.Open(ctx, tenant, texts)
+	return found, o.open(ctx, err, tenant, texts...)
 }
 
 // Accounts implements [query.Reader].
 func (o openedRows) Accounts(ctx context.Context, tenant es.Tenant, ids []account.ID) (map[account.ID]query.Account, error) {
 	found, err := o.Reader.Accounts(ctx, tenant, ids)
-	if err != nil {
-		return found, err
-	}
 	rows, texts := slices.Collect(maps.Values(found)), make([]Text, len(found))
 	for i := range rows {
 		texts[i] = Text{rows[i].ID.String(), &rows[i].Name}
 	}
-	err = o.keys.Open(ctx, tenant, texts)
+	err = o.open(ctx, err, tenant, texts...)
 	for _, row := range rows {
 		found[row.ID] = row
 	}

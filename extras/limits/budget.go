@@ -2,7 +2,8 @@ package limits
 
 import "sync"
 
-// Budget limits how much is held at once, in total and by each key. It is safe for concurrent use.
+// Budget limits how much is held at once, in total and by each key. It is safe for concurrent use. A nil *Budget has no
+// limit.
 type Budget struct {
 	total, share int
 
@@ -19,6 +20,9 @@ func NewBudget(total, share int) *Budget {
 // Hold reserves n for key and returns a function that releases it, which may be called repeatedly. It returns false if
 // there is no room. An n above the total is admitted while nothing else is held.
 func (b *Budget) Hold(key string, n int) (release func(), ok bool) {
+	if b == nil {
+		return func() {}, true
+	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if mine := b.by[key]; mine > 0 && mine+n > b.share || b.held > 0 && b.held+n > b.total {

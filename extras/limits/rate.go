@@ -12,13 +12,14 @@ import (
 // must send requests with as many other keys.
 const remembered = 100_000
 
-// Rate allows each key a number of requests per second, and the same number at once. It is safe for concurrent use.
+// Rate allows each key a number of requests per second, and the same number at once. It is safe for concurrent use. A
+// nil *Rate has no limit.
 type Rate struct {
 	perSecond int
 	limiters  *lru.Cache[string, *rate.Limiter]
 }
 
-// NewRate returns a rate; nil: perSecond is 0, and any number is allowed.
+// NewRate returns a rate; nil: perSecond is 0.
 func NewRate(perSecond int) *Rate {
 	if perSecond == 0 {
 		return nil
@@ -30,27 +31,17 @@ func NewRate(perSecond int) *Rate {
 	return &Rate{perSecond: perSecond, limiters: limiters}
 }
 
-// Taken is the state of an allowance after a request.
-type Taken struct {
-	Limit     int           // requests a second
-	Remaining int           // requests left now
-	Reset     time.Duration // time until Remaining is Limit again
-	Wait      time.Duration // time until the next request is allowed; 0: this one is
-}
-
-// Take takes one request from the allowance of key.
-func (r *Rate) Take(key string) Taken {
+// Take takes one request from the allowance of key, and returns the time until one is allowed; 0: this one is.
+func (r *Rate) Take(key string) (wait time.Duration) {
+	if r == nil {
+		return 0
+	}
 	limiter, now := r.limiter(key), time.Now()
-	allowed := limiter.AllowN(now, 1)
-	tokens := max(limiter.TokensAt(now), 0)
-	taken := Taken{
-		Limit: r.perSecond, Remaining: int(tokens),
-		Reset: r.timeFor(float64(r.perSecond) - tokens),
+	if limiter.AllowN(now, 1) {
+		return 0
 	}
-	if !allowed {
-		taken.Wait = max(r.timeFor(1-tokens), time.Millisecond)
-	}
-	return taken
+	missing := 1 - limiter.TokensAt(now)
+	return max(time.Duration(missing/float64(r.perSecond)*float64(time.Second)), time.Millisecond)
 }
 
 func (r *Rate) limiter(key string) *rate.Limiter {
@@ -62,8 +53,4 @@ func (r *Rate) limiter(key string) *rate.Limiter {
 		}
 	}
 	return limiter
-}
-
-func (r *Rate) timeFor(requests float64) time.Duration {
-	return time.Duration(requests / float64(r.perSecond) * float64(time.Second))
 }

@@ -92,7 +92,7 @@ func samplerOf(name string, ratio float64) (sdk.Sampler, error) {
 		"always_on": sdk.AlwaysSample(), "always_off": sdk.NeverSample(), "traceidratio": sdk.TraceIDRatioBased(ratio),
 		"20_a_second": eachSecond{rate.NewLimiter(tracesEachSecond, tracesEachSecond)},
 	}
-	plain, parentBased := strings.CutPrefix(strings.ToLower(strings.TrimSpace(name)), "parentbased_")
+	plain, parentBased := strings.CutPrefix(name, "parentbased_")
 	root, known := roots[plain]
 	if !known {
 		return nil, fmt.Errorf("%q is not a sampler: use always_on, always_off, traceidratio, or one of them after parentbased_", name)

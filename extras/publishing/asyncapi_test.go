@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"example.com/threads/es"
 	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/extras/tenants"
@@ -45,22 +46,22 @@ func TestPublishedEventsAreAsDocumented(t *testing.T) {
 	seen := map[string]bool{}
 	for _, each := range []struct {
 		folder string
-		publishing.Type
+		es.AnyAggregate
 	}{
-		{"interfaceadaptor/eventjson", publishing.Of(eventjson.Threads())},
-		{"interfaceadaptor/eventjson", publishing.Of(eventjson.Accounts())},
-		{"extras/tenants/tenant", publishing.Of(tenants.Aggregate())},
-		{"extras/tasks/task", publishing.Of(task.Aggregate())},
+		{"interfaceadaptor/eventjson", eventjson.Threads()},
+		{"interfaceadaptor/eventjson", eventjson.Accounts()},
+		{"extras/tenants/tenant", tenants.Aggregate()},
+		{"extras/tasks/task", task.Aggregate()},
 	} {
-		goldens, err := filepath.Glob("../../" + each.folder + "/testdata/" + each.Name + "/*.json")
+		goldens, err := filepath.Glob("../../" + each.folder + "/testdata/" + each.Type() + "/*.json")
 		if err != nil || len(goldens) == 0 {
-			t.Errorf("%s has no golden files: %v", each.Name, err)
+			t.Errorf("%s has no golden files: %v", each.Type(), err)
 		}
 		for _, golden := range goldens {
 			if strings.HasPrefix(filepath.Base(golden), "snapshot-") {
 				continue
 			}
-			message := publishedOf(t, golden, each.Decode)
+			message := publishedOf(t, golden, each)
 			kind := message["type"].(string)
 			seen[kind] = true
 			if documented[kind] == nil || listed[kind] == nil {
@@ -95,13 +96,13 @@ func TestPublishedEventsAreAsDocumented(t *testing.T) {
 }
 
 // publishedOf returns the published form of the event in a golden file.
-func publishedOf(t *testing.T, golden string, decode publishing.Decode) map[string]any {
+func publishedOf(t *testing.T, golden string, aggregate es.AnyAggregate) map[string]any {
 	t.Helper()
 	payload, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
 	}
-	event, err := decode(payload)
+	event, err := publishing.Describe(aggregate, payload)
 	if err != nil {
 		t.Fatalf("%s: %v", golden, err)
 	}

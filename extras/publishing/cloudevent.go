@@ -12,37 +12,18 @@ import (
 // ContentType is that of every payload: a CloudEvent in structured mode.
 const ContentType = "application/cloudevents+json"
 
-// Decode turns the payload of a journal record into an event to publish. With an error it returns an event with the
-// EventID, if that could be read.
-type Decode func(payload []byte) (Event, error)
-
-// Type is an aggregate type whose events are published.
-type Type struct {
-	Name   string
-	Decode Decode
-}
-
-// All returns aggregate types whose events are published; see [Of].
-func All(aggregates []es.AnyAggregate) (types []Type) {
-	for _, each := range aggregates {
-		types = append(types, Of(each))
-	}
-	return types
-}
-
-// Of returns an aggregate type whose events are published. They have today's form, whenever they were written. The
-// client address stays out: subscribers have no need of it.
-func Of(aggregate es.AnyAggregate) Type {
-	return Type{Name: aggregate.Type(), Decode: func(payload []byte) (Event, error) {
-		recorded, err := aggregate.DecodeEvent(payload)
-		published := Event{Envelope: recorded.Envelope}
-		if err != nil {
-			return published, err
-		}
-		recorded.ClientIP = ""
-		published.Type, published.Data, err = aggregate.EncodeEvent(recorded)
+// Describe turns the payload of a journal record into an event to publish, in today's form, whenever it was written.
+// The client address stays out: subscribers have no need of it. With an error it returns an event with the EventID, if
+// that could be read.
+func Describe(aggregate es.AnyAggregate, payload []byte) (Event, error) {
+	recorded, err := aggregate.DecodeEvent(payload)
+	published := Event{Envelope: recorded.Envelope}
+	if err != nil {
 		return published, err
-	}}
+	}
+	recorded.ClientIP = ""
+	published.Type, published.Data, err = aggregate.EncodeEvent(recorded)
+	return published, err
 }
 
 // cloudEvent has the attributes of CloudEvents 1.0, and the extensions of docs/asyncapi.yaml.

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
@@ -19,7 +20,7 @@ const Projection = "publisher"
 
 // Events are what a program publishes.
 type Events struct {
-	Types []Type
+	Types []es.AnyAggregate
 	// Around, unless nil, wraps the broker.
 	Around func(Broker) Broker
 }

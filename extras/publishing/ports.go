@@ -2,10 +2,8 @@ package publishing
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"syscall"
 	"time"
@@ -20,7 +18,7 @@ type Event = es.Described
 // Broker accepts events. Publish may be called concurrently, but not for two events of one aggregate. It returns when
 // the broker has answered for the one event, so events of one aggregate never overtake each other.
 type Broker interface {
-	// Publish returns nil once the broker has stored the event. A *[RefusedError], or any [projection.ErrRefused],
+	// Publish returns nil once the broker has stored the event. A [projection.ErrRefused], such as a *[RefusedError],
 	// means that the event would always be refused. Every other error is an outage: the event may be stored or not, and
 	// is published again; a *[BusyError] says when.
 	//
@@ -69,16 +67,8 @@ func (*outage) Is(target error) bool { return target == projection.ErrTransient 
 // Cause describes why a broker has not accepted an event, in words of our own. The text of a library's error may quote
 // what the broker answered, and so the texts in the event, or secrets of the URL.
 func Cause(err error) string {
-	var (
-		name        *net.DNSError
-		certificate *tls.CertificateVerificationError
-		system      syscall.Errno
-	)
+	var system syscall.Errno
 	switch {
-	case errors.As(err, &name):
-		return "the broker's host name can't be resolved"
-	case errors.As(err, &certificate):
-		return "the broker's certificate is not trusted"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return "no answer in time"
 	case errors.As(err, &system):

@@ -54,7 +54,7 @@ type Publisher struct {
 type brokerAnswer struct {
 	accepted uint64 // SeqNr of the last event that was accepted
 	refused  uint64 // SeqNr of the event that was refused; 0: none
-	refusal  *RefusedError
+	refusal  error
 }
 
 // New returns a publisher that stores its positions in store.
@@ -78,19 +78,16 @@ func (p *Publisher) Stop() { p.stopping.Store(true) }
 var errStopped = fmt.Errorf("%w: the other events are published after the next start", context.Canceled)
 
 // Handler returns the handler of an aggregate type.
-func (p *Publisher) Handler(of Type) projection.Handler { return handler{p, of} }
+func (p *Publisher) Handler(of es.AnyAggregate) projection.Handler { return handler{of, p} }
 
 type handler struct {
+	es.AnyAggregate
 	publisher *Publisher
-	of        Type
 }
-
-// Type implements [projection.Handler].
-func (h handler) Type() string { return h.of.Name }
 
 // Decode implements [projection.Handler].
 func (h handler) Decode(payload []byte) (projection.Event, error) {
-	event, err := h.of.Decode(payload)
+	event, err := Describe(h.AnyAggregate, payload)
 	return projection.Event{Envelope: event.Envelope, Event: event}, err
 }
 
@@ -139,14 +136,14 @@ func (p *Publisher) publish(ctx context.Context, work *transaction, events []Eve
 		}
 		byAggregate[key] = append(byAggregate[key], event)
 	}
-	var refused atomic.Pointer[RefusedError]
+	refusals := make(chan error, len(order))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for _, key := range order {
 		group.Go(func() error {
 			refusal, err := p.inOrder(groupCtx, key, byAggregate[key])
 			if refusal != nil {
-				refused.Store(refusal)
+				refusals <- refusal
 			}
 			return err
 		})
@@ -160,14 +157,16 @@ func (p *Publisher) publish(ctx context.Context, work *transaction, events []Eve
 	p.mu.Lock()
 	p.failure, p.pauses = nil, 0
 	p.mu.Unlock()
-	if refusal := refused.Load(); refusal != nil {
+	select {
+	case refusal := <-refusals:
 		return refusal
+	default:
+		return nil
 	}
-	return nil
 }
 
 // inOrder publishes the events of one aggregate, until one is refused. An error is an outage or a stop.
-func (p *Publisher) inOrder(ctx context.Context, key es.AggregateID, events []Event) (refusal *RefusedError, err error) {
+func (p *Publisher) inOrder(ctx context.Context, key es.AggregateID, events []Event) (refusal, err error) {
 	for _, event := range events {
 		switch {
 		case p.stopping.Load():
@@ -188,9 +187,9 @@ func (p *Publisher) inOrder(ctx context.Context, key es.AggregateID, events []Ev
 		case err == nil:
 			p.Published.Add(1)
 			answer.accepted = event.SeqNr
-		case errors.As(err, &refusal):
+		case errors.Is(err, projection.ErrRefused):
 			p.Refused.Add(1)
-			answer.refused, answer.refusal = event.SeqNr, refusal
+			refusal, answer.refused, answer.refusal = err, event.SeqNr, err
 		default:
 			p.Failures.Add(1)
 			return nil, err
@@ -217,11 +216,7 @@ func (p *Publisher) ask(ctx context.Context, event Event) (err error) {
 			err = &RefusedError{fmt.Errorf("panic (%T) while publishing\n%s", reason, debug.Stack())}
 		}
 	}()
-	err = p.broker.Publish(ctx, event)
-	if refusal := (*RefusedError)(nil); errors.Is(err, projection.ErrRefused) && !errors.As(err, &refusal) {
-		err = &RefusedError{err}
-	}
-	return err
+	return p.broker.Publish(ctx, event)
 }
 
 // count counts the events without an answer.

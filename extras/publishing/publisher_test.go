@@ -37,10 +37,19 @@ func record(key es.AggregateID, seqNr uint64) projection.Record {
 	return projection.Record{Key: key, SeqNr: seqNr, Payload: fmt.Appendf(nil, "%s %d", key.ID, seqNr)}
 }
 
-func decode(payload []byte) (e publishing.Event, err error) {
+// orders is the aggregate type of the journal.
+type orders struct{ es.AnyAggregate }
+
+func (orders) Type() string { return "order" }
+
+func (orders) DecodeEvent(payload []byte) (e es.Recorded[any], err error) {
 	e.AggregateType = "order"
 	_, err = fmt.Sscan(string(payload), &e.AggregateID, &e.SeqNr)
 	return e, err
+}
+
+func (orders) EncodeEvent(es.Recorded[any]) (name string, payload []byte, err error) {
+	return "Ordered", []byte("{}"), nil
 }
 
 func (j journal) EventsAfter(_ context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
@@ -131,7 +140,7 @@ func newPublisher(t *testing.T, db *readmodeltest.Database, b *testBroker, j jou
 		t.Fatal(err)
 	}
 	p := publishing.New(&uncertain{store, fault}, b)
-	return p, projection.New(p, j, projection.Options{Attempts: 4}, p.Handler(publishing.Type{Name: "order", Decode: decode}))
+	return p, projection.New(p, j, projection.Options{Attempts: 4}, p.Handler(orders{}))
 }
 
 func never() bool { return false }

@@ -30,7 +30,7 @@ func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
 	all = append(all, d.Keys.Forget(system.Types())...) // extra:erasure
 	// extra:publishing {
 	all = append(all, publishing.Consumer(s.Publishing, publishing.Events{
-		Types:  publishing.All(system.Types()),
+		Types:  system.Types(),
 		Around: func(broker publishing.Broker) publishing.Broker { return d.Keys.Broker(broker) }, // extra:erasure
 	}, parts.Log))
 	// extra:publishing }

@@ -80,7 +80,7 @@ var lists = []registry{
 			"\t\t\treturn err\n\t\t}},"},
 	}},
 	{"extras/publishing/asyncapi_test.go", []line{
-		{"publishing.Of(eventjson.Accounts())},", "\t\t{\"interfaceadaptor/eventjson\", publishing.Of(eventjson.Gadgets())},"},
+		{"eventjson.Accounts()},", "\t\t{\"interfaceadaptor/eventjson\", eventjson.Gadgets()},"},
 	}},
 	{"cmd/standalone/access_test.go", []line{
 		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first"}, "gadget_id"),`},
