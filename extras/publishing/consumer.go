@@ -60,7 +60,7 @@ func newPublication(s Settings, events Events, log *slog.Logger, turn *run.Turn)
 	p := &publication{store: store, broker: broker, publisher: New(store, broker), log: log, parked: turn.Advice().Parked}
 	var handlers []projection.Handler
 	for _, each := range events.Types {
-		handlers = append(handlers, p.publisher.Handler(each))
+		handlers = append(handlers, Handler(each))
 	}
 	registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry())
 	total := func(name, help string, of *atomic.Int64) {

@@ -15,12 +15,11 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// atOnce is the number of aggregates whose events are published concurrently.
-const atOnce = 16
-
 const (
+	atOnce       = 16               // aggregates whose events are published concurrently
 	answerWithin = 10 * time.Second // for the answer of the broker to one event
 	silentAfter  = 2 * time.Second  // without an answer to any event there is an outage
+	storeEvery   = time.Second      // positions, while events are published
 )
 
 // Backoff during an outage: doubled from the first to the longest, minus up to half at random.
@@ -36,30 +35,30 @@ type Publisher struct {
 
 	broker Broker
 	turn   chan struct{} // held during a change, so that two never publish events of one aggregate
+	// refusals are answers of the broker, until their aggregates are parked: a repeated change does not ask again. They
+	// belong to whoever has the turn.
+	refusals map[es.AggregateID]refusal
 
 	mu      sync.Mutex
-	known   map[es.AggregateID]brokerAnswer // results for events whose positions are not stored yet
-	failure error                           // of the last attempt; nil: it succeeded
-	pauses  int                             // failed attempts in a row
-	resume  time.Time                       // no attempt before this time
-	waiting int                             // events without an answer
-	since   time.Time                       // of the last answer or, if that is later, since when waiting > 0
+	failure error     // of the last attempt; nil: it succeeded
+	pauses  int       // failed attempts in a row
+	resume  time.Time // no attempt before this time
+	waiting int       // events without an answer
+	since   time.Time // of the last answer or, if that is later, since when waiting > 0
 
 	stopping atomic.Bool // no further event is published
 
 	Published, Refused, Failures atomic.Int64 // events
 }
 
-// brokerAnswer is the broker's answers for an aggregate. A repeated change uses them instead of publishing again.
-type brokerAnswer struct {
-	accepted uint64 // SeqNr of the last event that was accepted
-	refused  uint64 // SeqNr of the event that was refused; 0: none
-	refusal  error
+type refusal struct {
+	seqNr uint64
+	cause error
 }
 
 // New returns a publisher that stores its positions in store.
 func New(store projection.Store, broker Broker) *Publisher {
-	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), known: make(map[es.AggregateID]brokerAnswer)}
+	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), refusals: make(map[es.AggregateID]refusal)}
 }
 
 // Outage returns why the broker does not accept events now; nil: there is no known outage.
@@ -77,131 +76,107 @@ func (p *Publisher) Stop() { p.stopping.Store(true) }
 
 var errStopped = fmt.Errorf("%w: the other events are published after the next start", context.Canceled)
 
-// Handler returns the handler of an aggregate type.
-func (p *Publisher) Handler(of es.AnyAggregate) projection.Handler { return handler{of, p} }
-
-type handler struct {
-	es.AnyAggregate
-	publisher *Publisher
+// Change implements [projection.Store]. It reads the positions in one transaction, publishes the events, and stores the
+// resulting positions in another transaction. If that takes long or fails, the positions of the events that were
+// accepted are stored before, each second and in the end. If the program dies in between, only the events of the last
+// second are published again.
+func (p *Publisher) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	work := &transaction{positions: p.Store, found: make(map[es.AggregateID]projection.Position), queues: make(map[es.AggregateID]*queue)}
+	err := change(ctx, work)
+	if err == nil && len(work.queues) > 0 {
+		err = p.publish(ctx, work)
+	}
+	if err == nil {
+		err = work.store(ctx, work.changes)
+	}
+	if err == nil {
+		for key := range work.changes.Versions {
+			delete(p.refusals, key)
+		}
+	}
+	return err
 }
 
-// Decode implements [projection.Handler].
-func (h handler) Decode(payload []byte) (projection.Event, error) {
-	event, err := Describe(h.AnyAggregate, payload)
-	return projection.Event{Envelope: event.Envelope, Event: event}, err
-}
-
-// Load implements [projection.Handler]. An event needs no rows.
-func (h handler) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
-	return &fold{work: tx.(*transaction)}, nil // Change created it
-}
-
-// fold collects the events of a change.
-type fold struct {
-	work   *transaction
-	events []Event
-}
-
-// Apply implements [projection.Fold].
-func (f *fold) Apply(event projection.Event) error {
-	f.events = append(f.events, event.Event.(Event)) // Decode created it
-	return nil
-}
-
-// Save implements [projection.Fold].
-func (f *fold) Save(ctx context.Context) error {
-	return f.work.publisher.publish(ctx, f.work, f.events)
-}
-
-// publish publishes events: those of one aggregate one by one, those of several aggregates concurrently. After an
-// outage it publishes no more; a refusal stops only its aggregate.
-func (p *Publisher) publish(ctx context.Context, work *transaction, events []Event) error {
+// publish publishes the events of a change: those of one aggregate one by one, those of several aggregates
+// concurrently. After an outage it publishes no more; a refusal stops only its aggregate.
+func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 	if err := p.paused(); err != nil {
 		return err
 	}
-	keeping, done := context.WithCancel(ctx)
-	var keeper sync.WaitGroup
-	keeper.Go(func() {
-		for es.Wait(keeping, keepEvery) == nil {
-			p.keep(ctx, work)
+	for {
+		until := time.Now().Add(storeEvery)
+		group, asking := errgroup.WithContext(ctx)
+		group.SetLimit(atOnce)
+		for key, queue := range work.queues {
+			group.Go(func() error { return p.inOrder(asking, queue, p.refusals[key], until) })
 		}
-	})
-	defer func() { done(); keeper.Wait() }()
-	byAggregate := make(map[es.AggregateID][]Event)
-	var order []es.AggregateID
-	for _, event := range events {
-		key := event.Aggregate()
-		if byAggregate[key] == nil {
-			order = append(order, key)
-		}
-		byAggregate[key] = append(byAggregate[key], event)
-	}
-	refusals := make(chan error, len(order))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for _, key := range order {
-		group.Go(func() error {
-			refusal, err := p.inOrder(groupCtx, key, byAggregate[key])
-			if refusal != nil {
-				refusals <- refusal
+		err := group.Wait()
+		var refused error
+		left := false
+		for key, queue := range work.queues {
+			switch {
+			case queue.refused != nil:
+				refused = queue.refused
+				p.refusals[key] = refusal{queue.events[0].SeqNr, refused}
+			case len(queue.events) > 0:
+				left = true
 			}
+		}
+		if err == nil && !left {
+			p.succeeded()
+			if refused == nil {
+				return nil
+			}
+		}
+		failed := work.storeAccepted(ctx)
+		switch {
+		case err != nil && (ctx.Err() != nil || errors.Is(err, errStopped)):
 			return err
-		})
-	}
-	switch err := group.Wait(); {
-	case err != nil && (ctx.Err() != nil || errors.Is(err, errStopped)):
-		return err
-	case err != nil:
-		return p.failed(err)
-	}
-	p.mu.Lock()
-	p.failure, p.pauses = nil, 0
-	p.mu.Unlock()
-	select {
-	case refusal := <-refusals:
-		return refusal
-	default:
-		return nil
+		case err != nil:
+			return p.failed(err)
+		case failed != nil:
+			return failed
+		case !left:
+			return refused
+		}
 	}
 }
 
-// inOrder publishes the events of one aggregate, until one is refused. An error is an outage or a stop.
-func (p *Publisher) inOrder(ctx context.Context, key es.AggregateID, events []Event) (refusal, err error) {
-	for _, event := range events {
+// inOrder publishes the events of one aggregate, until the time has come or one is refused. An error is an outage or a
+// stop.
+func (p *Publisher) inOrder(ctx context.Context, events *queue, before refusal, until time.Time) error {
+	for len(events.events) > 0 && time.Now().Before(until) {
 		switch {
 		case p.stopping.Load():
-			return nil, errStopped
+			return errStopped
 		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		p.mu.Lock()
-		answer := p.known[key]
-		p.mu.Unlock()
-		if event.SeqNr <= answer.accepted {
-			continue
+		event := events.events[0]
+		if event.SeqNr == before.seqNr {
+			events.refused = before.cause
+			return nil
 		}
-		if answer.refusal != nil && event.SeqNr == answer.refused {
-			return answer.refusal, nil
-		}
-		switch err := p.ask(ctx, event); {
-		case err == nil:
-			p.Published.Add(1)
-			answer.accepted = event.SeqNr
+		err := p.ask(ctx, event)
+		switch {
 		case errors.Is(err, projection.ErrRefused):
 			p.Refused.Add(1)
-			refusal, answer.refused, answer.refusal = err, event.SeqNr, err
-		default:
+			events.refused = err
+			return nil
+		case err != nil:
 			p.Failures.Add(1)
-			return nil, err
+			return err
 		}
-		p.mu.Lock()
-		p.known[key] = answer
-		p.mu.Unlock()
-		if refusal != nil {
-			return refusal, nil
-		}
+		p.Published.Add(1)
+		events.accepted, events.events = event.SeqNr, events.events[1:]
 	}
-	return nil, nil
+	return nil
 }
 
 // ask publishes an event. It waits for the answer, also when ctx ends: an event that was accepted is not sent again. A
@@ -237,6 +212,13 @@ func (p *Publisher) paused() error {
 		return &outage{p.failure}
 	}
 	return nil
+}
+
+// succeeded ends an outage.
+func (p *Publisher) succeeded() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failure, p.pauses = nil, 0
 }
 
 // failed stores an outage and the time of the next attempt.

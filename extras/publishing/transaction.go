@@ -1,0 +1,121 @@
+package publishing
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+)
+
+// Handler returns the handler of an aggregate type.
+func Handler(of es.AnyAggregate) projection.Handler { return handler{of} }
+
+type handler struct{ es.AnyAggregate }
+
+// Decode implements [projection.Handler].
+func (h handler) Decode(payload []byte) (projection.Event, error) {
+	event, err := Describe(h.AnyAggregate, payload)
+	return projection.Event{Envelope: event.Envelope, Event: event}, err
+}
+
+// Load implements [projection.Handler]. An event needs no rows.
+func (h handler) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
+	return fold{tx.(*transaction)}, nil // of Publisher.Change
+}
+
+// fold puts the events of a change into the queues of their aggregates.
+type fold struct{ *transaction }
+
+// Apply implements [projection.Fold].
+func (f fold) Apply(event projection.Event) error {
+	key := event.Aggregate()
+	if f.queues[key] == nil {
+		f.queues[key] = &queue{}
+	}
+	f.queues[key].events = append(f.queues[key].events, event.Event.(Event)) // of Decode
+	return nil
+}
+
+// Save implements [projection.Fold]. The events are published after the change.
+func (fold) Save(context.Context) error { return nil }
+
+// transaction is the transaction for the projector.
+type transaction struct {
+	positions projection.Store
+	found     map[es.AggregateID]projection.Position // as stored
+	changes   projection.Changes
+	queues    map[es.AggregateID]*queue
+}
+
+// queue has the events of an aggregate that are to be published.
+type queue struct {
+	events   []Event
+	accepted uint64 // SeqNr of the last one that was accepted
+	refused  error  // why the first one that is left was not accepted; nil: it may be
+}
+
+// Load implements [projection.Tx]. The returned positions stay valid until Change ends, because only this publisher
+// changes them, one change at a time.
+func (t *transaction) Load(ctx context.Context, keys []es.AggregateID) (found map[es.AggregateID]projection.Position, err error) {
+	err = t.positions.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
+		found, err = tx.Load(ctx, keys)
+		return err
+	})
+	for _, key := range keys {
+		t.found[key] = found[key]
+	}
+	return found, err
+}
+
+// Save implements [projection.Tx]. It keeps the changes until the events are published.
+func (t *transaction) Save(_ context.Context, changes projection.Changes) error {
+	t.changes = changes
+	return nil
+}
+
+// store stores changes, unless another process has changed the positions since they were read.
+func (t *transaction) store(ctx context.Context, changes projection.Changes) error {
+	return t.positions.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
+		now, err := tx.Load(ctx, slices.Collect(maps.Keys(t.found)))
+		if err != nil {
+			return err
+		}
+		for key, found := range t.found {
+			if now[key].Version != found.Version {
+				return fmt.Errorf("%w: another process has published events of %s", projection.ErrTransient, key)
+			}
+		}
+		return tx.Save(ctx, changes)
+	})
+}
+
+const storeWithin = 5 * time.Second // also in a program that stops
+
+// storeAccepted stores the positions of the events that were accepted so far. Parked aggregates stay parked.
+func (t *transaction) storeAccepted(ctx context.Context) error {
+	changes := projection.Changes{Versions: make(map[es.AggregateID]uint64), Parked: make(map[es.AggregateID]projection.DeadLetter), At: time.Now()}
+	for key, queue := range t.queues {
+		if found := t.found[key]; queue.accepted > found.Version {
+			changes.Versions[key] = queue.accepted
+			if found.Parked != nil {
+				changes.Parked[key] = *found.Parked
+			}
+		}
+	}
+	if len(changes.Versions) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWithin)
+	defer cancel()
+	if err := t.store(ctx, changes); err != nil {
+		return err
+	}
+	for key, version := range changes.Versions {
+		t.found[key] = projection.Position{Version: version, Parked: t.found[key].Parked}
+	}
+	return nil
+}
