@@ -1,6 +1,7 @@
 package erasure
 
 import (
+	"bytes"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -39,7 +40,7 @@ func ParseMaster(text string) (*LocalMaster, error) {
 		if err != nil {
 			return nil, err
 		}
-		aead, err := cipher.NewGCM(block)
+		aead, err := cipher.NewGCMWithRandomNonce(block)
 		if err != nil {
 			return nil, err
 		}
@@ -87,17 +88,14 @@ func ReadOrMakeMaster(path string) (*LocalMaster, error) {
 // Wrap implements [Master].
 func (l *LocalMaster) Wrap(_ context.Context, key []byte, about string) ([]byte, error) {
 	with := l.keys[0]
-	nonce := make([]byte, with.aead.NonceSize())
-	_, _ = rand.Read(nonce) // never fails, as documented
-	return with.aead.Seal(append(with.id[:], nonce...), nonce, key, []byte(about)), nil
+	return with.aead.Seal(with.id[:], nil, key, []byte(about)), nil
 }
 
 // Unwrap implements [Master].
 func (l *LocalMaster) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte, error) {
 	for _, with := range l.keys {
-		rest, own := strings.CutPrefix(string(wrapped), string(with.id[:]))
-		if size := with.aead.NonceSize(); own && len(rest) > size {
-			key, err := with.aead.Open(nil, []byte(rest[:size]), []byte(rest[size:]), []byte(about))
+		if sealed, own := bytes.CutPrefix(wrapped, with.id[:]); own {
+			key, err := with.aead.Open(nil, nil, sealed, []byte(about))
 			if err != nil {
 				return nil, errors.New("the wrapped key is damaged")
 			}
