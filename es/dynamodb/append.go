@@ -27,7 +27,7 @@ func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	if reasons, is := refused(err); is {
 		return g.whyRefused(ctx, write, reasons)
 	}
-	return explain(ctx, err, "append to %s", write.ID)
+	return Explain(ctx, err, "append to %s", write.ID)
 }
 
 // transaction returns the changes of a write: the head, then the entries, then the receipts.
@@ -121,7 +121,7 @@ func (g *Gateway) isOwn(ctx context.Context, write es.Append, reason types.Cance
 	if len(found) == 0 {
 		found, err = g.getItem(ctx, g.settings.JournalTable, g.key(write.ID, first.SeqNr), "event_id")
 	}
-	return found.text("event_id") == first.EventID, explain(ctx, err, "read the journal of %s", write.ID)
+	return found.text("event_id") == first.EventID, Explain(ctx, err, "read the journal of %s", write.ID)
 }
 
 // receiptType begins the keys of receipts.
@@ -141,7 +141,7 @@ func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID strin
 func (g *Gateway) readReceipt(ctx context.Context, tenant es.Tenant, commandID string) (item, error) {
 	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.keyOf(tenant, receiptType, commandID), "")
 	if err != nil || g.expired(found) {
-		return nil, explain(ctx, err, "read the receipt of command %s", commandID)
+		return nil, Explain(ctx, err, "read the receipt of command %s", commandID)
 	}
 	return found, nil
 }

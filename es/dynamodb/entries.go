@@ -70,7 +70,7 @@ func (g *Gateway) entriesByKey(ctx context.Context, page *pageSize, id es.Aggreg
 			rest = rest[len(some):]
 			found, err := g.getEvents(ctx, id, some)
 			if err != nil {
-				yield(es.Entry{}, explain(ctx, err, "read the journal of %s", id))
+				yield(es.Entry{}, Explain(ctx, err, "read the journal of %s", id))
 				return
 			}
 			for _, seqNr := range some {

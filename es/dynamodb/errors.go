@@ -18,9 +18,9 @@ import (
 	"example.com/threads/es"
 )
 
-// explain adds what failed, and classifies the error: the caller has disconnected (context.Canceled), the store did not
+// Explain adds what failed, and classifies the error: the caller has disconnected (context.Canceled), the store did not
 // answer (es.ErrUnavailable), or a fault.
-func explain(ctx context.Context, err error, format string, args ...any) error {
+func Explain(ctx context.Context, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}

@@ -83,7 +83,7 @@ func (g *Gateway) probe(ctx context.Context, table string) (time.Time, error) {
 	nobody := es.AggregateID{Type: "check", ID: "none"}
 	answer, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: g.key(nobody, headSeqNr)})
 	if err != nil {
-		return time.Time{}, explain(ctx, err, "read table %s", table)
+		return time.Time{}, Explain(ctx, err, "read table %s", table)
 	}
 	now, _ := middleware.GetServerTime(answer.ResultMetadata)
 	return now, nil

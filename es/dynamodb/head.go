@@ -19,7 +19,7 @@ const headAttributes = "pkey, skey, aid, seq_nr, version, snapshot_version, " + 
 // readHead reads the head item without its payload, consistently.
 func (g *Gateway) readHead(ctx context.Context, id es.AggregateID) (item, error) {
 	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), headAttributes)
-	return found, explain(ctx, err, "read the head of %s", id)
+	return found, Explain(ctx, err, "read the head of %s", id)
 }
 
 // Head implements [es.Reader].
@@ -101,7 +101,7 @@ func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) e
 	next := head.Version + 1
 	found, err := g.getItem(ctx, g.settings.JournalTable, g.key(id, next), "event_id")
 	if err != nil || found == nil {
-		return explain(ctx, err, "read the journal of %s", id)
+		return Explain(ctx, err, "read the journal of %s", id)
 	}
 	return g.contradicts(ctx, id, head.Version, next)
 }
@@ -122,7 +122,7 @@ func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
 	if _, gone := unmet(err); gone {
 		return nil
 	}
-	return explain(ctx, err, "ask for a turn at %s", id)
+	return Explain(ctx, err, "ask for a turn at %s", id)
 }
 
 // StoredHead implements [es.Maintainer].
@@ -162,7 +162,7 @@ func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.S
 	if now.Equal(found) {
 		_, err = g.do(ctx, g.replace(id, stored, head))
 		if _, changed := unmet(err); !changed {
-			return explain(ctx, err, "replace the head of %s", id)
+			return Explain(ctx, err, "replace the head of %s", id)
 		}
 		if now, err = g.StoredHead(ctx, id); err != nil {
 			return err

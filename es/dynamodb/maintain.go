@@ -151,7 +151,7 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.S
 			default:
 				stored.Payload = read.Payload
 			}
-			if !yield(stored, explain(ctx, err, "read the snapshots of %s", id)) || err != nil {
+			if !yield(stored, Explain(ctx, err, "read the snapshots of %s", id)) || err != nil {
 				return
 			}
 		}
@@ -167,5 +167,5 @@ func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version u
 		}
 		err = g.deleteSnapshot(ctx, main)
 	}
-	return explain(ctx, err, "drop a snapshot of %s", id)
+	return Explain(ctx, err, "drop a snapshot of %s", id)
 }

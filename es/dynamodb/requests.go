@@ -49,23 +49,34 @@ func (g *Gateway) getItem(ctx context.Context, table string, key item, attribute
 	return output.Item, nil
 }
 
-// getEvents reads up to maxBatchGet events consistently, by their skey. When capacity is short, DynamoDB returns only
-// some of the items; the rest is requested again.
+// getEvents reads up to maxBatchGet events consistently, by their skey.
 func (g *Gateway) getEvents(ctx context.Context, id es.AggregateID, seqNrs []uint64) (map[string]item, error) {
-	table, found := g.settings.JournalTable, make(map[string]item, len(seqNrs))
 	keys := make([]map[string]types.AttributeValue, len(seqNrs))
 	for i, seqNr := range seqNrs {
 		keys[i] = g.key(id, seqNr)
 	}
+	events, err := GetItems(ctx, g.client, g.settings.JournalTable, keys)
+	found := make(map[string]item, len(events))
+	for _, event := range events {
+		found[item(event).text("skey")] = event
+	}
+	return found, err
+}
+
+// GetItems reads the items with up to 100 keys consistently, in any order. When capacity is short, DynamoDB returns only
+// some of the items; the rest is requested again.
+func GetItems(
+	ctx context.Context, client *dynamodb.Client, table string, keys []map[string]types.AttributeValue,
+) (found []map[string]types.AttributeValue, err error) {
 	rest := map[string]types.KeysAndAttributes{table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
 	retry := pauses()
 	for attempt := 1; ; attempt++ {
-		output, err := g.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
+		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
 		if err != nil {
 			return nil, err
 		}
-		for _, event := range output.Responses[table] {
-			found[item(event).text("skey")] = event
+		if items := output.Responses[table]; len(items) > 0 {
+			found = append(found, items...)
 			attempt = 0 // keep trying as long as items arrive
 			retry.Reset()
 		}
@@ -86,7 +97,7 @@ func (g *Gateway) query(ctx context.Context, page *pageSize, doing string, input
 			request.Limit = aws.Int32(int32(page.items()))
 			output, err := g.client.Query(ctx, &request)
 			if err != nil {
-				yield(nil, explain(ctx, err, "%s", doing))
+				yield(nil, Explain(ctx, err, "%s", doing))
 				return
 			}
 			for _, found := range output.Items {
@@ -139,7 +150,7 @@ func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2
 		for {
 			output, err := g.client.Scan(ctx, &request)
 			if err != nil {
-				yield(nil, explain(ctx, err, "scan table %s", *request.TableName))
+				yield(nil, Explain(ctx, err, "scan table %s", *request.TableName))
 				return
 			}
 			request.ExclusiveStartKey = output.LastEvaluatedKey
@@ -147,7 +158,7 @@ func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2
 				return
 			}
 			if request.Segment == nil && es.Wait(ctx, scanPause) != nil {
-				yield(nil, explain(ctx, ctx.Err(), "scan table %s", *request.TableName))
+				yield(nil, Explain(ctx, ctx.Err(), "scan table %s", *request.TableName))
 				return
 			}
 		}

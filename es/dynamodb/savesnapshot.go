@@ -15,7 +15,7 @@ const partBytes = 300_000
 // it the latest. A process that dies in between leaves unused parts, which only cost storage. A pointer to a broken
 // snapshot is replaced.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
-	return explain(ctx, g.saveSnapshot(ctx, id, snapshot), "save a snapshot of %s", id)
+	return Explain(ctx, g.saveSnapshot(ctx, id, snapshot), "save a snapshot of %s", id)
 }
 
 func (g *Gateway) saveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {

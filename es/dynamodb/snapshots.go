@@ -32,7 +32,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head
 			if snapshot.Version > head.Version {
 				continue // the state in an earlier writer's head
 			}
-			if !yield(snapshot, explain(ctx, err, "read a snapshot of %s", id)) || err != nil {
+			if !yield(snapshot, Explain(ctx, err, "read a snapshot of %s", id)) || err != nil {
 				return
 			}
 		}

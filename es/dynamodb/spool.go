@@ -71,7 +71,7 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 	for i := 0; i < len(items) && err == nil; i++ {
 		_, err = g.do(ctx, put(g.settings.SnapshotTable, items[i], "", nil))
 	}
-	return explain(ctx, err, "store parts of the file %s", file.Name)
+	return Explain(ctx, err, "store parts of the file %s", file.Name)
 }
 
 // hold adds to the bytes in an owner's files, up to a limit.
@@ -84,7 +84,7 @@ func (g *Gateway) hold(tenant es.Tenant, owner string, size, limit int) types.Tr
 func (g *Gateway) Part(ctx context.Context, tenant es.Tenant, name string, nr uint64) ([]byte, bool, error) {
 	part, err := g.getItem(ctx, g.settings.SnapshotTable, g.filePartKey(tenant, name, nr), "")
 	if err != nil || len(part) == 0 || g.expired(part) {
-		return nil, false, explain(ctx, err, "read part %d of the file %s", nr, name)
+		return nil, false, Explain(ctx, err, "read part %d of the file %s", nr, name)
 	}
 	content, err := g.packer.Unpack(packing.Packed{Bytes: part.bytes("payload"), Encoding: part.text("encoding"), Checksum: part.text("checksum")})
 	if err != nil {
@@ -99,7 +99,7 @@ func (g *Gateway) DeleteFile(ctx context.Context, file es.File) error {
 	if err == nil && len(stored) > 0 {
 		err = g.deleteFile(ctx, stored)
 	}
-	return explain(ctx, err, "delete the file %s", file.Name)
+	return Explain(ctx, err, "delete the file %s", file.Name)
 }
 
 func (g *Gateway) deleteFile(ctx context.Context, stored item) error {
@@ -144,7 +144,7 @@ func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
 				return count, err
 			}
 			if err := g.deleteFile(ctx, stored); err != nil {
-				return count, explain(ctx, err, "delete the expired file %s", stored.text("file"))
+				return count, Explain(ctx, err, "delete the expired file %s", stored.text("file"))
 			}
 			count++
 		}
@@ -156,7 +156,7 @@ func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
 func (g *Gateway) Draw(ctx context.Context, tenant es.Tenant, sequence string) (uint64, error) {
 	drawn, err := g.do(ctx, g.update(g.keyOf(tenant, "sequence", sequence), "ADD drawn :count", "", item{":count": number(1)}))
 	if err != nil {
-		return 0, explain(ctx, err, "draw from the sequence %s", sequence)
+		return 0, Explain(ctx, err, "draw from the sequence %s", sequence)
 	}
 	return drawn.number("drawn")
 }

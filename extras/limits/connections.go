@@ -1,14 +1,11 @@
 package limits
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -18,35 +15,20 @@ const (
 	// answer.
 	stallTimeout = 5 * time.Second
 	piece        = 32 << 10 // bytes
-
-	// unsentTimeout is how long a stopping server waits for incomplete requests. It is short: an incomplete request has
-	// not been accepted.
-	unsentTimeout = time.Second
 )
 
 // Connections returns what bounds the connections of a server; see [httpserver.Server.Prepare]. A connection beyond
-// the limit is answered with 503 and closed, a client that takes longer than 5 seconds for 32 KiB of an answer is cut
-// off, and a stop waits one second for requests that have not arrived completely.
-func Connections(most int, log *slog.Logger) func(*http.Server, net.Listener) net.Listener {
-	return func(server *http.Server, from net.Listener) net.Listener {
-		l := &listener{Listener: from, most: most, log: log, open: map[*connection]struct{}{}}
-		server.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
-			return context.WithValue(ctx, connectionKey{}, conn)
-		}
-		server.Handler = awaitBodies(server.Handler)
-		server.RegisterOnShutdown(func() { time.AfterFunc(unsentTimeout, l.cutUnsent) })
-		return l
-	}
+// the limit is answered with 503 and closed, and a client that takes longer than 5 seconds for 32 KiB of an answer is
+// cut off.
+func Connections(most int, log *slog.Logger) func(net.Listener) net.Listener {
+	return func(from net.Listener) net.Listener { return &listener{from, NewBudget(most, most), log} }
 }
 
-// listener knows the open connections.
+// listener counts the open connections.
 type listener struct {
 	net.Listener
-	most int
+	room *Budget
 	log  *slog.Logger
-
-	mutex sync.Mutex
-	open  map[*connection]struct{}
 }
 
 // Accept implements [net.Listener].
@@ -56,34 +38,10 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if conn := l.enter(accepted.(*net.TCPConn)); conn != nil {
-			return conn, nil
+		if leave, ok := l.room.Hold("", 1); ok {
+			return &connection{TCPConn: accepted.(*net.TCPConn), leave: leave}, nil
 		}
 		l.refuse(accepted)
-	}
-}
-
-// enter adds a connection; nil if there is no room.
-func (l *listener) enter(accepted *net.TCPConn) *connection {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if len(l.open) >= l.most {
-		return nil
-	}
-	conn := &connection{TCPConn: accepted, listener: l}
-	conn.unsent.Store(true)
-	l.open[conn] = struct{}{}
-	return conn
-}
-
-// cutUnsent ends reading from the connections on which the server waits for the client to send something.
-func (l *listener) cutUnsent() {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	for conn := range l.open {
-		if conn.unsent.Load() {
-			_ = conn.SetReadDeadline(time.Now()) // fails only when the connection has ended
-		}
 	}
 }
 
@@ -108,16 +66,13 @@ func (l *listener) refuse(conn net.Conn) {
 // connection is a client's connection. It cuts off a client that does not receive its answer.
 type connection struct {
 	*net.TCPConn
-	listener *listener
-	unsent   atomic.Bool               // the server waits for the client to send something
+	leave    func()                    // may be called repeatedly
 	deadline atomic.Pointer[time.Time] // for writing, as net/http and handlers have set it; nil or zero: none
 }
 
 // Close implements [net.Conn].
 func (c *connection) Close() error {
-	c.listener.mutex.Lock()
-	delete(c.listener.open, c)
-	c.listener.mutex.Unlock()
+	c.leave()
 	return c.TCPConn.Close()
 }
 
@@ -154,33 +109,4 @@ func (c *connection) Write(answer []byte) (written int, err error) {
 // ReadFrom would let net/http write past Write.
 func (c *connection) ReadFrom(from io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{c}, from)
-}
-
-type connectionKey struct{}
-
-// awaitBodies tells each request's connection when the body has arrived, and when it waits for the client again.
-func awaitBodies(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn := r.Context().Value(connectionKey{}).(*connection)
-		conn.unsent.Store(r.ContentLength != 0)
-		defer conn.unsent.Store(true)
-		if r.ContentLength != 0 {
-			r.Body = &awaitedBody{r.Body, conn}
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-type awaitedBody struct {
-	io.ReadCloser
-	conn *connection
-}
-
-// Read implements [io.Reader].
-func (b *awaitedBody) Read(into []byte) (int, error) {
-	n, err := b.ReadCloser.Read(into)
-	if err == io.EOF {
-		b.conn.unsent.Store(false)
-	}
-	return n, err
 }

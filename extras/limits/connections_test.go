@@ -75,7 +75,7 @@ func (r running) dial(t *testing.T, text string) net.Conn {
 	return conn
 }
 
-// A request that has not arrived completely is not accepted, so it must not delay a stop.
+// A request that does not arrive completely is cut off, before a stop gives up on it.
 func TestWhatNeverArrivesDoesNotDelayAStop(t *testing.T) {
 	const head = "POST / HTTP/1.1\r\nHost: threads\r\n"
 	for about, sent := range map[string]string{
@@ -106,7 +106,7 @@ func TestWhatNeverArrivesDoesNotDelayAStop(t *testing.T) {
 			if err := served.wait(t); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(begun); took > 6*time.Second { // net/http waits five seconds for a first request
+			if took := time.Since(begun); took > 6*time.Second { // five, as for the headers, and as net/http waits for a first request
 				t.Errorf("the stop took %s", took)
 			}
 		})
@@ -127,7 +127,7 @@ func TestAStopLeavesARequestThatHasArrivedAlone(t *testing.T) {
 	conn := served.dial(t, "POST / HTTP/1.1\r\nHost: threads\r\nContent-Length: 2\r\n\r\n{}")
 	<-entered
 	served.stop()
-	<-time.After(2 * time.Second) // longer than a stop waits for incomplete requests
+	<-time.After(2 * time.Second) // longer than it takes to end idle connections
 	close(leave)
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {

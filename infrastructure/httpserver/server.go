@@ -23,11 +23,10 @@ import (
 
 // Limits on what a client can hold open. A handler that streams sets its own deadlines with [http.ResponseController].
 const (
-	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 15 * time.Second
-	writeTimeout      = 30 * time.Second
-	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 32 << 10
+	readTimeout    = 5 * time.Second // shorter than gracePeriod, so that what never arrives ends before
+	writeTimeout   = 30 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 32 << 10
 
 	// gracePeriod is how long requests may continue after the stop. Docker and ECS kill a container after ten seconds.
 	gracePeriod = 8 * time.Second
@@ -35,9 +34,8 @@ const (
 
 // Server is a listening HTTP server. Create it with [Listen] and end it with [Server.Serve] or [Server.Close].
 type Server struct {
-	// Prepare, unless nil, changes the server before it serves, and returns the listener that it accepts from. Set it
-	// before Serve.
-	Prepare func(*http.Server, net.Listener) net.Listener
+	// Prepare, unless nil, returns the listener that the server accepts from. Set it before Serve.
+	Prepare func(net.Listener) net.Listener
 	// Tracer traces the requests; nil: no traces. Set it before Serve.
 	Tracer trace.Tracer
 	// Around wraps the handler, the first one outermost. Set it before Serve.
@@ -107,17 +105,16 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 			defer running.Done()
 			wrapped.ServeHTTP(w, r)
 		}),
-		BaseContext:       func(net.Listener) context.Context { return requests },
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
-		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
+		BaseContext:    func(net.Listener) context.Context { return requests },
+		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		ReadTimeout:    readTimeout,
+		WriteTimeout:   writeTimeout,
+		IdleTimeout:    idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes,
 	}
 	listener := s.listener
 	if s.Prepare != nil {
-		listener = s.Prepare(server, listener)
+		listener = s.Prepare(listener)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

@@ -3,20 +3,17 @@ package awskeys
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
-	"github.com/cenkalti/backoff/v5"
 
 	"example.com/threads/es"
+	esdynamodb "example.com/threads/es/dynamodb"
 	"example.com/threads/extras/erasure"
 )
 
@@ -57,7 +54,7 @@ func entryOf(found item) (erasure.Entry, error) {
 	return erasure.Entry{Wrapped: wrapped.Value}, nil
 }
 
-const batchGet = 100 // keys in a BatchGetItem
+const batchGet = 100 // keys in a request
 
 // Keys implements [erasure.Store].
 func (s dynamoDBStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]erasure.Entry, error) {
@@ -67,39 +64,19 @@ func (s dynamoDBStore) Keys(ctx context.Context, tenant es.Tenant, owners []stri
 		for _, owner := range some {
 			keys = append(keys, keyOf(tenant, owner))
 		}
-		if err := s.read(ctx, keys, found); err != nil {
-			return nil, explain("read keys", err)
+		items, err := esdynamodb.GetItems(ctx, s.client, s.table, keys)
+		for _, stored := range items {
+			key, _ := stored[pkey].(*types.AttributeValueMemberS)
+			_, owner, _ := strings.Cut(key.Value, separator)
+			if found[owner], err = entryOf(stored); err != nil {
+				break
+			}
+		}
+		if err != nil {
+			return nil, esdynamodb.Explain(ctx, err, "read keys")
 		}
 	}
 	return found, nil
-}
-
-const batchAttempts = 8 // for a request that DynamoDB answers only partly
-
-func (s dynamoDBStore) read(ctx context.Context, keys []item, into map[string]erasure.Entry) error {
-	asked := map[string]types.KeysAndAttributes{s.table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
-	pauses := &backoff.ExponentialBackOff{InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.33}
-	for attempt := 0; len(asked) > 0; attempt++ {
-		if attempt == batchAttempts {
-			return fmt.Errorf("DynamoDB left a part of the request unprocessed: %w", es.ErrUnavailable)
-		}
-		if attempt > 0 && es.Wait(ctx, pauses.NextBackOff()) != nil {
-			return ctx.Err()
-		}
-		output, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked})
-		if err != nil {
-			return err
-		}
-		for _, found := range output.Responses[s.table] {
-			key, _ := found[pkey].(*types.AttributeValueMemberS)
-			_, owner, _ := strings.Cut(key.Value, separator)
-			if into[owner], err = entryOf(found); err != nil {
-				return err
-			}
-		}
-		asked = output.UnprocessedKeys
-	}
-	return nil
 }
 
 // Create implements [erasure.Store].
@@ -117,7 +94,7 @@ func (s dynamoDBStore) Create(ctx context.Context, tenant es.Tenant, owner strin
 	case errors.As(err, &exists):
 		return entryOf(exists.Item)
 	}
-	return erasure.Entry{}, explain("store a key", err)
+	return erasure.Entry{}, esdynamodb.Explain(ctx, err, "store a key")
 }
 
 // Destroy implements [erasure.Store].
@@ -130,19 +107,5 @@ func (s dynamoDBStore) Destroy(ctx context.Context, tenant es.Tenant, owner stri
 			":at": &types.AttributeValueMemberN{Value: strconv.FormatInt(at.UnixMilli(), 10)},
 		},
 	})
-	return explain("destroy a key", err)
-}
-
-// explain adds what failed, and wraps [es.ErrUnavailable] if a retry may succeed.
-func explain(doing string, err error) error {
-	var unsent *smithyhttp.RequestSendError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("%s: %w", doing, err)
-	case errors.As(err, &unsent), retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary:
-		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
-	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return esdynamodb.Explain(ctx, err, "destroy a key")
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	esdynamodb "example.com/threads/es/dynamodb"
 )
 
 // KMS wraps keys by calls to AWS KMS. It is safe for concurrent use.
@@ -23,7 +25,7 @@ func contextOf(about string) map[string]string { return map[string]string{"owner
 func (k *KMS) Wrap(ctx context.Context, key []byte, about string) ([]byte, error) {
 	output, err := k.client.Encrypt(ctx, &kms.EncryptInput{KeyId: aws.String(k.key), Plaintext: key, EncryptionContext: contextOf(about)})
 	if err != nil {
-		return nil, explain("AWS KMS", err)
+		return nil, esdynamodb.Explain(ctx, err, "AWS KMS")
 	}
 	return output.CiphertextBlob, nil
 }
@@ -32,7 +34,7 @@ func (k *KMS) Wrap(ctx context.Context, key []byte, about string) ([]byte, error
 func (k *KMS) Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error) {
 	output, err := k.client.Decrypt(ctx, &kms.DecryptInput{KeyId: aws.String(k.key), CiphertextBlob: wrapped, EncryptionContext: contextOf(about)})
 	if err != nil {
-		return nil, explain("AWS KMS", err)
+		return nil, esdynamodb.Explain(ctx, err, "AWS KMS")
 	}
 	return output.Plaintext, nil
 }
