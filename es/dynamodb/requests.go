@@ -63,8 +63,8 @@ func (g *Gateway) getEvents(ctx context.Context, id es.AggregateID, seqNrs []uin
 	return found, err
 }
 
-// GetItems reads the items with up to 100 keys consistently, in any order. When capacity is short, DynamoDB returns only
-// some of the items; the rest is requested again.
+// GetItems reads the items with up to 100 keys consistently, in any order. When capacity is short, DynamoDB returns
+// only some of the items; the rest is requested again.
 func GetItems(
 	ctx context.Context, client *dynamodb.Client, table string, keys []map[string]types.AttributeValue,
 ) (found []map[string]types.AttributeValue, err error) {

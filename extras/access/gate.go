@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"net/netip"
@@ -41,7 +40,6 @@ func (g *Gate) Around(next http.Handler) http.Handler {
 		guard.Address = g.Proxies.client(r)
 		defer guard.leave()
 		admitted := r.WithContext(admission.With(r.Context(), guard))
-		admitted.Body = &body{r.Body, guard}
 		if g.Origins.Allow(r.Header.Get("Origin")) && r.Header.Get("Upgrade") != "" {
 			// The API would refuse a WebSocket of this page, because it is of another origin.
 			admitted.Header = r.Header.Clone()
@@ -49,21 +47,6 @@ func (g *Gate) Around(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, admitted)
 	})
-}
-
-// body is the body of a request. One that streams needs no memory for it once it has been read; others keep it until
-// they are answered.
-type body struct {
-	io.ReadCloser
-	guard *guard
-}
-
-func (b *body) Read(into []byte) (int, error) {
-	n, err := b.ReadCloser.Read(into)
-	if err != nil && b.guard.streams {
-		b.guard.body()
-	}
-	return n, err
 }
 
 // network is the network whose requests are counted together: an IPv4 address, or the /64 of an IPv6 address, the usual

@@ -159,8 +159,11 @@ func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) 
 	return context.WithDeadlineCause(ctx, g.Expires, errExpired)
 }
 
-// Hold implements [admission.Guard].
+// Hold implements [admission.Guard]. The body of a stream has been read when there is an answer.
 func (g *guard) Hold(n int) (release func(), err error) {
+	if g.streams {
+		g.body()
+	}
 	release, ok := g.gate.Memory.Hold(g.client(), n)
 	if !ok {
 		return nil, errMemory

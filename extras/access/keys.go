@@ -28,8 +28,8 @@ const (
 
 	// Tokens with unknown key ids cause requests to the issuer: a burst of a few, then one a second for all of them,
 	// because anyone can make such tokens.
-	unknownKeyEvery = time.Second
-	unknownKeyBurst = 5
+	fetchEvery = time.Second
+	fetchBurst = 5
 )
 
 // keySet is the issuer's keys as fetched once, with the tokens that they have verified.
@@ -49,8 +49,6 @@ func (k *keySet) signers(id string) []jose.JSONWebKey {
 	return k.Key(id)
 }
 
-const noAnswer = "the token can't be verified now, because its issuer does not answer; try again later"
-
 // Ready returns nil once the issuer's keys are known, also if the issuer fails later.
 func (v *Verifier) Ready(context.Context) error {
 	if v.keys.Load() == nil {
@@ -63,7 +61,7 @@ func (v *Verifier) Ready(context.Context) error {
 func (v *Verifier) Run(ctx context.Context) {
 	for {
 		wait := refreshEvery
-		if v.refresh(ctx) != nil {
+		if v.refresh(ctx, time.Now()) != nil {
 			wait = retryEvery
 		}
 		if es.Wait(ctx, wait+rand.N(wait/10)) != nil {
@@ -73,28 +71,14 @@ func (v *Verifier) Run(ctx context.Context) {
 }
 
 // keysOf returns the issuer's keys, and those of them that may have signed a token with this key id. If the id is
-// unknown, it waits for keys that are fetched from now on, for at most fetchTimeout.
+// unknown, it waits for keys that are fetched from now on.
 func (v *Verifier) keysOf(ctx context.Context, id string) (*keySet, []jose.JSONWebKey, error) {
 	keys := v.keys.Load()
 	if found := keys.signers(id); len(found) > 0 {
 		return keys, found, nil
 	}
-	shared := context.WithoutCancel(ctx) // the first caller may leave while others wait
-	fetched := v.unknown.DoChan("", func() (any, error) {
-		if err := v.unknownRate.Wait(shared); err != nil {
-			return nil, err
-		}
-		return nil, v.refresh(shared)
-	})
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	select {
-	case answer := <-fetched:
-		if answer.Err != nil {
-			return nil, nil, unavailable(noAnswer)
-		}
-	case <-ctx.Done():
-		return nil, nil, unavailable(noAnswer)
+	if err := v.refresh(ctx, time.Now()); err != nil {
+		return nil, nil, unavailable("the token can't be verified now, because its issuer does not answer; try again later")
 	}
 	keys = v.keys.Load()
 	found := keys.signers(id)
@@ -104,20 +88,34 @@ func (v *Verifier) keysOf(ctx context.Context, id string) (*keySet, []jose.JSONW
 	return keys, found, nil
 }
 
-// refresh replaces the keys by the issuer's. They are kept if it does not answer.
-func (v *Verifier) refresh(ctx context.Context) error {
-	v.fetching.Lock()
-	defer v.fetching.Unlock()
-	v.unknown.Forget("") // this fetch may miss the key of a token that comes now: it waits for the next one
+// refresh replaces the keys by the issuer's, unless a call that began to fetch them after since has done so. They are
+// kept if the issuer does not answer.
+func (v *Verifier) refresh(ctx context.Context, since time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	keys, err := v.fetch(ctx)
-	if err != nil {
-		v.log.WarnContext(ctx, "the issuer's keys can't be fetched; the cached ones stay in use", "issuer", v.settings.Issuer, "error", err)
+	select {
+	case v.fetching <- struct{}{}:
+		defer func() { <-v.fetching }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if v.begun.After(since) {
+		return v.failed
+	}
+	if err := v.rate.Wait(ctx); err != nil {
 		return err
 	}
-	v.keys.Store(keys)
-	return nil
+	v.begun = time.Now()
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout) // others wait for it, too
+	defer cancel()
+	keys, err := v.fetch(ctx)
+	if err == nil {
+		v.keys.Store(keys)
+	} else {
+		v.log.WarnContext(ctx, "the issuer's keys can't be fetched; the cached ones stay in use", "issuer", v.settings.Issuer, "error", err)
+	}
+	v.failed = err
+	return err
 }
 
 // fetch discovers where the keys are, and reads them.

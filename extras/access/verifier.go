@@ -8,13 +8,11 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
-	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
 	"example.com/threads/domain/ident"
@@ -38,15 +36,17 @@ type Verifier struct {
 	settings Settings
 	log      *slog.Logger
 
-	keys        atomic.Pointer[keySet] // nil until first fetched
-	fetching    sync.Mutex
-	unknown     singleflight.Group // tokens with unknown keys that wait for the next fetch
-	unknownRate *rate.Limiter
+	keys atomic.Pointer[keySet] // nil until first fetched
+
+	rate     *rate.Limiter
+	fetching chan struct{} // held while keys are fetched, for the fields below
+	begun    time.Time     // the last fetch
+	failed   error         // its result
 }
 
 // NewVerifier returns a verifier without contacting the issuer. [Verifier.Run] keeps its keys fresh.
 func NewVerifier(settings Settings, log *slog.Logger) *Verifier {
-	return &Verifier{settings: settings, log: log, unknownRate: rate.NewLimiter(rate.Every(unknownKeyEvery), unknownKeyBurst)}
+	return &Verifier{settings: settings, log: log, rate: rate.NewLimiter(rate.Every(fetchEvery), fetchBurst), fetching: make(chan struct{}, 1)}
 }
 
 // The scopes of tokens: that of each right, and acting for another account of the tenant, for imports and process
