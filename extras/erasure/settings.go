@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -41,12 +42,7 @@ func ReadSettings(r *config.Reader, fallback string) Settings {
 	})
 	s.File = r.String("ERASURE_KEY_FILE", "", oneOf+"file with the same")
 	s.KMSKey = r.String("ERASURE_KMS_KEY", "", oneOf+"id, ARN or alias of a key in AWS KMS")
-	named := 0
-	for _, setting := range []string{s.Key, s.File, s.KMSKey} {
-		if setting != "" {
-			named++
-		}
-	}
+	named := len(slices.DeleteFunc([]string{s.Key, s.File, s.KMSKey}, func(setting string) bool { return setting == "" }))
 	switch {
 	case s.On && named == 0 && fallback != "":
 		s.File, s.MakeFile = fallback, true

@@ -10,6 +10,7 @@ import (
 
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/net/http/httpguts"
 	"golang.org/x/time/rate"
 
 	"example.com/threads/infrastructure/config"
@@ -67,18 +68,12 @@ func parseHeaders(text string) (http.Header, error) {
 		key, value, found := strings.Cut(header, "=")
 		key = strings.TrimSpace(key)
 		value, err := url.PathUnescape(strings.TrimSpace(value))
-		if err != nil || !found || !isToken(key) {
+		if err != nil || !found || !httpguts.ValidHeaderFieldName(key) {
 			return nil, errors.New("not a header")
 		}
 		headers.Set(key, value)
 	}
 	return headers, nil
-}
-
-// isToken reports whether text can be the name of a header.
-func isToken(text string) bool {
-	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
-	return text != "" && strings.Trim(text, allowed) == ""
 }
 
 // fewEachSecond is the default: at a low load every trace is kept, and at a high load tracing stays cheap.

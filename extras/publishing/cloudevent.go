@@ -42,11 +42,11 @@ type cloudEvent struct {
 	Data            json.RawMessage `json:"data"`
 }
 
-// Encode returns the CloudEvent of an event, as JSON. Its error is a *[RefusedError].
+// Encode returns the CloudEvent of an event, as JSON. Its error is [Refused].
 func Encode(event Event) ([]byte, error) {
 	aid := event.Aggregate().String()
 	if event.SeqNr > math.MaxInt32 {
-		return nil, &RefusedError{fmt.Errorf("event %d of %s is beyond what the extension seqnr can hold", event.SeqNr, aid)}
+		return nil, Refused(fmt.Errorf("event %d of %s is beyond what the extension seqnr can hold", event.SeqNr, aid))
 	}
 	body, err := json.Marshal(cloudEvent{
 		SpecVersion: "1.0", ID: event.EventID, Source: "/" + event.Tenant.String() + "/" + aid, Type: event.Type,
@@ -55,7 +55,7 @@ func Encode(event Event) ([]byte, error) {
 		DataContentType: "application/json", Data: event.Data,
 	})
 	if err != nil {
-		return nil, &RefusedError{err}
+		return nil, Refused(err)
 	}
 	return body, nil
 }

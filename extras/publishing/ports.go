@@ -18,8 +18,8 @@ type Event = es.Described
 // Broker accepts events. Publish may be called concurrently, but not for two events of one aggregate. It returns when
 // the broker has answered for the one event, so events of one aggregate never overtake each other.
 type Broker interface {
-	// Publish returns nil once the broker has stored the event. A [projection.ErrRefused], such as a *[RefusedError],
-	// means that the event would always be refused. Every other error is an outage: the event may be stored or not, and
+	// Publish returns nil once the broker has stored the event. A [projection.ErrRefused], as of [Refused], means
+	// that the event would always be refused. Every other error is an outage: the event may be stored or not, and
 	// is published again; a *[BusyError] says when.
 	//
 	// ctx ends when the broker has not answered within 10 s. Errors are logged and stored. Their text has no words of
@@ -29,18 +29,26 @@ type Broker interface {
 	Close() error
 }
 
-// RefusedError means that a broker refuses an event. It parks only the event's aggregate.
-type RefusedError struct{ Cause error }
-
-func (e *RefusedError) Error() string {
-	return fmt.Sprintf("the broker refuses the event: %v", e.Cause)
+// Refused returns an error that means that a broker refuses an event. It parks only the event's aggregate.
+func Refused(cause error) error {
+	return &answer{"the broker refuses the event", cause, projection.ErrRefused}
 }
 
-// Unwrap returns the cause.
-func (e *RefusedError) Unwrap() error { return e.Cause }
+// outage returns an error that makes the projection retry the events.
+func outage(cause error) error {
+	return &answer{"the broker did not accept an event; it is published again", cause, projection.ErrTransient}
+}
 
-// Is makes the projection park the aggregate.
-func (*RefusedError) Is(target error) bool { return target == projection.ErrRefused }
+// answer is an error of a kind that the projection knows.
+type answer struct {
+	text        string
+	cause, kind error
+}
+
+func (a *answer) Error() string { return a.text + ": " + a.cause.Error() }
+
+// Unwrap returns the cause and the kind.
+func (a *answer) Unwrap() []error { return []error{a.cause, a.kind} }
 
 // BusyError is an outage with the time of the next attempt, given by the broker.
 type BusyError struct {
@@ -52,17 +60,6 @@ func (e *BusyError) Error() string { return e.Cause.Error() }
 
 // Unwrap returns the cause.
 func (e *BusyError) Unwrap() error { return e.Cause }
-
-// outage makes the projection retry the events.
-type outage struct{ cause error }
-
-func (e *outage) Error() string {
-	return fmt.Sprintf("the broker did not accept an event; it is published again: %v", e.cause)
-}
-
-func (e *outage) Unwrap() error { return e.cause }
-
-func (*outage) Is(target error) bool { return target == projection.ErrTransient }
 
 // Cause describes why a broker has not accepted an event, in words of our own. The text of a library's error may quote
 // what the broker answered, and so the texts in the event, or secrets of the URL.

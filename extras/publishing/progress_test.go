@@ -99,7 +99,7 @@ func TestPositionsAreStoredEachSecond(t *testing.T) {
 func TestProgressOfAParkedAggregate(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 200)
 	b := &testBroker{seen: map[es.AggregateID]uint64{}}
-	b.fault = func(publishing.Event) error { return &publishing.RefusedError{Cause: errors.New("not now")} }
+	b.fault = func(publishing.Event) error { return publishing.Refused(errors.New("not now")) }
 	p, projector := newPublisher(t, db, b, j, never)
 	if outcome, err := projector.Project(t.Context(), j.batch()); err != nil || outcome.Parked != 1 {
 		t.Fatal(outcome, err)

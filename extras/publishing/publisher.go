@@ -188,7 +188,7 @@ func (p *Publisher) ask(ctx context.Context, event Event) (err error) {
 	defer p.count(-1)
 	defer func() {
 		if reason := recover(); reason != nil {
-			err = &RefusedError{fmt.Errorf("panic (%T) while publishing\n%s", reason, debug.Stack())}
+			err = Refused(fmt.Errorf("panic (%T) while publishing\n%s", reason, debug.Stack()))
 		}
 	}()
 	return p.broker.Publish(ctx, event)
@@ -209,7 +209,7 @@ func (p *Publisher) paused() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.failure != nil && time.Now().Before(p.resume) {
-		return &outage{p.failure}
+		return outage(p.failure)
 	}
 	return nil
 }
@@ -231,5 +231,5 @@ func (p *Publisher) failed(err error) error {
 	}
 	p.failure, p.resume = err, time.Now().Add(pause)
 	p.pauses++
-	return &outage{err}
+	return outage(err)
 }

@@ -180,7 +180,7 @@ func TestRandomBatchesAndFaults(t *testing.T) {
 			case chance(1):
 				return errors.New("it is not there")
 			case chance(2):
-				return &publishing.RefusedError{Cause: errors.New("too spicy")}
+				return publishing.Refused(errors.New("too spicy"))
 			}
 			return nil
 		}
@@ -227,7 +227,7 @@ func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 	b.fault = func(event publishing.Event) error {
 		if event.Aggregate() == j.keys[0] && event.SeqNr == 5 {
 			asked++
-			return &publishing.RefusedError{Cause: errors.New("too spicy")}
+			return publishing.Refused(errors.New("too spicy"))
 		}
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/es"
+	"example.com/threads/es/projection"
 	"example.com/threads/extras/publishing"
 )
 
@@ -82,7 +83,7 @@ func Publishes(t *testing.T, broker publishing.Broker, arrived func() []Got) {
 func Refuses(t *testing.T, broker publishing.Broker, event publishing.Event) {
 	t.Helper()
 	err := broker.Publish(t.Context(), event)
-	if refused := (*publishing.RefusedError)(nil); !errors.As(err, &refused) {
+	if !errors.Is(err, projection.ErrRefused) {
 		t.Errorf("got %v, want a refusal", err)
 	}
 	if err := broker.Publish(t.Context(), Event(1, 10)); err != nil {
@@ -94,7 +95,7 @@ func Refuses(t *testing.T, broker publishing.Broker, event publishing.Event) {
 func Fails(t *testing.T, broker publishing.Broker) error {
 	t.Helper()
 	err := broker.Publish(t.Context(), Event(1, 10))
-	if refused := (*publishing.RefusedError)(nil); err == nil || errors.As(err, &refused) {
+	if err == nil || errors.Is(err, projection.ErrRefused) {
 		t.Errorf("got %v, want an outage", err)
 	}
 	return err

@@ -77,7 +77,7 @@ func answer(err error) error {
 		return nil
 	case errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge), errors.Is(err, kerr.InvalidRecord), errors.Is(err, kerr.InvalidTimestamp):
 		errors.As(err, &said)
-		return &publishing.RefusedError{Cause: errors.New("Kafka answered " + said.Message)} // a constant of the client
+		return publishing.Refused(errors.New("Kafka answered " + said.Message)) // a constant of the client
 	case errors.As(err, &said):
 		return errors.New("Kafka answered " + said.Message)
 	case errors.Is(err, kgo.ErrRecordTimeout):

@@ -106,11 +106,11 @@ func answer(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, nats.ErrMaxPayload):
-		return &publishing.RefusedError{Cause: errors.New("the event is larger than NATS accepts")}
+		return publishing.Refused(errors.New("the event is larger than NATS accepts"))
 	case errors.As(err, &said):
 		code := fmt.Errorf("JetStream answered with its error code %d", said.ErrorCode)
 		if said.ErrorCode == tooLargeForTheStream {
-			return &publishing.RefusedError{Cause: code}
+			return publishing.Refused(code)
 		}
 		return code
 	case errors.Is(err, nats.ErrAuthorization):

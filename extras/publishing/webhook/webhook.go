@@ -56,7 +56,7 @@ func (b broker) Publish(ctx context.Context, event publishing.Event) error {
 	case response.StatusCode/100 == 2:
 		return nil
 	case blames(response.StatusCode):
-		return &publishing.RefusedError{Cause: why}
+		return publishing.Refused(why)
 	case after > 0:
 		return &publishing.BusyError{Cause: why, After: after}
 	}

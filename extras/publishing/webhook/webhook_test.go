@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es/projection"
 	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/publishing/brokertest"
 )
@@ -44,14 +45,14 @@ func TestWebhook(t *testing.T) {
 		return broker.Publish(t.Context(), brokertest.Event(1, 10))
 	}
 	for _, code := range []int{400, 404, 410, 413, 422} {
-		if refused := (*publishing.RefusedError)(nil); !errors.As(answer(code, ""), &refused) {
+		if !errors.Is(answer(code, ""), projection.ErrRefused) {
 			t.Errorf("the status %d is not a refusal", code)
 		}
 	}
 	for _, code := range []int{302, 408, 425, 429, 500, 503} {
 		err := answer(code, "7")
-		refused, busy := (*publishing.RefusedError)(nil), (*publishing.BusyError)(nil)
-		if errors.As(err, &refused) || !errors.As(err, &busy) || busy.After != 7*time.Second {
+		busy := (*publishing.BusyError)(nil)
+		if errors.Is(err, projection.ErrRefused) || !errors.As(err, &busy) || busy.After != 7*time.Second {
 			t.Errorf("%d: %v", code, err)
 		}
 		if strings.Contains(err.Error(), "t0psecret") {
