@@ -18,19 +18,20 @@ import (
 
 // Access authenticates and limits the callers of a program.
 type Access struct {
-	gate     *Gate
-	log      *slog.Logger
-	settings Settings
-	verifier *Verifier          // nil with AUTH=none
-	server   *httpserver.Server // the development issuer; nil: this program does not run it
-	issuer   http.Handler
+	Settings Settings  // with AUTH=dev, those for its issuer
+	Verifier *Verifier // nil with AUTH=none
+
+	gate   *Gate
+	log    *slog.Logger
+	server *httpserver.Server // the development issuer; nil: this program does not run it
+	issuer http.Handler
 }
 
 // Open reads the settings and takes the addresses. With AUTH=dev, a program with bringsIssuer runs the development
 // issuer; other programs expect it to be running. [Access.Run] or [Access.Close] ends it.
 func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.Logger) (*Access, error) {
 	a := &Access{
-		log: log, settings: settings,
+		log: log, Settings: settings,
 		gate: &Gate{
 			PerAddress: limits.NewRate(settings.PerAddress), PerAccount: limits.NewRate(settings.PerAccount), PerTenant: limits.NewRate(settings.PerTenant),
 			Memory: limits.NewBudget(settings.MiBInFlight<<20, settings.MiBPerClient<<20), Proxies: settings.Proxies, Origins: settings.Origins,
@@ -42,22 +43,22 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 		log.WarnContext(ctx, OpenWarning)
 		return a, nil
 	case Dev:
-		a.settings.Issuer, a.settings.Audience = "http://"+settings.DevAddress, devissuer.Audience
-		a.settings.AccountClaim, a.settings.TenantClaim = devissuer.AccountClaim, devissuer.TenantClaim
+		a.Settings.Issuer, a.Settings.Audience = "http://"+settings.DevAddress, devissuer.Audience
+		a.Settings.AccountClaim, a.Settings.TenantClaim = devissuer.AccountClaim, devissuer.TenantClaim
 		if bringsIssuer {
 			if err := a.bringIssuer(ctx); err != nil {
 				return nil, err
 			}
 		}
-		log.WarnContext(ctx, "AUTH=dev: the issuer on this machine gives every caller a token for any account; it is for development only", "issuer", a.settings.Issuer)
+		log.WarnContext(ctx, "AUTH=dev: the issuer on this machine gives every caller a token for any account; it is for development only", "issuer", a.Settings.Issuer)
 	}
-	a.verifier = NewVerifier(a.settings, log)
-	a.gate.Verify = a.verifier.Verify
+	a.Verifier = NewVerifier(a.Settings, log)
+	a.gate.Verify = a.Verifier.Verify
 	return a, nil
 }
 
 func (a *Access) bringIssuer(ctx context.Context) error {
-	server, err := httpserver.Listen(ctx, a.log, "AUTH_DEV_ADDR", a.settings.DevAddress)
+	server, err := httpserver.Listen(ctx, a.log, "AUTH_DEV_ADDR", a.Settings.DevAddress)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (a *Access) bringIssuer(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, server.Close())
 	}
-	a.server, a.issuer, a.settings.Issuer = server, issuer.Handler(), server.URL()
+	a.server, a.issuer, a.Settings.Issuer = server, issuer.Handler(), server.URL()
 	return nil
 }
 
@@ -77,16 +78,8 @@ func (a *Access) DevIssuer() string {
 	return a.server.URL()
 }
 
-// Issuer returns the issuer and the audience that tokens must have, unless AUTH is none.
-func (a *Access) Issuer() (url, audience string) {
-	return a.settings.Issuer, a.settings.Audience
-}
-
-// Mode is the value of AUTH.
-func (a *Access) Mode() string { return a.settings.Mode }
-
 // IsOpen reports whether every caller is trusted (AUTH=none).
-func (a *Access) IsOpen() bool { return a.verifier == nil }
+func (a *Access) IsOpen() bool { return a.Verifier == nil }
 
 // Protect puts a server with an API behind access control and limits, before it serves.
 func (a *Access) Protect(server *httpserver.Server) {
@@ -96,23 +89,23 @@ func (a *Access) Protect(server *httpserver.Server) {
 
 // ProtectPage protects a server that passes requests on to the APIs, which admit them.
 func (a *Access) ProtectPage(server *httpserver.Server) {
-	server.Prepare = limits.Connections(a.settings.Connections, a.log)
-	server.Around = append(server.Around, a.settings.Origins.Guard)
-	server.Note("auth", a.settings.Mode)
+	server.Prepare = limits.Connections(a.Settings.Connections, a.log)
+	server.Around = append(server.Around, a.Settings.Origins.Guard)
+	server.Note("auth", a.Settings.Mode)
 	if a.IsOpen() {
 		server.Note("warning", OpenWarning)
 	} else {
-		server.Checks = append(server.Checks, httpserver.Check{Name: "issuer", Run: a.verifier.Ready})
+		server.Checks = append(server.Checks, httpserver.Check{Name: "issuer", Run: a.Verifier.Ready})
 	}
 }
 
 // LimitAddresses refuses requests of an address that sends too many, except those for health. It has its own count: the
 // APIs that a program passes requests on to may count the same requests.
 func (a *Access) LimitAddresses(next http.Handler) http.Handler {
-	perAddress := limits.NewRate(a.settings.PerAddress)
+	perAddress := limits.NewRate(a.Settings.PerAddress)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var refusal *admission.Refusal
-		if !strings.HasPrefix(r.URL.Path, "/health/") && errors.As(take(perAddress, "address", network(a.settings.Proxies.client(r))), &refusal) {
+		if !strings.HasPrefix(r.URL.Path, "/health/") && errors.As(take(perAddress, "address", network(a.Settings.Proxies.client(r))), &refusal) {
 			refusal.SetHeaders(w.Header())
 			httpserver.WriteProblem(w, refusal.Status, refusal.Code, refusal.Detail)
 			return
@@ -127,8 +120,8 @@ func (a *Access) Run(ctx context.Context) error {
 	if a.server != nil {
 		group.Go(func() error { return a.server.Serve(ctx, a.issuer) })
 	}
-	if a.verifier != nil {
-		group.Go(func() error { a.verifier.Run(ctx); return nil })
+	if a.Verifier != nil {
+		group.Go(func() error { a.Verifier.Run(ctx); return nil })
 	}
 	return group.Wait()
 }
@@ -139,9 +132,4 @@ func (a *Access) Close() error {
 		return nil
 	}
 	return a.server.Close()
-}
-
-// Verify verifies a token and returns its identity. Its error is an [admission.Refusal]. Not with AUTH=none.
-func (a *Access) Verify(ctx context.Context, token string) (Identity, error) {
-	return a.verifier.Verify(ctx, token)
 }

@@ -69,7 +69,7 @@ func (l *login) addTo(mux *http.ServeMux) {
 
 // begin redirects the browser to the issuer.
 func (l *login) begin(w http.ResponseWriter, r *http.Request) {
-	if l.access.Mode() != access.OIDC || l.settings.ClientID == "" {
+	if l.access.Settings.Mode != access.OIDC || l.settings.ClientID == "" {
 		l.fail(w, r, http.StatusNotFound, "there is no login here: it needs AUTH=oidc and WEB_CLIENT_ID", nil)
 		return
 	}
@@ -93,7 +93,7 @@ func (l *login) begin(w http.ResponseWriter, r *http.Request) {
 // resource names the resource that the token is for. Issuers want it as RFC 8707 says, if the audience is a URI, or as
 // the parameter audience.
 func (l *login) resource() []oauth2.AuthCodeOption {
-	_, audience := l.access.Issuer()
+	audience := l.access.Settings.Audience
 	options := []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("audience", audience)}
 	if parsed, err := url.Parse(audience); err == nil && parsed.IsAbs() {
 		options = append(options, oauth2.SetAuthURLParam("resource", audience))
@@ -198,7 +198,7 @@ func (l *login) renew(config *oauth2.Config, last *oauth2.Token, account string)
 
 // sessionOf creates the session of a token that the APIs will accept.
 func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string) (*session, error) {
-	who, err := l.access.Verify(ctx, token.AccessToken)
+	who, err := l.access.Verifier.Verify(ctx, token.AccessToken)
 	if err != nil {
 		return nil, fmt.Errorf("the access token: %w", err)
 	}
@@ -213,9 +213,8 @@ func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, err
 	if provider == nil {
 		ctx, cancel := l.toIssuer(ctx)
 		defer cancel()
-		issuer, _ := l.access.Issuer()
 		var err error
-		if provider, err = oidc.NewProvider(ctx, issuer); err != nil {
+		if provider, err = oidc.NewProvider(ctx, l.access.Settings.Issuer); err != nil {
 			return nil, nil, err
 		}
 		l.provider.Store(provider)
@@ -229,14 +228,13 @@ func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, err
 // beDeveloper logs in as a user of the development issuer.
 func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 	user := r.FormValue("user")
-	if l.access.Mode() != access.Dev || !slices.Contains(devissuer.Users(), user) {
+	if l.access.Settings.Mode != access.Dev || !slices.Contains(devissuer.Users(), user) {
 		l.fail(w, r, http.StatusNotFound, "there is no such user of the issuer for development, or no such issuer", nil)
 		return
 	}
 	ctx, cancel := l.toIssuer(r.Context())
 	defer cancel()
-	issuer, _ := l.access.Issuer()
-	client := clientcredentials.Config{TokenURL: issuer + "/token", AuthStyle: oauth2.AuthStyleInParams, EndpointParams: url.Values{"user": {user}}}
+	client := clientcredentials.Config{TokenURL: l.access.Settings.Issuer + "/token", AuthStyle: oauth2.AuthStyleInParams, EndpointParams: url.Values{"user": {user}}}
 	token, err := client.Token(ctx)
 	var found *session
 	if err == nil {
@@ -270,8 +268,8 @@ func (l *login) fail(w http.ResponseWriter, r *http.Request, code int, detail st
 // tell answers how users log in here, who is logged in, and whether there is a lab.
 func (l *login) tell(lab bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		said := map[string]any{"auth": l.access.Mode(), "lab": lab}
-		if l.access.Mode() == access.Dev {
+		said := map[string]any{"auth": l.access.Settings.Mode, "lab": lab}
+		if l.access.Settings.Mode == access.Dev {
 			said["users"] = devissuer.Users()
 		}
 		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {
