@@ -10,6 +10,9 @@ import (
 	"example.com/threads/usecase/query"
 )
 
+// DefaultPage is the length of a page of a connection that is asked for neither first nor last.
+const DefaultPage = 50
+
 // The schema's connections and their edges.
 type (
 	ThreadConnection  = Connection[Thread]
@@ -103,7 +106,7 @@ func (c Cursors) decode(argument string, cursor *string) (query.Position, error)
 
 // Forward returns the range after a cursor.
 func Forward(cursors Cursors, first *int, after *string) (page query.Range, err error) {
-	if page.Limit, err = limit("first", first, defaultPage); err == nil {
+	if page.Limit, err = limit("first", first, DefaultPage); err == nil {
 		page.After, err = cursors.decode("after", after)
 	}
 	return page, err
@@ -119,7 +122,7 @@ func EitherWay(cursors Cursors, first *int, after *string, last *int, before *st
 	}
 	if last != nil {
 		page.Backward = true
-		if page.Limit, err = limit("last", last, defaultPage); err != nil {
+		if page.Limit, err = limit("last", last, DefaultPage); err != nil {
 			return page, err
 		}
 	}

@@ -3,9 +3,10 @@ package graphql
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"log/slog"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -13,16 +14,18 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vektah/gqlparser/v2/parser"
-	"github.com/vektah/gqlparser/v2/validator"
-	"github.com/vektah/gqlparser/v2/validator/core"
-	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/usecase/query"
 )
 
-const (
-	cachedDocuments = 500
-	maxErrors       = 10 // of a document that are reported
-)
+const cachedDocuments = 500
+
+// Limiter limits what an executor accepts (extras/limits/documents).
+type Limiter interface {
+	// Apply adds the limits. load must return no errors before the executor gets a document.
+	Apply(e *executor.Executor, schema *ast.Schema) (load func(ctx context.Context, document string) gqlerror.List)
+}
 
 // Executable is the executable schema with its resolvers. Package generated returns it.
 type Executable struct {
@@ -31,23 +34,24 @@ type Executable struct {
 	Plain func(ctx context.Context, value any) graphql.Marshaler
 }
 
-// engine runs operations of all transports: gqlgen's executor with our limits.
+// engine runs operations of all transports by gqlgen's executor.
 type engine struct {
 	presenter
-	executor   *executor.Executor
-	schema     *ast.Schema
-	documents  graphql.Cache[*ast.QueryDocument] // valid ones
-	complexity int                               // limit of an operation
+	executor *executor.Executor
+	load     func(ctx context.Context, document string) gqlerror.List
 }
 
-func newEngine(schema Executable, log *slog.Logger, complexity int, around graphql.OperationMiddleware) engine {
-	e := engine{presenter{log}, executor.New(schema), schema.Schema(), lru.New[*ast.QueryDocument](cachedDocuments), complexity}
-	e.executor.SetQueryCache(e.documents)
+func newEngine(schema Executable, log *slog.Logger, limit Limiter, around graphql.OperationMiddleware) engine {
+	e := engine{presenter{log}, executor.New(schema), nil}
+	e.executor.SetQueryCache(lru.New[*ast.QueryDocument](cachedDocuments))
 	e.executor.SetErrorPresenter(e.present)
 	e.executor.SetRecoverFunc(e.recovered)
 	e.executor.Use(extension.Introspection{})
 	e.executor.AroundOperations(around)
 	e.executor.AroundFields(schema.aroundField)
+	if limit != nil {
+		e.load = limit.Apply(e.executor, schema.Schema())
+	}
 	return e
 }
 
@@ -64,8 +68,7 @@ func (e Executable) aroundField(ctx context.Context, next graphql.Resolver) (any
 	return result, nil
 }
 
-// begin parses, validates and measures an operation without running it. For a refused one it returns an answer and no
-// operation.
+// begin parses and validates an operation without running it. For a refused one it returns an answer and no operation.
 func (e engine) begin(ctx context.Context, params *graphql.RawParams) (operation *graphql.OperationContext, refusal *graphql.Response) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -73,87 +76,20 @@ func (e engine) begin(ctx context.Context, params *graphql.RawParams) (operation
 		}
 	}()
 	ctx = graphql.StartOperationTrace(ctx)
-	errs := e.load(ctx, params.Query)
-	if errs == nil {
-		operation, errs = e.executor.CreateOperationContext(ctx, params)
+	if ctx.Err() != nil { // the client has left
+		return nil, e.response(ctx, ctx.Err())
+	}
+	var errs gqlerror.List
+	if e.load != nil {
+		errs = e.load(ctx, params.Query)
 	}
 	if errs == nil {
-		errs = listOf(limitComplexity(operation, e.complexity))
+		operation, errs = e.executor.CreateOperationContext(ctx, params)
 	}
 	if errs != nil {
 		return nil, e.executor.DispatchError(ctx, errs)
 	}
 	return operation, nil
-}
-
-// load puts the valid document of a text into the cache, where the executor finds it, or returns why it is refused. The
-// time it takes grows only with the length of the text, because no other limit applies to it.
-func (e engine) load(ctx context.Context, text string) gqlerror.List {
-	if _, cached := e.documents.Get(ctx, text); cached {
-		return nil
-	}
-	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
-	if err == nil {
-		err = limitWork(document)
-	}
-	if err == nil && ctx.Err() != nil {
-		err = resolverError{ctx.Err()} // the client has left
-	}
-	if err != nil {
-		return listOf(err)
-	}
-	if errs := validator.ValidateWithRules(e.schema, document, validation()); len(errs) > 0 {
-		return errs
-	}
-	deferNothing(e.schema, document)
-	e.documents.Add(ctx, text, document)
-	return nil
-}
-
-func listOf(err error) gqlerror.List {
-	if err == nil {
-		return nil
-	}
-	return gqlerror.List{gqlerror.WrapIfUnwrapped(err)}
-}
-
-// validation returns the rules of GraphQL, which together report maxErrors errors. They suggest no similar names,
-// because the search for them may cost more than all the rules.
-func validation() *rules.Rules {
-	chosen := rules.NewDefaultRules()
-	for _, rule := range []core.Rule{
-		rules.FieldsOnCorrectTypeRuleWithoutSuggestions,
-		rules.KnownArgumentNamesRuleWithoutSuggestions,
-		rules.KnownTypeNamesRuleWithoutSuggestions,
-		rules.ScalarLeafsRuleWithoutSuggestions,
-		rules.ValuesOfCorrectTypeRuleWithoutSuggestions,
-	} {
-		chosen.ReplaceRule(strings.TrimSuffix(rule.Name, "WithoutSuggestions"), rule.RuleFunc)
-	}
-	reported, limited := 0, rules.NewRules()
-	for name, rule := range chosen.GetInner() {
-		limited.AddRule(name, func(observers *core.Events, report core.AddErrFunc) {
-			rule(observers, func(options ...core.ErrorOption) {
-				if reported++; reported <= maxErrors {
-					report(options...)
-				}
-			})
-		})
-	}
-	return limited
-}
-
-// deferNothing turns @defer off, which permits an answer in parts but does not require it: over POST there is only one
-// part, and the engine would wait forever for a deferred part after an operation's timeout.
-func deferNothing(schema *ast.Schema, document *ast.QueryDocument) {
-	never := ast.ArgumentList{{Name: "if", Value: &ast.Value{Kind: ast.BooleanValue, Raw: "false"}}}
-	var visitor core.Events
-	visitor.OnDirective(func(_ *core.Walker, directive *ast.Directive) {
-		if directive.Name == "defer" {
-			directive.Arguments = never
-		}
-	})
-	core.Walk(schema, document, &visitor)
 }
 
 // run passes each answer of an operation to send until there are no more or send returns false. send must not keep an
@@ -194,4 +130,113 @@ func encodeJSON(answer *graphql.Response) []byte {
 		return slices.Concat([]byte(`{"errors":`), errs, []byte(`}`))
 	}
 	return slices.Concat([]byte(`{"errors":`), errs, []byte(`,"data":`), answer.Data, []byte(`}`))
+}
+
+const needsStream = "must be sent over a WebSocket, or by a request that prefers text/event-stream"
+
+// aroundOperation runs for every operation after the limits. A subscription needs a streaming transport. Other
+// operations get a time limit and wait for their consistency tokens.
+func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	a := askerOf(ctx)
+	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
+		return h.inTime(ctx, a, next)
+	}
+	err := error(&ident.InvalidError{Field: "subscription", Reason: needsStream})
+	if a.canStream {
+		err = h.await(ctx, a)
+	}
+	if err != nil {
+		return graphql.OneShot(h.response(ctx, err))
+	}
+	return h.follow(ctx, a, next)
+}
+
+// await waits for the consistency tokens of the request.
+func (h *handler) await(ctx context.Context, a asker) error {
+	if len(a.tokens) == 0 {
+		return nil
+	}
+	viewer := query.Viewer{Tenant: a.Tenant}
+	if !a.NamesAnyone() && !a.IsOperator() {
+		viewer.User = a.Account
+	}
+	return h.queries.Await(ctx, viewer, a.tokens)
+}
+
+// inTime executes an operation other than a subscription within the query timeout. The timeout includes the waits for
+// its tokens. The engine resolves an operation when the transport asks for the response, so the deadline
+// is set around that. The transport's own context has no deadline, because the answer about a timeout must be sent,
+// too.
+func (h *handler) inTime(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
+	deadline := time.Now().Add(h.settings.QueryTimeout)
+	waiting, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	if err := h.await(waiting, a); err != nil {
+		return graphql.OneShot(h.response(ctx, err))
+	}
+	responses, answered := next(ctx), false
+	return func(ctx context.Context) *graphql.Response {
+		if answered {
+			return nil
+		}
+		answered = true
+		inTime, cancel := context.WithDeadline(ctx, deadline)
+		defer cancel()
+		return responses(inTime)
+	}
+}
+
+// subscription is shared by the resolver, which sends changes ([Stream]), and the handler, which answers them.
+type subscription struct {
+	presenter
+	// ended is the reason for the end; nil: the client's request. It is set before the channel of changes is closed.
+	ended *gqlerror.Error
+}
+
+type subscriptionKey struct{}
+
+// follow answers a subscription. If it ends with an error, that is the last answer. It ends when its
+// caller is not admitted any more.
+func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
+	s := &subscription{presenter: h.presenter}
+	following, release := a.guard.Stay(context.WithValue(ctx, subscriptionKey{}, s))
+	responses, ended := next(following), false
+	return func(following context.Context) *graphql.Response {
+		if ended {
+			return nil
+		}
+		if response := responses(following); response != nil {
+			return response
+		}
+		ended = true
+		defer release()
+		if cause := context.Cause(following); cause != nil && ctx.Err() == nil {
+			s.ended = h.present(following, cause)
+		}
+		if ctx.Err() != nil || s.ended == nil {
+			return nil
+		}
+		return &graphql.Response{Errors: gqlerror.List{s.ended}, Data: []byte("null")}
+	}
+}
+
+// Stream sends changes to a subscription until they end. Its goroutine ends with ctx, which is the subscription's.
+func Stream[S, T any](ctx context.Context, changes iter.Seq2[S, error], form func(S) T) <-chan T {
+	s := ctx.Value(subscriptionKey{}).(*subscription)
+	sent := make(chan T)
+	go func() {
+		defer close(sent)
+		for changed, err := range changes {
+			if err != nil {
+				s.ended = s.present(ctx, resolverError{err})
+				return
+			}
+			select {
+			case sent <- form(changed):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return sent
 }

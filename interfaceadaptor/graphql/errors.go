@@ -20,12 +20,12 @@ const (
 	codeNotFound          = "NOT_FOUND"
 	codeBadInput          = "BAD_USER_INPUT"
 	codeBehind            = "READ_MODEL_BEHIND"
-	codeTooComplex        = "TOO_COMPLEX"
+	CodeTooComplex        = "TOO_COMPLEX"
 	codeTooManyOperations = "TOO_MANY_OPERATIONS"
 	codeUnauthenticated   = "UNAUTHENTICATED"
 	codeForbidden         = "FORBIDDEN"
 	codeTooManyRequests   = "TOO_MANY_REQUESTS"
-	codeUnavailable       = "UNAVAILABLE"
+	CodeUnavailable       = "UNAVAILABLE"
 	codeInternal          = "INTERNAL"
 )
 
@@ -37,8 +37,8 @@ var answers = map[es.Kind]struct{ code, message string }{
 	es.NotFound:    {code: codeNotFound},
 	es.Forbidden:   {code: codeForbidden},
 	es.Behind:      {code: codeBehind},
-	es.Unavailable: {codeUnavailable, "a store did not answer in time; try again"},
-	es.Canceled:    {codeUnavailable, "the request ended before it was answered"},
+	es.Unavailable: {CodeUnavailable, "a store did not answer in time; try again"},
+	es.Canceled:    {CodeUnavailable, "the request ended before it was answered"},
 	// of the journal: an operator must repair it
 	es.Inconsistent: {codeInternal, internalMessage},
 	// commands have this kind and the following ones; queries never do
@@ -56,13 +56,13 @@ var denials = map[int]struct {
 	http.StatusUnauthorized:       {codeUnauthenticated, closeUnauthorized},
 	http.StatusForbidden:          {codeForbidden, closeForbidden},
 	http.StatusTooManyRequests:    {codeTooManyRequests, closeTryAgainLater},
-	http.StatusServiceUnavailable: {codeUnavailable, closeTryAgainLater},
+	http.StatusServiceUnavailable: {CodeUnavailable, closeTryAgainLater},
 }
 
-// limitRefusal is an error of this package with its own code: a limit was reached.
-type limitRefusal struct{ code, message string }
+// Refusal is an error with a code of its own: a limit was reached.
+type Refusal struct{ Code, Message string }
 
-func (e *limitRefusal) Error() string { return e.message }
+func (r *Refusal) Error() string { return r.Message }
 
 // resolverError marks an error of a resolver, in contrast to one of the GraphQL engine.
 type resolverError struct{ error }
@@ -84,13 +84,13 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	}
 	code := codeBadInput // the engine's errors are about the request
 	var ours resolverError
-	var refused *limitRefusal
+	var refused *Refusal
 	var denied *admission.Refusal
 	switch {
 	case errors.As(err, &denied):
 		code, shown.Message = denials[denied.Status].code, denied.Detail
 	case errors.As(err, &refused):
-		code, shown.Message = refused.code, refused.message
+		code, shown.Message = refused.Code, refused.Message
 	case errors.As(err, &ours):
 		kind := es.KindOf(ours.error)
 		answer := answers[kind]

@@ -20,7 +20,7 @@ func (inconsistent) Class() string { return "inconsistent" }
 
 // TestEveryKindHasACode tries all kinds of errors and every rejection that the use cases know.
 func TestEveryKindHasACode(t *testing.T) {
-	codes := []string{codeNotFound, codeForbidden, codeBadInput, codeBehind, codeTooComplex, codeUnavailable, codeInternal}
+	codes := []string{codeNotFound, codeForbidden, codeBadInput, codeBehind, CodeTooComplex, CodeUnavailable, codeInternal}
 	samples := append([]error{thread.ErrThreadNotFound, thread.ErrNotMember, thread.ErrNameUnchanged}, es.ErrConcurrentUpdate, es.ErrKeyReused, es.ErrUnavailable, es.ErrBehind,
 		&ident.InvalidError{Field: "name", Reason: "must be something"}, &es.VersionMismatchError{Expected: 1, Current: 2},
 		context.Canceled, context.DeadlineExceeded, inconsistent{errors.New("head and journal contradict each other")}, errors.New("the password of the database is hunter2"))
@@ -50,7 +50,7 @@ func TestEveryKindHasACode(t *testing.T) {
 	}
 	for kind, want := range map[es.Kind]string{
 		es.Invalid: codeBadInput, es.NotFound: codeNotFound, es.Forbidden: codeForbidden, es.Behind: codeBehind,
-		es.Unavailable: codeUnavailable, es.Internal: codeInternal,
+		es.Unavailable: CodeUnavailable, es.Internal: codeInternal,
 	} {
 		if answers[kind].code != want {
 			t.Errorf("clients see kind %d as %s, want %s", kind, answers[kind].code, want)

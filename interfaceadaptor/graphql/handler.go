@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -20,23 +21,20 @@ const maxBody = 64 << 10 // bytes of a request, and of a message on a WebSocket
 
 // Settings are set by operators. A zero field takes its default.
 type Settings struct {
-	ComplexityLimit int           // maximum complexity of an operation: 20,000
 	QueryTimeout    time.Duration // limit of an operation other than a subscription, on any transport: 10 s
 	KeepAlive       time.Duration // between two keep-alive messages on a stream: 15 s
 	InitTimeout     time.Duration // limit from opening a WebSocket to its connection_init: 10 s
 	ConnectionLimit int           // open WebSockets and event streams: 10,000
 	OperationLimit  int           // concurrent operations per WebSocket: 256
-	InFlightLimit   int           // total complexity of operations that are resolved at once: ComplexityLimit
+	Limit           Limiter       // none
 }
 
 func (s Settings) withDefaults() Settings {
-	s.ComplexityLimit = cmp.Or(s.ComplexityLimit, 20_000)
 	s.QueryTimeout = cmp.Or(s.QueryTimeout, 10*time.Second)
 	s.KeepAlive = cmp.Or(s.KeepAlive, 15*time.Second)
 	s.InitTimeout = cmp.Or(s.InitTimeout, 10*time.Second)
 	s.ConnectionLimit = cmp.Or(s.ConnectionLimit, 10_000)
 	s.OperationLimit = cmp.Or(s.OperationLimit, 256)
-	s.InFlightLimit = cmp.Or(s.InFlightLimit, s.ComplexityLimit)
 	return s
 }
 
@@ -47,10 +45,6 @@ type handler struct {
 	queries     *query.Queries
 	settings    Settings
 	connections *semaphore.Weighted // open WebSockets and event streams
-	// inFlight is the total complexity of operations that are resolved at once: an answer needs several times its size
-	// in memory until it is encoded. Operations beyond the limit wait in order of arrival. Sending is not part of it,
-	// so slow clients do not delay others.
-	inFlight *semaphore.Weighted
 }
 
 // NewHandler returns the GraphQL endpoint that serves schema, for GET and POST. WebSockets and server-sent events
@@ -60,9 +54,8 @@ func NewHandler(streams context.Context, queries *query.Queries, schema Executab
 	h := &handler{
 		streams: streams, queries: queries, settings: settings,
 		connections: semaphore.NewWeighted(int64(settings.ConnectionLimit)),
-		inFlight:    semaphore.NewWeighted(int64(settings.InFlightLimit)),
 	}
-	h.engine = newEngine(schema, log, settings.ComplexityLimit, h.aroundOperation)
+	h.engine = newEngine(schema, log, settings.Limit, h.aroundOperation)
 	return h
 }
 
@@ -79,7 +72,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if a.canStream {
 		if !h.connections.TryAcquire(1) {
 			w.Header().Set("Retry-After", "1")
-			h.refuse(w, r, http.StatusServiceUnavailable, &limitRefusal{codeUnavailable,
+			h.refuse(w, r, http.StatusServiceUnavailable, &Refusal{CodeUnavailable,
 				"the server has reached its limit of open WebSockets and event streams; reconnect later"})
 			return
 		}
@@ -123,7 +116,7 @@ func statusOf(r *http.Request, answer *graphql.Response) int {
 		return http.StatusOK
 	}
 	switch answer.Errors[0].Extensions["code"] {
-	case codeBehind, codeUnavailable:
+	case codeBehind, CodeUnavailable:
 		return http.StatusServiceUnavailable
 	case codeInternal:
 		return http.StatusInternalServerError
@@ -156,4 +149,76 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, answ
 	w.Header().Set("Content-Length", strconv.Itoa(len(encoded)))
 	w.WriteHeader(status)
 	_, _ = w.Write(encoded) // fails only if the client has disconnected
+}
+
+// writeTimeout limits how long a client may take to receive an event, or a message on a WebSocket.
+const writeTimeout = 15 * time.Second
+
+// serveEvents answers an operation by server-sent events: each answer is an event `next`, and the last event is
+// `complete`. A stream that ends because the server stops has no `complete`, so the client reconnects.
+func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	events := &eventWriter{w: w, controller: http.NewResponseController(w), broken: cancel}
+	w.Header().Set("Content-Type", mediaEvents)
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer events
+	if events.controller.SetReadDeadline(time.Time{}) != nil {
+		return
+	}
+	events.write([]byte(": hello\n\n"))
+	var alive sync.WaitGroup
+	alive.Go(func() { events.keepAlive(ctx, h.settings.KeepAlive) })
+	send := func(answer *graphql.Response) bool {
+		encoded, release, whole := h.encode(ctx, answer)
+		defer release()
+		if ctx.Err() == nil {
+			events.write([]byte("event: next\ndata: "), encoded, []byte("\n\n"))
+		}
+		return whole
+	}
+	if operation, refused := h.begin(ctx, params); refused != nil {
+		send(refused)
+	} else {
+		h.run(ctx, operation, send)
+	}
+	if ctx.Err() == nil {
+		events.write([]byte("event: complete\ndata:\n\n"))
+	}
+	cancel()
+	alive.Wait()
+}
+
+// eventWriter writes events, each within a time limit.
+type eventWriter struct {
+	mu         sync.Mutex
+	w          http.ResponseWriter
+	controller *http.ResponseController
+	broken     context.CancelFunc // called when the client does not receive an event
+}
+
+func (e *eventWriter) write(parts ...[]byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	err := e.controller.SetWriteDeadline(time.Now().Add(writeTimeout))
+	for _, part := range parts {
+		if err == nil {
+			_, err = e.w.Write(part)
+		}
+	}
+	if err != nil || e.controller.Flush() != nil {
+		e.broken()
+	}
+}
+
+func (e *eventWriter) keepAlive(ctx context.Context, interval time.Duration) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			e.write([]byte(": still here\n\n"))
+		case <-ctx.Done():
+			return
+		}
+	}
 }

@@ -3,13 +3,10 @@ package graphql_test
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"example.com/threads/domain/thread"
-	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/tests/readmodeltest"
 )
 
@@ -139,109 +136,5 @@ func TestATenantIsNamedOnce(t *testing.T) {
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusBadRequest {
 		t.Errorf("two tenants: %d", response.StatusCode)
-	}
-}
-
-func TestComplexityIsRefusedBeforeAnythingRuns(t *testing.T) {
-	db := readmodeltest.SQLite(t)
-	user := readmodeltest.NewUser().String()
-	// Two fields in each of seven rows, and the list.
-	exact := `{ getThreads(userAccountId: "` + user + `", first: 7) { id name } }`
-	nested := `query($n: Int) { threads(userAccountId: "` + user + `", first: $n) { edges { node { messages(last: 10) { edges { node { id } } } } } pageInfo { endCursor } } }`
-	// threads + edges*n*(edge + node + messages + edges + 10*(node + id)) + pageInfo + endCursor
-	costOfNested := func(n int) int { return 1 + 1 + n*(1+1+1+10*2) + 2 }
-	for name, test := range map[string]struct {
-		document string
-		n        any
-		cost     int
-	}{
-		"list":           {exact, nil, 1 + 7*2},
-		"page of 3":      {nested, 3, costOfNested(3)},
-		"default page":   {nested, nil, costOfNested(50)},
-		"largest page":   {nested, 500, costOfNested(500)},
-		"page too large": {nested, 1 << 30, costOfNested(500)},
-		"fragments":      {`{ ...F ...F } fragment F on Query { getThreads(userAccountId: "` + user + `", first: 7) { id name } }`, nil, 2 * 15},
-	} {
-		for limit, refused := range map[int]bool{test.cost: false, test.cost - 1: true} {
-			a := serve(t, db, settings{Settings: graphql.Settings{ComplexityLimit: limit}})
-			variables := map[string]any{}
-			if test.n != nil {
-				variables["n"] = test.n
-			}
-			before := a.statements()
-			got := a.ask(t, asked{variables: variables}, test.document)
-			if (got.code() == "TOO_COMPLEX") != refused {
-				t.Errorf("%s at a limit of %d: %q %+v", name, limit, got.code(), got.Errors)
-			}
-			if spent := a.statements() - before; refused && spent != 0 {
-				t.Errorf("%s: %d statements", name, spent)
-			}
-		}
-	}
-}
-
-func TestDocumentsMadeToBeExpensive(t *testing.T) {
-	db := readmodeltest.SQLite(t)
-	a := serve(t, db, settings{})
-	user := readmodeltest.NewUser().String()
-	bomb := &strings.Builder{}
-	bomb.WriteString(`{ ...F0 }`)
-	for i := range 60 { // 2^60 fields
-		fmt.Fprintf(bomb, ` fragment F%d on Query { ...F%d ...F%d }`, i, i+1, i+1)
-	}
-	bomb.WriteString(` fragment F60 on Query { __typename }`)
-	many := &strings.Builder{}
-	for i := range 101 {
-		fmt.Fprintf(many, ` a%d: getThreads(userAccountId: "%s") { id }`, i, user)
-	}
-	deep := `{ __type(name: "Query") { ` + strings.Repeat(`ofType { `, 30) + `name` + strings.Repeat(` }`, 30) + ` } }`
-	started := time.Now()
-	for name, document := range map[string]string{"fragments": bomb.String(), "top-level fields": `{ ` + many.String() + ` }`, "depth": deep} {
-		if got := a.ask(t, asked{}, document); got.code() != "TOO_COMPLEX" {
-			t.Errorf("%s: %q", name, got.code())
-		}
-	}
-	tokens := `{ ` + strings.Repeat(`__typename `, 5500) + `}`
-	if got := a.ask(t, asked{}, tokens); got.code() != "BAD_USER_INPUT" {
-		t.Errorf("too many tokens: %q", got.code())
-	}
-	if a.statements() != 0 || time.Since(started) > 5*time.Second {
-		t.Errorf("%d statements in %s", a.statements(), time.Since(started))
-	}
-}
-
-// TestTooManySelectionsAreRefusedOnEveryTransport tries the largest accepted number of repetitions of a field, and one
-// more.
-func TestTooManySelectionsAreRefusedOnEveryTransport(t *testing.T) {
-	db := readmodeltest.SQLite(t)
-	a, w := serve(t, db, settings{}), db.World(t, "acme")
-	alice := readmodeltest.NewUser()
-	chat := w.Thread("chat", alice)
-	document := func(n int) string {
-		return `{ getThread(` + ids(chat, alice) + `) {` + strings.Repeat(` name`, n) + ` } }`
-	}
-	const most = 311
-	for n, want := range map[int]string{most: "", most + 1: "TOO_COMPLEX"} {
-		if got := a.ask(t, asked{tenant: "acme"}, document(n)); got.code() != want {
-			t.Errorf("POST, %d: %q %+v", n, got.code(), got.Errors)
-		}
-		byGET := *a
-		byGET.url += "?query=" + url.QueryEscape(document(n))
-		if got := byGET.send(t, http.MethodGet, map[string]string{"X-Tenant-Code": "acme"}, ""); got.code() != want {
-			t.Errorf("GET, %d: %q %+v", n, got.code(), got.Errors)
-		}
-		for name, subscribe := range transports {
-			if _, got := subscribe(t, a, asked{tenant: "acme"}, document(n)).take(t); got.code() != want {
-				t.Errorf("%s, %d: %q %+v", name, n, got.code(), got.Errors)
-			}
-		}
-	}
-	deep := func(n int) string {
-		return `{ __type(name: "x") { ` + strings.Repeat(`ofType { `, n-2) + `name` + strings.Repeat(` }`, n-2) + ` } }`
-	}
-	for n, want := range map[int]string{20: "", 21: "TOO_COMPLEX"} {
-		if got := a.ask(t, asked{}, deep(n)); got.code() != want {
-			t.Errorf("depth %d: %q %+v", n, got.code(), got.Errors)
-		}
 	}
 }

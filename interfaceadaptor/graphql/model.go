@@ -2,7 +2,12 @@ package graphql
 
 import (
 	"context"
+	"errors"
+	"io"
 	"sync"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
@@ -115,7 +120,7 @@ func (s ThreadState) Members(ctx context.Context) ([]StateMember, error) {
 
 // Messages resolves ThreadState.messages.
 func (s ThreadState) Messages(ctx context.Context, first *int, after *string) ([]StateMessage, error) {
-	page, err := pageAfter[thread.Message](first, after, defaultPage)
+	page, err := pageAfter[thread.Message](first, after, DefaultPage)
 	if err != nil {
 		return nil, err
 	}
@@ -199,3 +204,35 @@ func each[S, T any](items []S, convert func(S) T) []T {
 	}
 	return converted
 }
+
+// errNoArgument is the error of reading a scalar that no argument in the schema has.
+var errNoArgument = errors.New("this type is never an argument")
+
+// MarshalTime writes the scalar Time.
+func MarshalTime(t time.Time) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) {
+		_, _ = io.WriteString(w, t.UTC().Format(`"2006-01-02T15:04:05.000000Z"`))
+	})
+}
+
+// UnmarshalTime always fails.
+func UnmarshalTime(any) (time.Time, error) { return time.Time{}, errNoArgument }
+
+// MarshalJSON writes the scalar JSON: a value that is already encoded.
+func MarshalJSON(encoded []byte) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(encoded) })
+}
+
+// UnmarshalJSON always fails.
+func UnmarshalJSON(any) ([]byte, error) { return nil, errNoArgument }
+
+// MarshalRole writes the enum Role.
+func MarshalRole(role thread.Role) graphql.Marshaler {
+	if role == thread.RoleAdmin {
+		return graphql.MarshalString("ADMIN")
+	}
+	return graphql.MarshalString("MEMBER")
+}
+
+// UnmarshalRole always fails.
+func UnmarshalRole(any) (thread.Role, error) { return thread.Role{}, errNoArgument }

@@ -93,9 +93,7 @@ func TestTheStatusOfAnErrorBeforeExecution(t *testing.T) {
 		"operation":        {`{"query": "query A { __typename }", "operationName": "B"}`, "BAD_USER_INPUT"},
 		"variables":        {`{"query": "query($n: Int!) { __typename }"}`, "BAD_USER_INPUT"},
 		"kind of variable": {`{"query": "query($n: Int) { getThreads(userAccountId: \"` + user + `\", first: $n) { id } }", "variables": {"n": "x"}}`, "BAD_USER_INPUT"},
-		"too complex": {`{"query": "{ getThreads(userAccountId: \"` + user + `\", first: 500) { members(first: 500) { edges { node { id } } } } }"}`,
-			"TOO_COMPLEX"},
-		"subscription": {`{"query": "subscription { threadChanged(threadId: \"` + user + `\", userAccountId: \"` + user + `\") { id } }"}`, "BAD_USER_INPUT"},
+		"subscription":     {`{"query": "subscription { threadChanged(threadId: \"` + user + `\", userAccountId: \"` + user + `\") { id } }"}`, "BAD_USER_INPUT"},
 	} {
 		for accept, want := range map[string]int{"": 200, asJSON: 200, asResponse: 400, asUrql: 400} {
 			status, _, raw := exchange(t, http.MethodPost, a.url, accept, test.body)

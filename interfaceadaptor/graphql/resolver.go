@@ -46,7 +46,7 @@ func (r Resolver) GetThreadByCode(ctx context.Context, code, userAccountID strin
 // GetThreads resolves Query.getThreads.
 func (r Resolver) GetThreads(ctx context.Context, userAccountID string, first *int, after *string) ([]Thread, error) {
 	viewer, err := ViewerOf(ctx, userAccountID)
-	page, pageErr := pageAfter[thread.Thread](first, after, defaultPage)
+	page, pageErr := pageAfter[thread.Thread](first, after, DefaultPage)
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string)
 // GetMembers resolves Query.getMembers.
 func (r Resolver) GetMembers(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]Member, error) {
 	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
-	page, pageErr := pageAfter[thread.Member](first, after, defaultPage)
+	page, pageErr := pageAfter[thread.Member](first, after, DefaultPage)
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (r Resolver) GetMessage(ctx context.Context, messageID, userAccountID strin
 // GetMessages resolves Query.getMessages.
 func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]Message, error) {
 	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
-	page, pageErr := pageAfter[thread.Message](first, after, 2*defaultPage)
+	page, pageErr := pageAfter[thread.Message](first, after, 2*DefaultPage)
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/generated"
@@ -195,12 +199,22 @@ func TestQueriesOverStreams(t *testing.T) {
 	})
 }
 
-func TestAnOperationThatAsksForTooMuchIsToldSoOverStreams(t *testing.T) {
+// refuseAll is a [graphql.Limiter].
+type refuseAll struct{}
+
+func (refuseAll) Apply(*executor.Executor, *ast.Schema) func(context.Context, string) gqlerror.List {
+	return func(context.Context, string) gqlerror.List {
+		return gqlerror.List{gqlerror.Wrap(&graphql.Refusal{Code: graphql.CodeTooComplex, Message: "too much"})}
+	}
+}
+
+func TestAnOperationThatAsksForTooMuchIsToldSoOnEveryTransport(t *testing.T) {
 	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
-		a := serve(t, db, settings{})
-		alice := readmodeltest.NewUser()
-		s := subscribe(t, a, asked{}, `{ getThreads(userAccountId: "`+alice.String()+`", first: 500) { members(first: 500) { edges { node { id } } } } }`)
-		wantRefusal(t, s, "TOO_COMPLEX")
+		a := serve(t, db, settings{Settings: graphql.Settings{Limit: refuseAll{}}})
+		wantRefusal(t, subscribe(t, a, asked{}, `{ __typename }`), "TOO_COMPLEX")
+		if got := a.ask(t, asked{}, `{ __typename }`); got.code() != "TOO_COMPLEX" {
+			t.Errorf("POST: %q", got.code())
+		}
 	})
 }
 

@@ -301,7 +301,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 func (s *socket) begin(count int, payload json.RawMessage) (*graphql.OperationContext, *graphql.Response) {
 	var err error
 	if count >= s.handler.settings.OperationLimit {
-		err = &limitRefusal{codeTooManyOperations, fmt.Sprintf(
+		err = &Refusal{codeTooManyOperations, fmt.Sprintf(
 			"%d operations run on this connection, and more are not accepted; end one of them, or open another connection", count)}
 	} else {
 		err = askerOf(s.ctx).guard.Next(s.ctx)

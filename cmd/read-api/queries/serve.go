@@ -20,8 +20,9 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
 	"example.com/threads/es/projection"
-	"example.com/threads/extras/tasks"   // extra:tasks
-	"example.com/threads/extras/tenants" // extra:tenants
+	"example.com/threads/extras/limits/documents" // extra:limits
+	"example.com/threads/extras/tasks"            // extra:tasks
+	"example.com/threads/extras/tenants"          // extra:tenants
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/httpserver"
@@ -36,7 +37,7 @@ import (
 type Settings struct {
 	Address     string
 	WaitTimeout time.Duration
-	Limits      graphql.Settings // its limits
+	API         graphql.Settings
 }
 
 // ReadSettings reads them.
@@ -45,15 +46,12 @@ func ReadSettings(r *config.Reader) Settings {
 		Address: r.Address("READ_API_ADDR", ":28082", "address to listen on"),
 		WaitTimeout: r.Duration("READ_WAIT_TIMEOUT", 2*time.Second, time.Millisecond, 8*time.Second,
 			"how long a query waits for the versions of its Consistency-Token"),
-		Limits: graphql.Settings{
-			ComplexityLimit: r.Int("QUERY_COMPLEXITY_LIMIT", 20_000, 1, 10_000_000,
-				"the most fields times page sizes of an operation"),
+		API: graphql.Settings{
+			Limit: documents.ReadSettings(r), // extra:limits
 			ConnectionLimit: r.Int("LIVE_CONNECTION_LIMIT", 10_000, 1, 1_000_000,
 				"WebSockets and event streams open at once; one more is answered with 503"),
 			OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 256, 1, 10_000,
 				"operations at once on one WebSocket; one more is refused"),
-			InFlightLimit: r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000,
-				"the complexity of all operations in progress; further ones wait"),
 		},
 	}
 }
@@ -107,7 +105,7 @@ func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts sys
 	// extra:tenants }
 
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
-	endpoint := graphql.NewHandler(streams, queries, generated.Executable(schema, resolver), parts.Log, s.Limits)
+	endpoint := graphql.NewHandler(streams, queries, generated.Executable(schema, resolver), parts.Log, s.API)
 	mux := http.NewServeMux()
 	mux.Handle("GET /graphql", endpoint)
 	mux.Handle("POST /graphql", endpoint)

@@ -13,8 +13,12 @@ type Resolvers interface {
 	SubscriptionResolver
 }
 
-// Schema returns a new copy of the API's schema.
-func Schema() *ast.Schema { return gqlparser.MustLoadSchema(sources...) }
+// Schema returns a new copy of the API's schema, without @defer: an answer has one part.
+func Schema() *ast.Schema {
+	schema := gqlparser.MustLoadSchema(sources...)
+	delete(schema.Directives, "defer")
+	return schema
+}
 
 // Executable returns a schema, which may be a changed [Schema], with its resolvers.
 func Executable(schema *ast.Schema, resolvers Resolvers) graphql.Executable {

@@ -42,7 +42,7 @@ func (t Type[T]) Select(operation *graphql.OperationContext, selected ast.Select
 		if field.Name == "__typename" {
 			value = func(w io.Writer, _ *T) { graphql.MarshalString(t.Names[0]).MarshalGQL(w) }
 		}
-		if value == nil || field.IsDeferred() {
+		if value == nil {
 			return nil
 		}
 		members[i] = member[T]{fmt.Appendf(nil, `,"%s":`, field.Alias), value}

@@ -1,44 +1,65 @@
-package graphql
+package documents
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2"
+	gqlgen "github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/graphql/generated"
 )
 
-func engineWithoutData(log *slog.Logger) engine {
-	next := func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler { return next(ctx) }
-	text, err := os.ReadFile("schema.graphqls")
-	if err != nil {
-		panic(err)
-	}
-	schema := gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphqls", Input: string(text)})
-	return newEngine(Executable{ExecutableSchema: schemaAlone{schema: schema}}, log, 20_000, next)
+const (
+	codeBadInput = "BAD_USER_INPUT"
+	maxBody      = 64 << 10 // bytes of a request
+)
+
+// limited is an executor with limits. It checks operations and executes none.
+type limited struct {
+	*executor.Executor
+	load func(context.Context, string) gqlerror.List
 }
 
-// schemaAlone checks operations and executes none.
+func withLimit(complexity int) limited {
+	schema := generated.Schema()
+	e := executor.New(schemaAlone{schema: schema})
+	return limited{e, Limits{Complexity: complexity, InFlight: complexity}.Apply(e, schema)}
+}
+
 type schemaAlone struct {
-	graphql.ExecutableSchema
+	gqlgen.ExecutableSchema
 	schema *ast.Schema
 }
 
 func (s schemaAlone) Schema() *ast.Schema { return s.schema }
 
 // begun returns the code of the refusal of a document; empty: it may run.
-func begun(ctx context.Context, e engine, document string) (code string, errs int) {
-	_, refused := e.begin(ctx, &graphql.RawParams{Query: document})
+func begun(ctx context.Context, e limited, document string) (code string, errs int) {
+	return begin(ctx, e, &gqlgen.RawParams{Query: document})
+}
+
+func begin(ctx context.Context, e limited, params *gqlgen.RawParams) (code string, errs int) {
+	ctx = gqlgen.StartOperationTrace(ctx)
+	refused := e.load(ctx, params.Query)
 	if refused == nil {
+		_, refused = e.CreateOperationContext(ctx, params)
+	}
+	if len(refused) == 0 {
 		return "", 0
 	}
-	return fmt.Sprint(refused.Errors[0].Extensions["code"]), len(refused.Errors)
+	if refusal := (*graphql.Refusal)(nil); errors.As(refused[0], &refusal) {
+		return refusal.Code, len(refused)
+	}
+	return codeBadInput, len(refused)
 }
 
 // introspection is what GraphiQL asks when it opens.
@@ -53,7 +74,7 @@ fragment TypeRef on __Type { kind name ofType { kind name ofType { kind name ofT
 	ofType { kind name ofType { kind name ofType { kind name } } } } } } } } } }`
 
 func TestWhatClientsSendMayRun(t *testing.T) {
-	e := engineWithoutData(slog.New(slog.DiscardHandler))
+	e := withLimit(20_000)
 	const all = `fragment all on Thread { id name code version createdAt updatedAt createdBy updatedBy
 		members(first: 1) { edges { node { id userAccountId role createdAt updatedAt } } pageInfo { hasNextPage endCursor } }
 		messages(last: 1) { edges { node { id userAccountId text createdAt updatedAt } } pageInfo { hasPreviousPage startCursor } } }`
@@ -77,7 +98,7 @@ func TestWhatClientsSendMayRun(t *testing.T) {
 }
 
 func TestOnlyTheFirstErrorsOfADocumentAreTold(t *testing.T) {
-	e := engineWithoutData(slog.New(slog.DiscardHandler))
+	e := withLimit(20_000)
 	for n, want := range map[int]int{1: 1, 9: 9, 10: 10, 11: 10, 200: 10} {
 		code, errs := begun(t.Context(), e, shapes["unknown fields"].of(n))
 		if code != codeBadInput || errs != want {
@@ -86,20 +107,11 @@ func TestOnlyTheFirstErrorsOfADocumentAreTold(t *testing.T) {
 	}
 }
 
-func TestADocumentOfAClientThatHasLeftIsNotValidated(t *testing.T) {
-	e := engineWithoutData(slog.New(slog.DiscardHandler))
-	left, leave := context.WithCancel(t.Context())
-	leave()
-	if code, _ := begun(left, e, `{ nothing }`); code != codeUnavailable {
-		t.Errorf("got %q", code)
-	}
-}
-
 func TestTheCostOfEveryShapeIsLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it waits for seconds")
 	}
-	e := engineWithoutData(slog.New(slog.DiscardHandler))
+	e := withLimit(20_000)
 	for name, s := range shapes {
 		for n := 10; n < 3000; n += n / 2 {
 			document := s.of(n)
@@ -117,7 +129,7 @@ func mostCost(document string) time.Duration {
 
 // cost measures how long it takes to refuse a document or to let it run: the shortest of several times, because other
 // programs use the processor, too.
-func cost(t *testing.T, e engine, document string) time.Duration {
+func cost(t *testing.T, e limited, document string) time.Duration {
 	shortest := time.Hour
 	for i := range 20 {
 		uncached := document + strings.Repeat(" ", i)
@@ -136,7 +148,7 @@ func FuzzDocumentCost(f *testing.F) {
 	for _, s := range shapes {
 		f.Add(s.head, s.first, s.middle, s.second, s.tail, uint16(400))
 	}
-	e := engineWithoutData(slog.New(slog.DiscardHandler))
+	e := withLimit(20_000)
 	f.Fuzz(func(t *testing.T, head, first, middle, second, tail string, n uint16) {
 		if len(first)+len(second) == 0 {
 			return
@@ -147,6 +159,24 @@ func FuzzDocumentCost(f *testing.F) {
 		}
 		if spent := cost(t, e, document); spent > mostCost(document) {
 			t.Errorf("%d bytes took %s", len(document), spent)
+		}
+	})
+}
+
+// fuzzedDocument has a variable and a fragment.
+const fuzzedDocument = `query Q($n: Int = 3) { threads(userAccountId: "01ARZ3NDEKTSV4RRFFQ69G5FAV", first: $n) { edges { node { ...T } } } }
+fragment T on Thread { id members(first: 2) { edges { node { role } } } }`
+
+// Any document must be refused or measured without a panic.
+func FuzzDocument(f *testing.F) {
+	f.Add(fuzzedDocument, `{"n": 500}`)
+	f.Add(`subscription { threadChanged(threadId: "x", userAccountId: "y") { id } }`, `{}`)
+	f.Add(`{ ...A } fragment A on Query { ...A }`, `null`)
+	e := withLimit(20_000)
+	f.Fuzz(func(t *testing.T, document, variables string) {
+		var values map[string]any
+		if json.Unmarshal([]byte(variables), &values) == nil {
+			begin(t.Context(), e, &gqlgen.RawParams{Query: document, Variables: values})
 		}
 	})
 }

@@ -1,6 +1,6 @@
 //go:build !race
 
-package graphql
+package documents
 
 // slower is how much longer the same work may take with the race detector.
 const slower = 1

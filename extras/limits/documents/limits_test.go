@@ -1,0 +1,189 @@
+package documents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	gqlgen "github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"golang.org/x/sync/semaphore"
+
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/graphql/generated"
+	"example.com/threads/tests/readmodeltest"
+	"example.com/threads/usecase/query"
+)
+
+// endpoint is a GraphQL endpoint with limits.
+type endpoint struct {
+	http.Handler
+	db *readmodeltest.Database
+}
+
+func serve(t *testing.T, limits Limits) endpoint {
+	t.Helper()
+	db := readmodeltest.SQLite(t)
+	queries := query.New(readmodeltest.NewReader(t, db.Counted), nil, query.Settings{})
+	type extras struct{ generated.Resolvers }
+	schema := generated.Executable(generated.Schema(), struct {
+		graphql.Resolver
+		extras
+	}{Resolver: graphql.NewResolver(queries, nil)})
+	return endpoint{graphql.NewHandler(t.Context(), queries, schema, slog.New(slog.DiscardHandler), graphql.Settings{Limit: limits}), db}
+}
+
+// ask returns the code of the answer's first error; empty: there is none.
+func (e endpoint) ask(t *testing.T, document string, variables map[string]any) string {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(string(body)))
+	request.Header.Set("Content-Type", "application/json")
+	recorder := httptest.NewRecorder()
+	e.ServeHTTP(recorder, request)
+	var answer struct {
+		Errors []struct{ Extensions struct{ Code string } }
+	}
+	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil {
+		t.Fatalf("%s: %v", recorder.Body, err)
+	}
+	if len(answer.Errors) == 0 {
+		return ""
+	}
+	return answer.Errors[0].Extensions.Code
+}
+
+func TestComplexityIsRefusedBeforeAnythingRuns(t *testing.T) {
+	user := readmodeltest.NewUser().String()
+	// Two fields in each of seven rows, and the list.
+	exact := `{ getThreads(userAccountId: "` + user + `", first: 7) { id name } }`
+	nested := `query($n: Int) { threads(userAccountId: "` + user + `", first: $n) { edges { node { messages(last: 10) { edges { node { id } } } } } pageInfo { endCursor } } }`
+	// threads + edges*n*(edge + node + messages + edges + 10*(node + id)) + pageInfo + endCursor
+	costOfNested := func(n int) int { return 1 + 1 + n*(1+1+1+10*2) + 2 }
+	for name, test := range map[string]struct {
+		document string
+		n        any
+		cost     int
+	}{
+		"list":           {exact, nil, 1 + 7*2},
+		"page of 3":      {nested, 3, costOfNested(3)},
+		"default page":   {nested, nil, costOfNested(50)},
+		"largest page":   {nested, 500, costOfNested(500)},
+		"page too large": {nested, 1 << 30, costOfNested(500)},
+		"fragments":      {`{ ...F ...F } fragment F on Query { getThreads(userAccountId: "` + user + `", first: 7) { id name } }`, nil, 2 * 15},
+	} {
+		for limit, refused := range map[int]bool{test.cost: false, test.cost - 1: true} {
+			e := serve(t, Limits{Complexity: limit, InFlight: limit})
+			variables := map[string]any{}
+			if test.n != nil {
+				variables["n"] = test.n
+			}
+			before := e.db.Statements()
+			code := e.ask(t, test.document, variables)
+			if (code == graphql.CodeTooComplex) != refused {
+				t.Errorf("%s at a limit of %d: %q", name, limit, code)
+			}
+			if spent := e.db.Statements() - before; refused && spent != 0 {
+				t.Errorf("%s: %d statements", name, spent)
+			}
+		}
+	}
+}
+
+func TestDocumentsMadeToBeExpensive(t *testing.T) {
+	e := serve(t, Limits{Complexity: 20_000, InFlight: 20_000})
+	user := readmodeltest.NewUser().String()
+	bomb := &strings.Builder{}
+	bomb.WriteString(`{ ...F0 }`)
+	for i := range 60 { // 2^60 fields
+		fmt.Fprintf(bomb, ` fragment F%d on Query { ...F%d ...F%d }`, i, i+1, i+1)
+	}
+	bomb.WriteString(` fragment F60 on Query { __typename }`)
+	many := &strings.Builder{}
+	for i := range 101 {
+		fmt.Fprintf(many, ` a%d: getThreads(userAccountId: "%s") { id }`, i, user)
+	}
+	started, before := time.Now(), e.db.Statements()
+	for name, document := range map[string]string{"fragments": bomb.String(), "top-level fields": `{ ` + many.String() + ` }`, "depth": deep(30)} {
+		if code := e.ask(t, document, nil); code != graphql.CodeTooComplex {
+			t.Errorf("%s: %q", name, code)
+		}
+	}
+	tokens := `{ ` + strings.Repeat(`__typename `, 5500) + `}`
+	if code := e.ask(t, tokens, nil); code != codeBadInput {
+		t.Errorf("too many tokens: %q", code)
+	}
+	if e.db.Statements() != before || time.Since(started) > 5*time.Second {
+		t.Errorf("%d statements in %s", e.db.Statements()-before, time.Since(started))
+	}
+}
+
+func deep(n int) string {
+	return `{ __type(name: "x") { ` + strings.Repeat(`ofType { `, n-2) + `name` + strings.Repeat(` }`, n-2) + ` } }`
+}
+
+// TestTooManySelectionsAreRefused tries the largest accepted number of repetitions of a field, and one more.
+func TestTooManySelectionsAreRefused(t *testing.T) {
+	e := serve(t, Limits{Complexity: 20_000, InFlight: 20_000})
+	repeated := func(n int) string { return `{ __type(name: "Query") {` + strings.Repeat(` name`, n) + ` } }` }
+	const most = 311
+	for n, want := range map[int]string{most: "", most + 1: graphql.CodeTooComplex} {
+		if code := e.ask(t, repeated(n), nil); code != want {
+			t.Errorf("%d: %q", n, code)
+		}
+	}
+	for n, want := range map[int]string{20: "", 21: graphql.CodeTooComplex} {
+		if code := e.ask(t, deep(n), nil); code != want {
+			t.Errorf("depth %d: %q", n, code)
+		}
+	}
+}
+
+// TestQueriesWaitForRoom executes a query while another one has all of the complexity in flight.
+func TestQueriesWaitForRoom(t *testing.T) {
+	e := withLimit(20)
+	ctx := gqlgen.StartOperationTrace(t.Context())
+	operation, errs := e.CreateOperationContext(ctx, &gqlgen.RawParams{Query: `{ __type(name: "x") { name } }`})
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	operation.Operation.Operation = ast.Query
+	operation.Stats.SetExtension(complexityStat, 1000) // as much as there is
+	limit := operations{limits: Limits{InFlight: 20}, inFlight: semaphore.NewWeighted(20)}
+	ctx = gqlgen.WithOperationContext(ctx, operation)
+	ctx = gqlgen.WithResponseContext(ctx, gqlgen.DefaultErrorPresenter, gqlgen.DefaultRecover)
+	inside, leave, answered := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(answered)
+		limit.InterceptResponse(ctx, func(context.Context) *gqlgen.Response {
+			close(inside)
+			<-leave
+			return &gqlgen.Response{}
+		})
+	}()
+	<-inside
+	late, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+	defer cancel()
+	answer := limit.InterceptResponse(late, func(context.Context) *gqlgen.Response {
+		t.Error("it was executed")
+		return nil
+	})
+	if refusal := (*graphql.Refusal)(nil); !errors.As(answer.Errors, &refusal) || refusal.Code != graphql.CodeUnavailable {
+		t.Errorf("got %v", answer.Errors)
+	}
+	close(leave)
+	<-answered
+	if answer := limit.InterceptResponse(ctx, func(context.Context) *gqlgen.Response { return &gqlgen.Response{} }); len(answer.Errors) != 0 {
+		t.Errorf("then %v", answer.Errors)
+	}
+}
