@@ -13,8 +13,8 @@ import (
 
 const maxRootFields = 100 // each needs a statement of its own
 
-// complexityOf returns the number of an operation's fields, where fields inside a list count as often as the list's page
-// has rows. It refuses an operation that would cost too much to execute.
+// complexityOf returns the number of an operation's fields, where fields inside a list count as often as the list's
+// page has rows. It refuses an operation that would cost too much to execute.
 func complexityOf(operation *gqlgen.OperationContext, most int) (int, error) {
 	m := meter{variables: operation.Variables, fragments: map[fragmentUse]measure{}}
 	total := m.selections(operation.Operation.SelectionSet, 1)

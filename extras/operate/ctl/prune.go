@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/urfave/cli/v3"
 
+	"example.com/threads/es/rowstore/table"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
@@ -24,7 +26,7 @@ func (o *operator) prune() *cli.Command {
 		}
 		return nil
 	}
-	return o.command(readModel, old, (*call).pruneRows, &cli.Command{
+	return o.command(readModel, old, (*call).prune, &cli.Command{
 		Name: "prune", Usage: "drops old rows of deleted threads, members and messages", Description: aboutPrune,
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "older-than", Usage: "such as 720h; at least 24h", Required: true},
@@ -33,17 +35,65 @@ func (o *operator) prune() *cli.Command {
 	})
 }
 
-func (c *call) pruneRows(ctx context.Context) error {
+func (c *call) prune(ctx context.Context) error {
 	dryRun, how := c.cmd.Bool(dryRunFlag.Name), "dropped"
 	if dryRun {
 		how = "would drop"
 	}
 	before := time.Now().Add(-c.cmd.Duration("older-than")).UTC()
-	rows, err := chatrows.Prune(ctx, c.db, before, dryRun)
+	rows, err := pruneRows(ctx, c.db, before, dryRun)
 	if err != nil {
 		return fmt.Errorf("prune the read model: %w", err)
 	}
 	return c.print(true, map[string]any{
 		"dry_run": dryRun, "before": before, "threads": rows.Threads, "members": rows.Members, "messages": rows.Messages,
 	}, fmt.Sprintf("%s rows of %d threads, %d members and %d messages\n", how, rows.Threads, rows.Members, rows.Messages))
+}
+
+// prunedRows counts rows.
+type prunedRows struct{ Threads, Members, Messages int }
+
+const pruneBatch = 500 // rows, maximum per statement
+
+// pruneRows deletes the rows of things that were deleted before a time: messages, members who left, and threads with
+// all their rows. These rows are not readable by anyone, and no event changes them. With dryRun it only counts.
+func pruneRows(ctx context.Context, db *sqlx.DB, before time.Time, dryRun bool) (done prunedRows, err error) {
+	const ofThread = " OR EXISTS (SELECT 1 FROM threads t WHERE t.tenant_code = r.tenant_code AND t.id = r.thread_id AND t.deleted = 1 AND t.updated_at < ?)"
+	at := before.UnixMicro()
+	if done.Messages, err = prune(ctx, db, chatrows.Messages.Name, dryRun, "r.deleted = 1 AND r.updated_at < ?"+ofThread, at, at); err != nil {
+		return done, err
+	}
+	if done.Members, err = prune(ctx, db, chatrows.Members.Name, dryRun, "r.removed = 1 AND r.updated_at < ?"+ofThread, at, at); err != nil {
+		return done, err
+	}
+	done.Threads, err = prune(ctx, db, chatrows.Threads.Name, dryRun, "r.deleted = 1 AND r.updated_at < ?", at)
+	return done, err
+}
+
+// prune deletes the rows for which a condition holds, in the order of their keys.
+func prune(ctx context.Context, db *sqlx.DB, from string, dryRun bool, condition string, args ...any) (pruned int, err error) {
+	last := []string{"", ""}
+	for {
+		page := []struct {
+			Tenant string `db:"tenant_code"`
+			ID     string `db:"id"`
+		}{}
+		err := db.SelectContext(ctx, &page, "SELECT r.tenant_code, r.id FROM "+from+" r WHERE ("+condition+") AND "+
+			"(r.tenant_code > ? OR (r.tenant_code = ? AND r.id > ?)) ORDER BY r.tenant_code, r.id LIMIT ?",
+			append(args[:len(args):len(args)], last[0], last[0], last[1], pruneBatch)...)
+		if err != nil || len(page) == 0 {
+			return pruned, err
+		}
+		keys := make([][]string, len(page))
+		for i, row := range page {
+			keys[i] = []string{row.Tenant, row.ID}
+		}
+		if !dryRun {
+			where, keyArgs := table.Where([]string{"tenant_code", "id"}, keys)
+			if _, err := db.ExecContext(ctx, "DELETE FROM "+from+" WHERE "+where, keyArgs...); err != nil {
+				return pruned, err
+			}
+		}
+		pruned, last = pruned+len(page), keys[len(keys)-1]
+	}
 }
