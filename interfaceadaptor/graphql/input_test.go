@@ -110,7 +110,6 @@ func TestUnusableRequests(t *testing.T) {
 		"another character set": {"POST", map[string]string{"Content-Type": "application/json; charset=iso-8859-1"}, good, http.StatusUnsupportedMediaType},
 		"packed":                {"POST", map[string]string{"Content-Encoding": "gzip"}, good, http.StatusUnsupportedMediaType},
 		"GET without a query":   {"GET", nil, "", http.StatusBadRequest},
-		"a WebSocket by POST":   {"POST", map[string]string{"Upgrade": "websocket", "Sec-WebSocket-Protocol": "graphql-transport-ws"}, good, http.StatusUpgradeRequired},
 	} {
 		header := map[string]string{"Content-Type": "application/json"}
 		for key, value := range test.header {
@@ -119,6 +118,23 @@ func TestUnusableRequests(t *testing.T) {
 		if got := a.send(t, test.method, header, test.body); got.status != test.status || got.code() != "BAD_USER_INPUT" {
 			t.Errorf("%s: %d %q, want %d", name, got.status, got.code(), test.status)
 		}
+	}
+}
+
+func TestAHandshakeThatIsNone(t *testing.T) {
+	a := serve(t, readmodeltest.SQLite(t), settings{})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = http.Header{"Upgrade": {"websocket"}, "Sec-Websocket-Protocol": {"graphql-transport-ws"}}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusUpgradeRequired {
+		t.Errorf("by POST: %d", response.StatusCode)
 	}
 }
 

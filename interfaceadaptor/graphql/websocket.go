@@ -48,10 +48,9 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, http.StatusBadRequest, &ident.InvalidError{Field: "Sec-WebSocket-Protocol", Reason: "must name " + subprotocol})
 		return
 	}
-	answer := &handshake{ResponseWriter: w}
-	conn, err := websocket.Accept(answer, r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}})
-	if err != nil {
-		h.refuse(w, r, answer.refusedWith, &ident.InvalidError{Field: "handshake", Reason: "must be that of a WebSocket: " + err.Error()})
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}})
+	if err != nil { // Accept has answered
+		h.log.DebugContext(r.Context(), "a WebSocket was refused", "error", err)
 		return
 	}
 	conn.SetReadLimit(maxBody)
@@ -59,27 +58,6 @@ func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
 	s.ctx, s.cancel = context.WithCancel(r.Context())
 	s.serve()
 }
-
-// handshake discards the response of [websocket.Accept] to a request that it refuses, because we answer those.
-type handshake struct {
-	http.ResponseWriter
-	refusedWith int // the status; 0: not refused
-}
-
-// Unwrap lets Accept hijack the connection.
-func (h *handshake) Unwrap() http.ResponseWriter { return h.ResponseWriter }
-
-// WriteHeader implements [http.ResponseWriter].
-func (h *handshake) WriteHeader(status int) {
-	if status < http.StatusBadRequest {
-		h.ResponseWriter.WriteHeader(status)
-		return
-	}
-	h.refusedWith = status
-}
-
-// Write implements [http.ResponseWriter].
-func (h *handshake) Write(body []byte) (int, error) { return len(body), nil }
 
 // message is a message of graphql-transport-ws.
 type message struct {
