@@ -56,7 +56,7 @@ func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
 		refusals = append(refusals, Unauthenticated("the token has expired"), missingScope(rights[0]),
 			unavailable("the token can't be verified now; try again later"))
 	}
-	problem := schemaOfProblems(op)
+	problem := &huma.Schema{Ref: "#/components/schemas/Problem"}
 	for _, refused := range refusals {
 		status := strconv.Itoa(refused.Status)
 		response := op.Responses[status]
@@ -71,16 +71,6 @@ func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
 			"status": refused.Status, "title": http.StatusText(refused.Status), "detail": refused.Detail, "code": refused.Code,
 		}}
 	}
-}
-
-// schemaOfProblems returns the schema of an operation's problems.
-func schemaOfProblems(op *huma.Operation) *huma.Schema {
-	for _, response := range op.Responses {
-		if content, has := response.Content[mediaProblem]; has {
-			return content.Schema
-		}
-	}
-	return nil
 }
 
 // viewerArgument names the viewer in every query.

@@ -40,7 +40,6 @@ type publication struct {
 	*run.Followed
 	store     *rowstore.Store
 	publisher *Publisher
-	broker    Broker
 	log       *slog.Logger
 	parked    string // how to list the dead letters
 }
@@ -57,7 +56,7 @@ func newPublication(s Settings, events Events, log *slog.Logger, turn *run.Turn)
 	if events.Around != nil {
 		broker = events.Around(broker)
 	}
-	p := &publication{store: store, broker: broker, publisher: New(store, broker), log: log, parked: turn.Advice().Parked}
+	p := &publication{store: store, publisher: New(store, broker), log: log, parked: turn.Advice().Parked}
 	var handlers []projection.Handler
 	for _, each := range events.Types {
 		handlers = append(handlers, Handler(each))
@@ -86,7 +85,7 @@ func newPublication(s Settings, events Events, log *slog.Logger, turn *run.Turn)
 func (p *publication) Run(ctx context.Context) {
 	defer context.AfterFunc(ctx, p.publisher.Stop)()
 	p.Followed.Run(ctx)
-	if err := p.broker.Close(); err != nil {
+	if err := p.publisher.broker.Close(); err != nil {
 		p.log.WarnContext(ctx, "the connection to the broker could not be closed cleanly", "error", err)
 	}
 }
