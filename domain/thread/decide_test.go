@@ -49,9 +49,9 @@ func TestDecide(t *testing.T) {
 		fails error
 	}{
 		// Lifecycle
-		{"the creator is the first Admin", nil, Create{ada, adaIn, name("tea"), RecordedCode("THREAD-000001")}, created, nil},
-		{"a thread is created once", given(created), Create{bob, bobIn, name("tea"), RecordedCode("THREAD-000002")}, nil, ErrThreadExists},
-		{"a deleted thread is not created again", given(created, Deleted{}), Create{bob, bobIn, name("tea"), RecordedCode("THREAD-000002")}, nil, ErrThreadExists},
+		{"the creator is the first Admin", nil, Create{Executor: ada, Member: adaIn, Name: name("tea"), Code: RecordedCode("THREAD-000001")}, created, nil},
+		{"a thread is created once", given(created), Create{Executor: bob, Member: bobIn, Name: name("tea"), Code: RecordedCode("THREAD-000002")}, nil, ErrThreadExists},
+		{"a deleted thread is not created again", given(created, Deleted{}), Create{Executor: bob, Member: bobIn, Name: name("tea"), Code: RecordedCode("THREAD-000002")}, nil, ErrThreadExists},
 		{"an Admin renames", given(created), Rename{ada, name("coffee")}, Renamed{Name: name("coffee")}, nil},
 		{"a Member does not rename", given(created, bobJoins), Rename{bob, name("coffee")}, nil, ErrNotAdmin},
 		{"a stranger does not rename", given(created), Rename{eve, name("coffee")}, nil, ErrNotMember},

@@ -189,6 +189,10 @@ func TestExamplesAreTaken(t *testing.T) {
 			if property.Ref != "" {
 				property = schemas.SchemaFromRef(property.Ref)
 			}
+			if len(property.Examples) == 0 {
+				t.Errorf("%s: %s has no example: give the field the tag example", op.Path, name)
+				continue
+			}
 			example[name] = property.Examples[0]
 		}
 		raw, err := json.Marshal(example)
