@@ -2,6 +2,7 @@ package graphql
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -145,5 +146,8 @@ func limit(argument string, asked *int, usual int) (int, error) {
 	if asked == nil {
 		return usual, nil
 	}
-	return query.ParseLimit(argument, *asked)
+	if *asked < 1 || *asked > query.MaxPage {
+		return 0, &ident.InvalidError{Field: argument, Reason: fmt.Sprintf("must be 1 to %d", query.MaxPage)}
+	}
+	return *asked, nil
 }

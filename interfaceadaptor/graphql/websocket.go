@@ -36,7 +36,6 @@ const (
 
 const (
 	maxCloseReason = 123 // bytes, by RFC 6455
-	maxQuoted      = 40  // bytes of client input in a reason
 	maxUnanswered  = 2   // pings before a client counts as disconnected
 )
 
@@ -83,7 +82,7 @@ func readMessage(kind websocket.MessageType, raw []byte) (message, error) {
 			return m, fmt.Errorf("the payload of %s must be an object", m.Type)
 		}
 	default:
-		return m, fmt.Errorf("there is no message of type %q for clients to send", cut(m.Type, maxQuoted))
+		return m, fmt.Errorf("there is no message of type %q for clients to send", m.Type)
 	}
 	return m, nil
 }
@@ -100,14 +99,6 @@ func (m message) encode() []byte {
 		return head
 	}
 	return slices.Concat(head[:len(head)-1], []byte(`,"payload":`), payload, []byte(`}`))
-}
-
-// cut returns the first bytes of a text, at most so many.
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
 }
 
 // socket is a WebSocket with the protocol graphql-transport-ws. One goroutine reads it; each operation has a goroutine
@@ -177,7 +168,8 @@ func (s *socket) serve() {
 func (s *socket) close(code websocket.StatusCode, reason string) {
 	if !s.closing.Swap(true) {
 		s.cancel()
-		_ = s.conn.Close(code, cut(reason, maxCloseReason))
+		reason = reason[:min(len(reason), maxCloseReason)] // it may contain what the client has sent
+		_ = s.conn.Close(code, strings.ToValidUTF8(reason, ""))
 	}
 }
 
@@ -263,7 +255,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 		s.close(closeUnauthorized, "Unauthorized")
 		return
 	case exists:
-		s.close(closeDuplicate, fmt.Sprintf("Subscriber for %s already exists", cut(id, maxQuoted)))
+		s.close(closeDuplicate, fmt.Sprintf("Subscriber for %s already exists", id))
 		return
 	}
 	operation, refused := s.begin(count, payload)

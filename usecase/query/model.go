@@ -2,11 +2,9 @@ package query
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 )
@@ -143,13 +141,4 @@ type Page[T any] struct {
 	Items       []T
 	HasPrevious bool // there is a row before the first of Items
 	HasNext     bool // there is a row after the last of Items
-}
-
-// ParseLimit checks the page size given by the named argument: 1 to [MaxPage]. Anything else is an
-// [ident.InvalidError].
-func ParseLimit(argument string, n int) (int, error) {
-	if n < 1 || n > MaxPage {
-		return 0, &ident.InvalidError{Field: argument, Reason: fmt.Sprintf("must be 1 to %d", MaxPage)}
-	}
-	return n, nil
 }
