@@ -42,7 +42,6 @@ func (l *Lab) Handler() http.Handler {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, docs.Guarantees)
 	})
-	mux.HandleFunc("GET /tests/{name}", showTest)
 	mux.HandleFunc("GET /state", func(w http.ResponseWriter, _ *http.Request) { answer(w, l.now()) })
 	mux.HandleFunc("POST /state", func(w http.ResponseWriter, r *http.Request) {
 		wanted := l.now()

@@ -295,7 +295,7 @@ export function View(page: PageForLab): Child {
               {busy === each.name ? 'Working …' : results.get(each.name)}
             </p>
             <p>
-              {each.promise} <small>{each.tests.split(/\b(Test\w+)/).map((part) => (part.startsWith('Test') ? <Source test={part} /> : part))}</small>
+              {each.promise} <small>{each.tests}</small>
             </p>
           </article>
         ))}
@@ -304,10 +304,3 @@ export function View(page: PageForLab): Child {
     </section>
   );
 }
-
-/** Leads to the source of a test. */
-const Source = ({ test }: { test: string }): Child => (
-  <a href={`/lab/tests/${test}`} target="_blank" rel="noreferrer">
-    {test}
-  </a>
-);
