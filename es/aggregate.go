@@ -10,6 +10,7 @@ package es
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -81,10 +82,20 @@ func (plainSnapshots[S]) Encode(id string, version uint64, state S) ([]byte, err
 	return json.Marshal(plainSnapshot[S]{id, version, state})
 }
 
+// Decode fails with [ErrOutdated] for the form of a codec that the type had before.
 func (plainSnapshots[S]) Decode(payload []byte) (id string, version uint64, state S, err error) {
-	var found plainSnapshot[S]
+	var found plainSnapshot[*S]
 	err = json.Unmarshal(payload, &found)
-	return found.ID, found.Version, found.State, err
+	switch {
+	case err == nil && found.State == nil:
+		err = ErrOutdated
+	case err == nil && (found.ID == "" || found.Version == 0):
+		err = errors.New("the snapshot has no id or version")
+	}
+	if err != nil {
+		return "", 0, state, err
+	}
+	return found.ID, found.Version, *found.State, nil
 }
 
 func (plainSnapshots[S]) Size(state S) int {
@@ -121,9 +132,12 @@ func (a Aggregate[S, C, E]) EncodeEvent(recorded Recorded[any]) (name string, pa
 	return a.Events.EventType(event), payload, err
 }
 
+// StateCodec returns what encodes the states: Snapshots, or its default.
+func (a Aggregate[S, C, E]) StateCodec() SnapshotCodec[S] { return a.withDefaults().Snapshots }
+
 // DecodeSnapshot implements [AnyAggregate].
 func (a Aggregate[S, C, E]) DecodeSnapshot(payload []byte) (id string, version uint64, err error) {
-	id, version, _, err = a.withDefaults().Snapshots.Decode(payload)
+	id, version, _, err = a.StateCodec().Decode(payload)
 	return id, version, err
 }
 

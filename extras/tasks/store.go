@@ -108,7 +108,7 @@ func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found De
 		}
 		state = state.Apply(recorded.Event)
 	}
-	found.Progress = state.Progress()
+	found.Progress = state.Progress
 	return found, nil
 }
 

@@ -12,8 +12,7 @@ import (
 // Aggregate is the aggregate type of registered tenants.
 func Aggregate() es.Aggregate[tenant.Tenant, tenant.Command, tenant.Event] {
 	return es.Aggregate[tenant.Tenant, tenant.Command, tenant.Event]{
-		Decide: tenant.Decide, Apply: tenant.Tenant.Apply, Usable: tenant.Tenant.Usable, Answer: answer,
-		Events: tenant.Events(), Snapshots: tenant.Snapshots{},
+		Decide: tenant.Decide, Apply: tenant.Tenant.Apply, Usable: tenant.Tenant.Usable, Answer: answer, Events: tenant.Events(),
 	}
 }
 

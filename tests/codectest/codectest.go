@@ -95,8 +95,9 @@ func broken[E any](t *testing.T, codec *es.Codec[E], whole []byte) {
 }
 
 // Snapshots checks the codec of states with states of the aggregate, each with a golden file whose name begins with
-// "snapshot-" and the current format. Every field of the state must be set in one of them.
-func Snapshots[S any](t *testing.T, aggregateType string, codec es.SnapshotCodec[S], id string, states map[string]S) {
+// "snapshot-" and the current format. Every field of the state must be set in one of them. The golden files
+// outdated have snapshots of former codecs.
+func Snapshots[S any](t *testing.T, aggregateType string, codec es.SnapshotCodec[S], id string, states map[string]S, outdated ...string) {
 	t.Helper()
 	var all []S
 	for name, state := range states {
@@ -115,13 +116,18 @@ func Snapshots[S any](t *testing.T, aggregateType string, codec es.SnapshotCodec
 		for about, payload := range map[string]string{
 			"nothing":         ``,
 			"cut off":         whole[:len(whole)/2],
-			"newer format":    strings.Replace(whole, `"format":`, `"format":99`, 1),
+			"newer format":    strings.NewReplacer(`"format":`, `"format":99`, `"state":`, `"later":`).Replace(whole),
 			"without id":      strings.Replace(whole, `"id":`, `"no_id":`, 1),
 			"without version": strings.Replace(whole, `"version":`, `"no_version":`, 1),
 		} {
 			if of, version, _, err := codec.Decode([]byte(payload)); err == nil || of != "" || version != 0 {
 				t.Errorf("%s, %s: got %s at %d, %v", file, about, of, version, err)
 			}
+		}
+	}
+	for _, name := range outdated {
+		if of, version, _, err := codec.Decode(Golden(t, aggregateType+"/"+name)); !errors.Is(err, es.ErrOutdated) || of != "" || version != 0 {
+			t.Errorf("%s: got %s at %d, %v, want that it is outdated", name, of, version, err)
 		}
 	}
 	kit.EveryField(t, "states of this test", all...)

@@ -13,12 +13,12 @@ func Decide(t Task, order Order) ([]Event, error) {
 
 func (t Task) decide(order Order) (Event, error) {
 	if create, begins := order.(Create); begins {
-		if t.status != "" {
+		if t.Status != "" {
 			return nil, ErrTaskOvertaken
 		}
 		return Created(create), nil
 	}
-	if cancel, cancels := order.(Cancel); cancels && cancel.Executor != t.creator && !cancel.Operator {
+	if cancel, cancels := order.(Cancel); cancels && cancel.Executor != t.Creator && !cancel.Operator {
 		return nil, ErrTaskNotFound // a task is invisible to other accounts
 	}
 	if err := t.Usable(); err != nil {
@@ -27,15 +27,15 @@ func (t Task) decide(order Order) (Event, error) {
 	switch o := order.(type) {
 	case Create: // see above
 	case Start:
-		return Started{}, overtaken(t.status == Running)
+		return Started{}, overtaken(t.Status == Running)
 	case Report:
-		return Progressed(o), overtaken(o.Progress.Parts <= t.progress.Parts)
+		return Progressed(o), overtaken(o.Progress.Parts <= t.Progress.Parts)
 	case Succeed:
-		return Finished{Status: Succeeded, Progress: o.Progress}, overtaken(o.Progress.Parts < t.progress.Parts)
+		return Finished{Status: Succeeded, Progress: o.Progress}, overtaken(o.Progress.Parts < t.Progress.Parts)
 	case Fail:
-		return Finished{Status: Failed, Progress: o.Progress, Message: o.Message}, overtaken(o.Progress.Parts < t.progress.Parts)
+		return Finished{Status: Failed, Progress: o.Progress, Message: o.Message}, overtaken(o.Progress.Parts < t.Progress.Parts)
 	case Cancel:
-		return Finished{Status: Cancelled, Progress: t.progress}, nil
+		return Finished{Status: Cancelled, Progress: t.Progress}, nil
 	}
 	// The set of commands is closed: only a new command without a case can get here.
 	panic(fmt.Sprintf("task: no decision for command %T", order))
@@ -80,13 +80,13 @@ func (Finished) isEvent()   {}
 func (t Task) Apply(event Event) Task {
 	switch e := event.(type) {
 	case Created:
-		return Task{creator: e.Request.Creator, status: Queued, progress: Progress{Total: e.Request.Total}}
+		return Task{Creator: e.Request.Creator, Status: Queued, Progress: Progress{Total: e.Request.Total}}
 	case Started:
-		t.status = Running
+		t.Status = Running
 	case Progressed:
-		t.status, t.progress = Running, e.Progress
+		t.Status, t.Progress = Running, e.Progress
 	case Finished:
-		t.status, t.progress = e.Status, e.Progress
+		t.Status, t.Progress = e.Status, e.Progress
 	default:
 		// The set of events is closed: only a new event without a case can get here.
 		panic(fmt.Sprintf("task: no state after event %T", event))

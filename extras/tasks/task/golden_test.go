@@ -26,7 +26,7 @@ var (
 	}
 
 	queued = task.Task{}.Apply(written)
-	states = map[string]task.Task{"snapshot-1.json": queued, "snapshot-1-progressed.json": queued.Apply(today[2])}
+	states = map[string]task.Task{"snapshot-2.json": queued, "snapshot-2-progressed.json": queued.Apply(today[2])}
 )
 
 func TestEvents(t *testing.T) {
@@ -34,5 +34,5 @@ func TestEvents(t *testing.T) {
 }
 
 func TestSnapshots(t *testing.T) {
-	codectest.Snapshots(t, "task", task.Snapshots{}, codectest.EventID, states)
+	codectest.Snapshots(t, "task", task.Aggregate().StateCodec(), codectest.EventID, states, "snapshot-1.json", "snapshot-1-progressed.json")
 }

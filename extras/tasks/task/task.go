@@ -55,19 +55,16 @@ type Request struct {
 	ForOthers bool
 }
 
-// Task is the state of a task. The zero value is a task that does not exist.
+// Task is the state of a task. The zero value is a task that does not exist. Snapshots have its JSON.
 type Task struct {
-	creator  ident.UserID
-	status   Status
-	progress Progress
+	Creator  ident.UserID
+	Status   Status
+	Progress Progress // that was reported last
 }
-
-// Progress returns the progress that was reported last.
-func (t Task) Progress() Progress { return t.progress }
 
 // Usable returns the rejection if the task does not exist or is finished; otherwise nil.
 func (t Task) Usable() error {
-	switch t.status {
+	switch t.Status {
 	case "":
 		return ErrTaskNotFound
 	case Succeeded, Failed, Cancelled:
@@ -143,6 +140,6 @@ func IDOf(key es.AggregateID) ID {
 // Aggregate is the aggregate type of tasks.
 func Aggregate() es.Aggregate[Task, Order, Event] {
 	return es.Aggregate[Task, Order, Event]{
-		Decide: Decide, Apply: Task.Apply, Usable: Task.Usable, Events: Events(), Snapshots: Snapshots{},
+		Decide: Decide, Apply: Task.Apply, Usable: Task.Usable, Events: Events(),
 	}
 }

@@ -3,6 +3,7 @@ package tenant_test
 import (
 	"testing"
 
+	registry "example.com/threads/extras/tenants"
 	"example.com/threads/extras/tenants/tenant"
 	"example.com/threads/tests/codectest"
 )
@@ -26,7 +27,7 @@ func TestEvents(t *testing.T) {
 func TestSnapshots(t *testing.T) {
 	events := today(t)
 	active := tenant.Tenant{}.Apply(events[0])
-	codectest.Snapshots(t, "tenant", tenant.Snapshots{}, aTenant, map[string]tenant.Tenant{
-		"snapshot-1.json": active, "snapshot-1-suspended.json": active.Apply(events[1]),
-	})
+	codectest.Snapshots(t, "tenant", registry.Aggregate().StateCodec(), aTenant, map[string]tenant.Tenant{
+		"snapshot-2.json": active, "snapshot-2-suspended.json": active.Apply(events[1]),
+	}, "snapshot-1.json", "snapshot-1-suspended.json")
 }

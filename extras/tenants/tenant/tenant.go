@@ -37,6 +37,9 @@ func ParseCode(text string) (Code, error) {
 // String returns the code.
 func (c Code) String() string { return c.text }
 
+// MarshalText implements [encoding.TextMarshaler] with [Code.String].
+func (c Code) MarshalText() ([]byte, error) { return []byte(c.text), nil }
+
 // UnmarshalText implements [encoding.TextUnmarshaler] with [ParseCode].
 func (c *Code) UnmarshalText(text []byte) (err error) {
 	*c, err = ParseCode(string(text))
@@ -50,14 +53,14 @@ func IDOf(code Code) ID {
 }
 
 // Tenant is what the events of one tenant add up to, as far as decisions need it. The zero value is a tenant that is
-// not registered. It is an immutable value.
+// not registered. It is an immutable value, and snapshots have its JSON.
 type Tenant struct {
-	code      Code
-	suspended bool
+	Code      Code
+	Suspended bool
 }
 
 // IsActive reports whether requests of the tenant are answered.
-func (t Tenant) IsActive() bool { return t.code != Code{} && !t.suspended }
+func (t Tenant) IsActive() bool { return t.Code != Code{} && !t.Suspended }
 
 // Command is a request to change a tenant. The set is closed: all types are in this file.
 //
@@ -112,7 +115,7 @@ var (
 
 // Usable returns the rejection if the tenant is not registered; otherwise nil.
 func (t Tenant) Usable() error {
-	if t.code == (Code{}) {
+	if t.Code == (Code{}) {
 		return ErrTenantNotFound
 	}
 	return nil
@@ -132,15 +135,15 @@ func Decide(state Tenant, command Command) ([]Event, error) {
 		}
 		return []Event{Created(c)}, nil
 	case Suspend:
-		if state.suspended {
+		if state.Suspended {
 			return nil, ErrTenantSuspended
 		}
-		return []Event{Suspended{state.code}}, nil
+		return []Event{Suspended{state.Code}}, nil
 	case Reactivate:
-		if !state.suspended {
+		if !state.Suspended {
 			return nil, ErrTenantActive
 		}
-		return []Event{Reactivated{state.code}}, nil
+		return []Event{Reactivated{state.Code}}, nil
 	default:
 		// The set of commands is closed: only a new command without a case can get here.
 		panic(fmt.Sprintf("tenant: no decision for command %T", command))
@@ -151,11 +154,11 @@ func Decide(state Tenant, command Command) ([]Event, error) {
 func (t Tenant) Apply(event Event) Tenant {
 	switch e := event.(type) {
 	case Created:
-		return Tenant{code: e.Code}
+		return Tenant{Code: e.Code}
 	case Suspended:
-		t.suspended = true
+		t.Suspended = true
 	case Reactivated:
-		t.suspended = false
+		t.Suspended = false
 	default:
 		// The set of events is closed: only a new event without a case can get here.
 		panic(fmt.Sprintf("tenant: no state after event %T", event))
