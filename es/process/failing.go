@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -20,9 +19,6 @@ func AllFailing(ctx context.Context, db *sqlx.DB, limit int) ([]Pending, error) 
 	return find(ctx, db, "attempts > 0 ORDER BY failing_since, process, tenant_code, aggregate_id LIMIT ?", limit)
 }
 
-// ErrNotFailing means that there is no such command in the outbox, or that no attempt has failed.
-var ErrNotFailing = errors.New("no failing command of this process")
-
 // Failing returns the failing command for an aggregate that an event caused; false: there is none.
 func (o *Outbox) Failing(ctx context.Context, target es.AggregateID, eventID string) (found Pending, failing bool, err error) {
 	key := [][]string{keyOf(o.process, target, eventID)}
@@ -30,43 +26,31 @@ func (o *Outbox) Failing(ctx context.Context, target es.AggregateID, eventID str
 	return found, failing, o.store.Explain("read a command of a process", err)
 }
 
-// Retry makes a command due. The process's program sends it soon after. It fails with ErrNotFailing if there is no such
+// Retry makes a command due. The process's program sends it soon after. It fails with rowstore.ErrNotParked if there is no such
 // command.
 func (o *Outbox) Retry(ctx context.Context, target es.AggregateID, eventID string, now time.Time) error {
 	found, err := o.update(ctx, target, eventID, "due_at = ?", now.UnixMicro())
 	if err == nil && !found {
-		err = fmt.Errorf("%s, event %s: %w", target, eventID, ErrNotFailing)
+		err = fmt.Errorf("%s, event %s: %w", target, eventID, rowstore.ErrNotParked)
 	}
 	return err
 }
 
 // Skipped is an operator's decision to drop a command.
 type Skipped struct {
-	Process string
+	Process string `db:"process"`
 	Command
-	Cause  string // why the command failed
-	Reason string // the operator's reason
-	By     string // who decided
-	At     time.Time
+	Cause  string    `db:"cause"`      // why the command failed
+	Reason string    `db:"reason"`     // the operator's reason
+	By     string    `db:"skipped_by"` // who decided
+	At     time.Time `db:"skipped_at"`
 }
 
-var skipped = table.Table[Skipped]{
-	Name: "skipped_commands", Key: 5,
-	Columns: []string{
-		"process", "tenant_code", "aggregate_type", "aggregate_id", "event_id", "name", "executor_id", "cause", "reason", "skipped_by", "skipped_at",
-	},
-	ID: func(s *Skipped) []string { return keyOf(s.Process, s.Target, s.EventID) },
-	Fields: func(s *Skipped) []any {
-		return []any{
-			&s.Process, table.Tenant(&s.Target.Tenant), &s.Target.Type, &s.Target.ID, &s.EventID, &s.Name, &s.Executor,
-			&s.Cause, &s.Reason, &s.By, table.Time(&s.At),
-		}
-	},
-}
+var skipped = table.Of[Skipped]("skipped_commands", 5).Without("causation_id", "correlation_id")
 
 const byKept = 255 // code points
 
-// Skip deletes a failing command, and stores who decided it and why. It fails with ErrNotFailing if there is no such
+// Skip deletes a failing command, and stores who decided it and why. It fails with rowstore.ErrNotParked if there is no such
 // command. If it is being sent right now, its aggregate may still accept it.
 func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reason, by string, now time.Time) error {
 	return o.store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
@@ -80,7 +64,7 @@ func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reaso
 			return tx.Explain("read a command of a process", err)
 		}
 		if pending.Attempts == 0 {
-			return fmt.Errorf("%s, event %s: %w", target, eventID, ErrNotFailing)
+			return fmt.Errorf("%s, event %s: %w", target, eventID, rowstore.ErrNotParked)
 		}
 		kept := Skipped{o.process, pending.Command, pending.Reason, rowstore.Cut(reason, reasonKept), rowstore.Cut(by, byKept), now}
 		if err := skipped.Upsert(ctx, tx, tx.Dialect, []Skipped{kept}); err != nil {

@@ -29,12 +29,12 @@ import (
 
 // Command is one command for one aggregate, caused by an event.
 type Command struct {
-	Target        es.AggregateID // the aggregate that the command is for
-	Name          string         // which command it is: [Send] knows
-	EventID       string         // of the event that the process reacts to
-	Executor      string         // who sends it: the ULID of a user account
-	CausationID   string         // of the event that causes the command, or an earlier one
-	CorrelationID string         // of the event that causes the command
+	Target        es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"` // the aggregate that the command is for
+	EventID       string         `db:"event_id"`                                // of the event that the process reacts to
+	Name          string         `db:"name"`                                    // which command it is: [Send] knows
+	Executor      string         `db:"executor_id"`                             // who sends it: the ULID of a user account
+	CausationID   string         `db:"causation_id"`                            // of the event that causes the command, or an earlier one
+	CorrelationID string         `db:"correlation_id"`                          // of the event that causes the command
 }
 
 // Send sends a command and returns when it is decided. A rejection because there is nothing left to do counts as a
@@ -43,12 +43,12 @@ type Send func(ctx context.Context, caller es.Caller, idempotencyKey string, com
 
 // Pending is a command in the outbox.
 type Pending struct {
+	Process string `db:"process"` // that sends it
 	Command
-	Process      string    // that sends it
-	Attempts     int       // failed attempts
-	Reason       string    // of the last failure; empty without one
-	DueAt        time.Time // when it is sent next
-	FailingSince time.Time // the first failure; undefined without one
+	Attempts     int       `db:"attempts"`      // failed attempts
+	Reason       string    `db:"reason"`        // of the last failure; empty without one
+	DueAt        time.Time `db:"due_at"`        // when it is sent next
+	FailingSince time.Time `db:"failing_since"` // the first failure; undefined without one
 }
 
 // Outbox keeps and sends the commands of one process until they are decided, on MySQL, MariaDB and SQLite, beside the
@@ -70,20 +70,7 @@ func New(db *sqlx.DB, store *rowstore.Store, name string, log *slog.Logger) *Out
 	return &Outbox{db: db, store: store, process: name, log: log, woken: make(chan struct{}, 1)}
 }
 
-var pendings = table.Table[Pending]{
-	Name: "process_commands", Key: 5,
-	Columns: []string{
-		"process", "tenant_code", "aggregate_type", "aggregate_id", "event_id", "name", "executor_id", "causation_id", "correlation_id",
-		"attempts", "reason", "due_at", "failing_since",
-	},
-	ID: func(p *Pending) []string { return keyOf(p.Process, p.Target, p.EventID) },
-	Fields: func(p *Pending) []any {
-		return []any{
-			&p.Process, table.Tenant(&p.Target.Tenant), &p.Target.Type, &p.Target.ID, &p.EventID, &p.Name, &p.Executor, &p.CausationID, &p.CorrelationID,
-			&p.Attempts, &p.Reason, table.Time(&p.DueAt), table.Time(&p.FailingSince),
-		}
-	},
-}
+var pendings = table.Of[Pending]("process_commands", 5)
 
 func keyOf(process string, target es.AggregateID, eventID string) []string {
 	return []string{process, target.Tenant.String(), target.Type, target.ID, eventID}

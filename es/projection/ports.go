@@ -119,8 +119,8 @@ type Record struct {
 
 // Head is an aggregate and its version.
 type Head struct {
-	Key     es.AggregateID
-	Version uint64
+	Key     es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"`
+	Version uint64         `db:"version"`
 }
 
 // Checkpoint is how far a shard of a source has been projected. Only the source understands Position.
@@ -154,15 +154,15 @@ func (p Position) moved(key es.AggregateID, version uint64, at time.Time) Change
 
 // DeadLetter describes a parked aggregate: its rows do not change until the event SeqNr can be projected.
 type DeadLetter struct {
-	Projection string // only where those of several are listed
-	Key        es.AggregateID
-	SeqNr      uint64    `db:"seq_nr"`
-	EventID    string    `db:"event_id"` // empty if it could not be read
-	Payload    []byte    `db:"payload"`  // as stored in the journal; empty if it could be decoded
-	Reason     string    `db:"reason"`
-	Attempts   int       `db:"attempts"` // for this event
-	ParkedAt   time.Time `db:"parked_at"`
-	RetryAt    time.Time `db:"retry_at"`
+	Projection string         // only where those of several are listed
+	Key        es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"`
+	SeqNr      uint64         `db:"seq_nr"`
+	EventID    string         `db:"event_id"` // empty if it could not be read
+	Payload    []byte         `db:"payload"`  // as stored in the journal; empty if it could be decoded
+	Reason     string         `db:"reason"`
+	Attempts   int            `db:"attempts"` // for this event
+	ParkedAt   time.Time      `db:"parked_at"`
+	RetryAt    time.Time      `db:"retry_at"`
 }
 
 // Changes is what a transaction writes to the [Store], beside rows.

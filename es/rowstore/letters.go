@@ -22,16 +22,16 @@ func Letters(ctx context.Context, db *sqlx.DB) (found []projection.DeadLetter, e
 	}
 	err = deadLetters.Query(ctx, db, func(row letterRow) {
 		if name, is := live.projectionOf(row.Set); is {
-			letter := row.read()
-			letter.Projection = name
-			found = append(found, letter)
+			row.Projection = name
+			found = append(found, row.DeadLetter)
 		}
 	}, query)
 	return found, err
 }
 
-// ErrNotParked says that an aggregate is not parked, or not on the event that is named.
-var ErrNotParked = errors.New("it is not parked on this event")
+// ErrNotParked says that an aggregate is not parked, or not on the event that is named, or that a process has no
+// failing command because of it.
+var ErrNotParked = errors.New("nothing is parked on this event")
 
 // Letter is the dead letter of an aggregate; false: it is not parked.
 func (s *Store) Letter(ctx context.Context, key es.AggregateID) (letter projection.DeadLetter, parked bool, err error) {
@@ -39,7 +39,7 @@ func (s *Store) Letter(ctx context.Context, key es.AggregateID) (letter projecti
 	if err != nil {
 		return letter, false, err
 	}
-	err = deadLetters.Load(ctx, s.db, primariesOf(set, []es.AggregateID{key}), "", func(row letterRow) { letter, parked = row.read(), true })
+	err = deadLetters.Load(ctx, s.db, primariesOf(set, []es.AggregateID{key}), "", func(row letterRow) { letter, parked = row.DeadLetter, true })
 	return letter, parked, s.explain("read a dead letter", err)
 }
 
@@ -62,14 +62,14 @@ func (s *Store) Retry(ctx context.Context, key es.AggregateID, now time.Time) er
 
 // Skip is an operator's decision to leave an event out.
 type Skip struct {
-	Projection string
-	Key        es.AggregateID
-	SeqNr      uint64    `db:"seq_nr"`
-	EventID    string    `db:"event_id"`
-	Cause      string    `db:"cause"`      // why the event could not be projected
-	Reason     string    `db:"reason"`     // why it was decided, in the operator's words
-	By         string    `db:"skipped_by"` // who decided
-	At         time.Time `db:"skipped_at"`
+	Projection string         `db:"projection"`
+	Key        es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"`
+	SeqNr      uint64         `db:"seq_nr"`
+	EventID    string         `db:"event_id"`
+	Cause      string         `db:"cause"`      // why the event could not be projected
+	Reason     string         `db:"reason"`     // why it was decided, in the operator's words
+	By         string         `db:"skipped_by"` // who decided
+	At         time.Time      `db:"skipped_at"`
 }
 
 // SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It
@@ -105,10 +105,8 @@ func (s *Store) skipEvent(ctx context.Context, key es.AggregateID, seqNr uint64,
 			return fmt.Errorf("%s is parked on event %d, and its rows end with event %d: those in between would be lost; see what `journal check` tells",
 				key, seqNr, position.Version)
 		}
-		row := skipRow{ownerOf(s.projection, key), Skip{
-			SeqNr: seqNr, EventID: letter.EventID, Cause: Cut(letter.Reason, reasonKept), Reason: Cut(reason, reasonKept), By: Cut(by, byKept), At: now,
-		}}
-		if err := skips.Upsert(ctx, tx, tx.Dialect, []skipRow{row}); err != nil {
+		skip := Skip{s.projection, key, seqNr, letter.EventID, Cut(letter.Reason, reasonKept), Cut(reason, reasonKept), Cut(by, byKept), now}
+		if err := skips.Upsert(ctx, tx, tx.Dialect, []Skip{skip}); err != nil {
 			return tx.Explain("keep a skipped event", err)
 		}
 		due := *letter
@@ -124,21 +122,18 @@ const byKept = 255 // code points
 // Skips lists what has been skipped in all projections, the latest first, up to a limit.
 func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error) {
 	query := "SELECT " + strings.Join(skips.Columns, ", ") + " FROM skipped_events ORDER BY skipped_at DESC LIMIT ?"
-	err = skips.Query(ctx, db, func(row skipRow) {
-		row.Projection, row.Key = row.Set, row.key()
-		found = append(found, row.Skip)
-	}, query, limit)
+	err = skips.Query(ctx, db, func(skip Skip) { found = append(found, skip) }, query, limit)
 	return found, err
 }
 
 // Skipped implements [projection.Store].
 func (s *Store) Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error) {
 	found := make(map[es.AggregateID]map[uint64]bool)
-	err := skips.Query(ctx, s.reading(), func(row skipRow) {
-		if found[row.key()] == nil {
-			found[row.key()] = make(map[uint64]bool)
+	err := skips.Query(ctx, s.reading(), func(skip Skip) {
+		if found[skip.Key] == nil {
+			found[skip.Key] = make(map[uint64]bool)
 		}
-		found[row.key()][row.SeqNr] = true
+		found[skip.Key][skip.SeqNr] = true
 	}, "SELECT "+strings.Join(skips.Columns, ", ")+" FROM skipped_events WHERE projection = ?", s.projection)
 	return found, s.explain("read skipped events", err)
 }
@@ -150,7 +145,7 @@ func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) 
 		return nil, err
 	}
 	where, args := beyond("", after)
-	err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, projection.Head{Key: row.key(), Version: row.Version}) },
+	err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, row.Head) },
 		"SELECT "+strings.Join(positions.Columns, ", ")+" FROM projection_positions WHERE projection = ? AND "+where, append([]any{set}, append(args, limit)...)...)
 	return found, s.explain("list positions", err)
 }

@@ -90,7 +90,7 @@ func (s *Store) behind(ctx context.Context, after es.AggregateID) (found []proje
 	live, err := setOf(ctx, s.reading(), s.projection)
 	if err == nil {
 		beyond, args := beyond("l.", after)
-		err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, projection.Head{Key: row.key(), Version: row.Version}) },
+		err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, row.Head) },
 			`SELECT `+positions.List("l")+` FROM projection_positions l
 			LEFT JOIN projection_positions n ON n.projection = ? AND n.tenant_code = l.tenant_code AND n.aggregate_type = l.aggregate_type AND n.aggregate_id = l.aggregate_id
 			WHERE l.projection = ? AND l.version > 0 AND (n.version IS NULL OR (n.version < l.version AND n.parked = 0)) AND `+beyond,
@@ -104,7 +104,7 @@ func (s *Store) behind(ctx context.Context, after es.AggregateID) (found []proje
 func (s *Store) newlyParked(ctx context.Context) (letter projection.DeadLetter, found bool, err error) {
 	live, err := setOf(ctx, s.reading(), s.projection)
 	if err == nil {
-		err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letter, found = row.read(), true }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
+		err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letter, found = row.DeadLetter, true }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
 			LEFT JOIN dead_letters l ON l.projection = ? AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
 			WHERE n.projection = ? AND l.projection IS NULL LIMIT 1`, live, s.next)
 	}

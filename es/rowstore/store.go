@@ -117,7 +117,7 @@ func (s *Store) Parked(ctx context.Context, now time.Time, limit int) ([]project
 	}
 	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters WHERE projection = ? AND retry_at <= ? ORDER BY retry_at LIMIT ?"
 	var letters []projection.DeadLetter
-	err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letters = append(letters, row.read()) }, query, set, now.UnixMicro(), limit)
+	err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letters = append(letters, row.DeadLetter) }, query, set, now.UnixMicro(), limit)
 	return letters, s.explain("read dead letters", err)
 }
 

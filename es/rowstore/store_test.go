@@ -102,17 +102,13 @@ func open(t *testing.T, url string) *fixture {
 }
 
 type lineRow struct {
-	id   projectiontest.LineID
-	line projectiontest.Line
+	Ledger es.AggregateID `db:"tenant_code,type,ledger"`
+	SeqNr  uint64         `db:"seq_nr"`
+	Text   string         `db:"text"`
+	Edits  int            `db:"edits"`
 }
 
-var lineRows = table.Table[lineRow]{
-	Name: "ledger_lines", Key: 4, Columns: []string{"tenant_code", "type", "ledger", "seq_nr", "text", "edits"},
-	ID: func(r *lineRow) []string { return primary(r.id) },
-	Fields: func(r *lineRow) []any {
-		return []any{table.Tenant(&r.id.Ledger.Tenant), &r.id.Ledger.Type, &r.id.Ledger.ID, &r.id.SeqNr, &r.line.Text, &r.line.Edits}
-	},
-}
+var lineRows = table.Of[lineRow]("ledger_lines", 4)
 
 func primary(id projectiontest.LineID) []string {
 	return []string{id.Ledger.Tenant.String(), id.Ledger.Type, id.Ledger.ID, strconv.FormatUint(id.SeqNr, 10)}
@@ -128,7 +124,9 @@ func (f *fixture) LoadLines(ctx context.Context, tx projection.Tx, ids []project
 	for i, id := range ids {
 		keys[i] = primary(id)
 	}
-	err = lineRows.Load(ctx, in, keys, "", func(row lineRow) { found[row.id] = row.line })
+	err = lineRows.Load(ctx, in, keys, "", func(row lineRow) {
+		found[projectiontest.LineID{Ledger: row.Ledger, SeqNr: row.SeqNr}] = projectiontest.Line{Text: row.Text, Edits: row.Edits}
+	})
 	return found, in.Explain("read lines", err)
 }
 
@@ -139,7 +137,7 @@ func (f *fixture) SaveLines(ctx context.Context, tx projection.Tx, lines map[pro
 	}
 	rows := make([]lineRow, 0, len(lines))
 	for id, line := range lines {
-		rows = append(rows, lineRow{id, line})
+		rows = append(rows, lineRow{id.Ledger, id.SeqNr, line.Text, line.Edits})
 	}
 	return in.Explain("write lines", lineRows.Upsert(ctx, in, in.Dialect, rows))
 }

@@ -82,13 +82,17 @@ func (r *Rebuild) makeIndexes(ctx context.Context) error {
 	return nil
 }
 
-// drop drops every set but the live one. Rows are last: rows without positions stop a rebuild that is resumed after a
-// kill, positions without rows do not.
+// drop drops every set but the live one. The name of the set in the making is first: a process that still makes it can
+// then write nothing more, also on SQLite, where no lock keeps the two apart. Rows are last: rows without positions stop
+// a rebuild that is resumed after a kill, positions without rows do not.
 func (r *Rebuild) drop(ctx context.Context) error {
 	s := r.Store
 	rebuilt := s.projection + setSeparator + "%"
 	const notLive = "projection <> COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?) AND (projection = ? OR projection LIKE ?)"
-	err := s.deleteAll(ctx, "DELETE FROM checkpoints WHERE projection LIKE ?", rebuilt)
+	_, err := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+sets.Name+nextSuffix)
+	if err == nil {
+		err = s.deleteAll(ctx, "DELETE FROM checkpoints WHERE projection LIKE ?", rebuilt)
+	}
 	for _, name := range []string{"projection_positions", "dead_letters"} {
 		if err == nil {
 			err = s.deleteAll(ctx, "DELETE FROM "+name+" WHERE "+notLive, s.projection, s.projection, s.projection, rebuilt)

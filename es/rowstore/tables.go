@@ -9,18 +9,6 @@ import (
 	"example.com/threads/es/rowstore/table"
 )
 
-// owner is the key of a row: the set of rows, or the projection, and the aggregate.
-type owner struct {
-	Set    string    `db:"projection"`
-	Tenant es.Tenant `db:"tenant_code"`
-	Kind   string    `db:"aggregate_type"`
-	ID     string    `db:"aggregate_id"`
-}
-
-func (o owner) key() es.AggregateID { return es.AggregateID{Tenant: o.Tenant, Type: o.Kind, ID: o.ID} }
-
-func ownerOf(set string, key es.AggregateID) owner { return owner{set, key.Tenant, key.Type, key.ID} }
-
 func primariesOf(set string, keys []es.AggregateID) [][]string {
 	primaries := make([][]string, len(keys))
 	for i, key := range keys {
@@ -31,12 +19,12 @@ func primariesOf(set string, keys []es.AggregateID) [][]string {
 
 type (
 	positionRow struct {
-		owner
-		Version uint64 `db:"version"`
-		Parked  bool   `db:"parked"` // there is a dead letter
+		Set string `db:"projection"`
+		projection.Head
+		Parked bool `db:"parked"` // there is a dead letter
 	}
 	letterRow struct {
-		owner
+		Set string `db:"projection"`
 		projection.DeadLetter
 	}
 	typeRow struct {
@@ -67,10 +55,6 @@ type (
 		Report
 		Micros int64 `db:"behind_micros"`
 	}
-	skipRow struct {
-		owner
-		Skip
-	}
 )
 
 var (
@@ -81,7 +65,7 @@ var (
 	sets           = table.Of[setRow]("row_sets", 1)
 	rebuilds       = table.Of[rebuildRow]("projection_rebuilds", 1)
 	reports        = table.Of[reportRow]("projection_reports", 1)
-	skips          = table.Of[skipRow]("skipped_events", 5)
+	skips          = table.Of[Skip]("skipped_events", 5)
 )
 
 // Limits for unreadable values in dead letters: longer ones are cut to fit the columns.
@@ -94,12 +78,7 @@ const (
 func letterRowOf(set string, letter projection.DeadLetter) letterRow {
 	letter.EventID, letter.Reason = Cut(letter.EventID, eventIDKept), Cut(letter.Reason, reasonKept)
 	letter.Payload = append([]byte{}, letter.Payload[:min(len(letter.Payload), payloadKept)]...)
-	return letterRow{ownerOf(set, letter.Key), letter}
-}
-
-func (r letterRow) read() projection.DeadLetter {
-	r.Key = r.key()
-	return r.DeadLetter
+	return letterRow{set, letter}
 }
 
 // Cut returns the first code points of a text, of which any may come.

@@ -74,17 +74,17 @@ func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateI
 		lock = ""
 	}
 	err := positions.Load(ctx, t, primariesOf(t.set, keys), lock, func(row positionRow) {
-		t.existing[row.key()] = true
-		found[row.key()] = projection.Position{Version: row.Version}
+		t.existing[row.Key] = true
+		found[row.Key] = projection.Position{Version: row.Version}
 		if row.Parked {
-			parked = append(parked, row.key())
+			parked = append(parked, row.Key)
 		}
 	})
 	if err == nil {
 		err = deadLetters.Load(ctx, t, primariesOf(t.set, parked), lock, func(row letterRow) {
-			position, letter := found[row.key()], row.read()
+			position, letter := found[row.Key], row.DeadLetter
 			position.Parked = &letter
-			found[row.key()] = position
+			found[row.Key] = position
 		})
 	}
 	return found, t.Explain("read positions", err)
@@ -125,7 +125,7 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 	var made, changed []positionRow
 	for key, version := range changes.Versions {
 		_, parked := changes.Parked[key]
-		row := positionRow{ownerOf(t.set, key), version, parked}
+		row := positionRow{t.set, projection.Head{Key: key, Version: version}, parked}
 		if t.existing[key] {
 			changed = append(changed, row)
 		} else {
@@ -161,7 +161,7 @@ func versionsIn(ctx context.Context, from table.Queryer, set string, setArgs []a
 		}
 		where, args := table.Where(positions.Columns[1:4], some)
 		query := "SELECT " + strings.Join(positions.Columns, ", ") + " FROM projection_positions WHERE " + set + " AND (" + where + ")"
-		err := positions.Query(ctx, from, func(row positionRow) { versions[row.key()] = row.Version }, query, append(slices.Clone(setArgs), args...)...)
+		err := positions.Query(ctx, from, func(row positionRow) { versions[row.Key] = row.Version }, query, append(slices.Clone(setArgs), args...)...)
 		if err != nil {
 			return nil, err
 		}

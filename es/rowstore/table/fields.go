@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"example.com/threads/es"
@@ -14,13 +16,20 @@ import (
 
 // Of returns the table of rows of type R. Tags name the columns of its fields and of those of embedded structs, as in
 // `db:"created_at"`; the first key columns are the primary key. A field is a string, a number, a bool, a time, a
-// tenant, or a type with String and UnmarshalText, whose zero value is stored as empty text.
+// tenant, a type with String and UnmarshalText, whose zero value is stored as empty text, or a struct of these, such as
+// the id of an aggregate, with the columns of its fields as in `db:"tenant_code,aggregate_type,aggregate_id"`.
 func Of[R any](name string, key int) Table[R] {
 	t := Table[R]{Name: name, Key: key}
 	var indexes [][]int
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[R]()) {
-		if column := field.Tag.Get("db"); column != "" {
-			t.Columns, indexes = append(t.Columns, column), append(indexes, field.Index)
+		switch columns := strings.Split(field.Tag.Get("db"), ","); {
+		case columns[0] == "":
+		case len(columns) == 1:
+			t.Columns, indexes = append(t.Columns, columns[0]), append(indexes, field.Index)
+		default:
+			for i, column := range columns {
+				t.Columns, indexes = append(t.Columns, column), append(indexes, append(slices.Clone(field.Index), i))
+			}
 		}
 	}
 	t.Fields = func(row *R) []any {
@@ -50,9 +59,12 @@ func Of[R any](name string, key int) Table[R] {
 func fieldOf(field reflect.Value) any {
 	switch field := field.Interface().(type) {
 	case *es.Tenant:
-		return Tenant(field)
+		return &textField{field, func(text string) (err error) {
+			*field, err = es.ParseTenant(text)
+			return err
+		}}
 	case *time.Time:
-		return Time(field)
+		return (*micros)(field)
 	case interface {
 		fmt.Stringer
 		encoding.TextUnmarshaler
@@ -69,14 +81,6 @@ func fieldOf(field reflect.Value) any {
 		return field.Convert(reflect.TypeFor[*string]()).Interface()
 	}
 	return field.Interface()
-}
-
-// Tenant is a field that is stored as the tenant's code.
-func Tenant(field *es.Tenant) any {
-	return &textField{field, func(text string) (err error) {
-		*field, err = es.ParseTenant(text)
-		return err
-	}}
 }
 
 // textField is a field that is stored as text. An error of parse is not wrapped, because an invalid stored value is not
@@ -106,9 +110,7 @@ func (f *textField) Scan(source any) error {
 // Value implements [driver.Valuer].
 func (f *textField) Value() (driver.Value, error) { return f.field.String(), nil }
 
-// Time is a field that is stored as microseconds since 1970.
-func Time(field *time.Time) any { return (*micros)(field) }
-
+// micros is a time that is stored as microseconds since 1970.
 type micros time.Time
 
 // Scan implements [database/sql.Scanner].

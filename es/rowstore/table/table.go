@@ -21,7 +21,7 @@ type Table[R any] struct {
 	// ID returns the primary key of a row.
 	ID func(*R) []string
 	// Fields returns pointers to the fields of a row in the order of Columns; rows are written from them and scanned
-	// into them. See [Time] and [Tenant] for types that drivers do not support.
+	// into them. [Of] makes them also for types that drivers do not support.
 	Fields func(*R) []any
 }
 

@@ -31,16 +31,20 @@ func TestAConditionGoesGroupByGroup(t *testing.T) {
 }
 
 func TestARowThatCanNotBeReadBlamesNobody(t *testing.T) {
-	var tenant es.Tenant
-	field, scans := table.Tenant(&tenant).(interface{ Scan(any) error })
+	type owned struct {
+		Tenant es.Tenant `db:"tenant_code"`
+	}
+	var row owned
+	fields := table.Of[owned]("names", 1).Fields(&row)
+	field, scans := fields[0].(interface{ Scan(any) error })
 	if !scans {
 		t.Fatal("the field can't be scanned into")
 	}
 	if err := field.Scan("not a tenant"); err == nil || es.KindOf(err) != es.Internal {
 		t.Errorf("got %v", err)
 	}
-	if err := field.Scan([]byte("acme")); err != nil || tenant.String() != "acme" {
-		t.Errorf("got %q, %v", tenant, err)
+	if err := field.Scan([]byte("acme")); err != nil || row.Tenant.String() != "acme" {
+		t.Errorf("got %q, %v", row.Tenant, err)
 	}
 }
 

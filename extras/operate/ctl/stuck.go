@@ -55,7 +55,7 @@ func (s stuck) tryNow(ctx context.Context) (err error) {
 	} else {
 		err = s.store.Retry(ctx, s.key, time.Now())
 	}
-	if errors.Is(err, rowstore.ErrNotParked) || errors.Is(err, process.ErrNotFailing) {
+	if errors.Is(err, rowstore.ErrNotParked) {
 		return nil
 	}
 	return err
