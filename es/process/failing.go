@@ -26,8 +26,8 @@ func (o *Outbox) Failing(ctx context.Context, target es.AggregateID, eventID str
 	return found, failing, o.store.Explain("read a command of a process", err)
 }
 
-// Retry makes a command due. The process's program sends it soon after. It fails with rowstore.ErrNotParked if there is no such
-// command.
+// Retry makes a command due. The process's program sends it soon after. It fails with [rowstore.ErrNotParked] if there
+// is no such command.
 func (o *Outbox) Retry(ctx context.Context, target es.AggregateID, eventID string, now time.Time) error {
 	found, err := o.update(ctx, target, eventID, "due_at = ?", now.UnixMicro())
 	if err == nil && !found {
@@ -50,8 +50,8 @@ var skipped = table.Of[Skipped]("skipped_commands", 5).Without("causation_id", "
 
 const byKept = 255 // code points
 
-// Skip deletes a failing command, and stores who decided it and why. It fails with rowstore.ErrNotParked if there is no such
-// command. If it is being sent right now, its aggregate may still accept it.
+// Skip deletes a failing command, and stores who decided it and why. It fails with [rowstore.ErrNotParked] if there is
+// no such command. If it is being sent right now, its aggregate may still accept it.
 func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reason, by string, now time.Time) error {
 	return o.store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
 		tx, err := rowstore.SQL(begun)

@@ -29,12 +29,13 @@ import (
 
 // Command is one command for one aggregate, caused by an event.
 type Command struct {
-	Target        es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"` // the aggregate that the command is for
-	EventID       string         `db:"event_id"`                                // of the event that the process reacts to
-	Name          string         `db:"name"`                                    // which command it is: [Send] knows
-	Executor      string         `db:"executor_id"`                             // who sends it: the ULID of a user account
-	CausationID   string         `db:"causation_id"`                            // of the event that causes the command, or an earlier one
-	CorrelationID string         `db:"correlation_id"`                          // of the event that causes the command
+	// Target is the aggregate that the command is for.
+	Target        es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"`
+	EventID       string         `db:"event_id"`       // of the event that the process reacts to
+	Name          string         `db:"name"`           // which command it is: [Send] knows
+	Executor      string         `db:"executor_id"`    // who sends it: the ULID of a user account
+	CausationID   string         `db:"causation_id"`   // of the event that causes the command, or one before it
+	CorrelationID string         `db:"correlation_id"` // of the event that causes the command
 }
 
 // Send sends a command and returns when it is decided. A rejection because there is nothing left to do counts as a

@@ -84,7 +84,6 @@ var (
 	ErrUnfinished   = errors.New("there is a rebuild that was interrupted")
 	ErrNothingBegun = errors.New("there is no rebuild to go on with")
 	ErrCancelled    = errors.New("the rebuild was cancelled")
-	ErrLockLost     = errors.New("the lock on rebuilds is lost, and another process may have continued the rebuild")
 	ErrEmptyJournal = errors.New("the event store is empty, but there are rows: restore it, or correct its settings; " +
 		"only if all events are gone for good, `rows rebuild --from-empty` replaces the rows by none")
 )
@@ -251,7 +250,7 @@ func (r *Rebuild) run(ctx context.Context, state RebuildState) error {
 	telling.Wait()
 	last := context.WithoutCancel(ctx)
 	switch {
-	case errors.Is(context.Cause(ctx), ErrLockLost): // another process may have the rebuild by now: store nothing
+	case errors.Is(context.Cause(ctx), projection.ErrTermOver): // another process may have the rebuild: store nothing
 		return errors.Join(context.Cause(ctx), err)
 	case err != nil && cancelled:
 		return errors.Join(ErrCancelled, r.abandon(last, work.state))

@@ -83,8 +83,8 @@ func (r *Rebuild) makeIndexes(ctx context.Context) error {
 }
 
 // drop drops every set but the live one. The name of the set in the making is first: a process that still makes it can
-// then write nothing more, also on SQLite, where no lock keeps the two apart. Rows are last: rows without positions stop
-// a rebuild that is resumed after a kill, positions without rows do not.
+// then write nothing more, also on SQLite, where no lock keeps the two apart. Rows are last: rows without positions
+// stop a rebuild that is resumed after a kill, positions without rows do not.
 func (r *Rebuild) drop(ctx context.Context) error {
 	s := r.Store
 	rebuilt := s.projection + setSeparator + "%"

@@ -5,11 +5,11 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/projection"
 )
 
 const (
@@ -36,7 +36,7 @@ type Turn struct {
 }
 
 // errLost is why a turn or a rebuild has ended that was not given up.
-var errLost = errors.New("the connection that holds the lock on the read model is lost")
+var errLost = fmt.Errorf("%w: the connection that holds the lock on the read model is lost", projection.ErrTermOver)
 
 // AwaitTurn waits until it is this process's turn. holder is what others see of it. It fails when ctx ends, or with an
 // error of the database; then it may be tried again.
@@ -111,7 +111,7 @@ func getLock(ctx context.Context, conn *sql.Conn, name string, seconds int) (boo
 }
 
 // lockRebuilds sees that only one rebuild runs, if the database can. It fails with [ErrRebuilding] if another one does.
-// held ends with ctx, or with [ErrLockLost] as its cause.
+// held ends with ctx, or with [projection.ErrTermOver] as its cause.
 func (s *Store) lockRebuilds(ctx context.Context) (held context.Context, release func(), err error) {
 	if !s.server() {
 		return ctx, func() {}, nil
@@ -127,7 +127,7 @@ func (s *Store) lockRebuilds(ctx context.Context) (held context.Context, release
 	}
 	lost, giveUp := hold(ctx, rebuildLock, conn, rebuildSilence)
 	held, end := context.WithCancelCause(ctx)
-	context.AfterFunc(lost, func() { end(fmt.Errorf("%w: %w", ErrLockLost, context.Cause(lost))) })
+	context.AfterFunc(lost, func() { end(context.Cause(lost)) })
 	return held, giveUp, nil
 }
 

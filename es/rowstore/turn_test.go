@@ -113,7 +113,7 @@ func TestARebuildEndsWithItsLock(t *testing.T) {
 		t.Errorf("two rebuilds have the lock: %v", err)
 	}
 	killHolder(t, db, "rebuild.")
-	if err := <-ended; !errors.Is(err, rowstore.ErrLockLost) {
+	if err := <-ended; !errors.Is(err, projection.ErrTermOver) {
 		t.Errorf("it ends because of %v", err)
 	}
 	go func() { ended <- rebuild.Resume(ctx) }()
