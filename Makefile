@@ -62,7 +62,8 @@ core: ## copies the project without extras, except those named: make core DIR=..
 
 EACH := none $(notdir $(wildcard extras/*))
 
-release-check: ## copies the project without extras and with each extra alone, and runs make check and make test-short there
+release-check: ## the lessons of the tutorial, with each place left out; and make check and make test-short without extras and with each alone
+	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial
 	@for extra in $(EACH); do \
 	  echo "release-check: extras: $$extra"; folder="$$(mktemp -d)"; \
 	  $(MAKE) --no-print-directory core DIR="$$folder" EXTRAS="$${extra#none}" && \

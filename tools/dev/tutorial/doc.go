@@ -1,2 +1,2 @@
-// Package tutorial holds the test that follows docs/tutorial.md literally.
+// Package tutorial holds the tests that follow the lessons of docs/tutorial literally.
 package tutorial

@@ -3,6 +3,7 @@ package tutorial_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,51 +15,131 @@ import (
 
 const root = "../../.."
 
-// mostFiles limits the files that must be edited for one command with one event and one field.
-const mostFiles = 9
+// lesson is a page whose blocks are a patch.
+type lesson struct {
+	page      string
+	mostFiles int // without tests, documents and generated code
+	// tests are those that a reader runs, beside the ones of the packages that every lesson changes.
+	tests [][]string
+}
+
+var lessons = []lesson{
+	{"1-a-field.md", 8, [][]string{{"-run", "Documented", "./extras/publishing"}, {"-run", "Story", "./cmd/standalone"}}},
+	{"2-a-command.md", 9, [][]string{{"-run", "Story", "./cmd/standalone"}}},
+}
 
 var (
 	blocks = regexp.MustCompile("(?s)```diff\n(.*?\n)```")
 	target = regexp.MustCompile(`(?m)^\+\+\+ b/(.*)$`)
-	tests  = regexp.MustCompile(`_test\.go$|^domain/thread/threadtest/`)
+	tests  = regexp.MustCompile(`_test\.go$|^domain/thread/threadtest/|^docs/`)
 )
 
-// The blocks of the tutorial, applied to a copy of the tree, must make a system that builds and whose tests pass.
-func TestTheTutorialIsTrue(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, "docs/tutorial.md"))
+// The blocks of a lesson, applied to a copy of the tree, must make a system that builds and whose tests pass.
+func TestTheLessonsAreTrue(t *testing.T) {
+	for _, l := range lessons {
+		t.Run(l.page, func(t *testing.T) {
+			if os.Getenv("RELEASE_CHECK") == "" && l.page != "2-a-command.md" {
+				t.Skip("left out: it takes minutes; make release-check runs it")
+			}
+			folder := treecopy.Of(t, root)
+			changes := changesOf(t, l.page, folder)
+			var files []string
+			for _, change := range changes {
+				if path := target.FindStringSubmatch(change)[1]; !tests.MatchString(path) {
+					files = append(files, path)
+				}
+			}
+			slices.Sort(files)
+			if files = slices.Compact(files); len(files) < 8 || len(files) > l.mostFiles {
+				t.Errorf("it touches %d files, more than %d: %q", len(files), l.mostFiles, files)
+			}
+			apply(t, folder, changes)
+			treecopy.Do(t, folder, "go", "vet", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./cmd/...", "./tests/...")
+			// The other tests that need no services.
+			for _, test := range append([][]string{
+				{"./domain/thread", "./usecase/chat", "./interfaceadaptor/eventjson", "./tests/architecture"},
+				{"-run", "EveryCommandHas|Rejections|Content|Document", "./interfaceadaptor/rest"},
+				{"-run", "TestRowsAreWhatTheFoldSays/SQLite", "./interfaceadaptor/readmodel/chatrows"},
+			}, l.tests...) {
+				treecopy.Do(t, folder, "go", append([]string{"test"}, test...)...)
+			}
+		})
+	}
+}
+
+// Whoever forgets a place of the first lesson must hear of it: from the compiler, or from the named test.
+func TestNoOmissionPassesInSilence(t *testing.T) {
+	if os.Getenv("RELEASE_CHECK") == "" {
+		t.Skip("left out: it takes minutes; make release-check runs it")
+	}
+	for _, omission := range []struct {
+		place, line string   // a change with this line
+		heard       []string // the arguments of go that must fail
+	}{
+		{"domain/thread/lifecycle.go", "Urgent: c.Urgent", []string{"test", "-run", "TestDecide", "./domain/thread"}},
+		{"domain/thread/threadtest/history.go", "", []string{"test", "-run", "TestEverythingThatMayHappenGetsIntoTheRows", "./usecase/chat"}},
+		{"interfaceadaptor/eventjson/threads.go", "", []string{"test", "-run", "TestEventsOfToday", "./interfaceadaptor/eventjson"}},
+		{"interfaceadaptor/eventjson/golden_test.go", "", []string{"test", "-run", "TestEventsOfToday", "./interfaceadaptor/eventjson"}},
+		{"docs/asyncapi.yaml", "", []string{"test", "-run", "TestPublishedEventsAreAsDocumented", "./extras/publishing"}},
+		{"interfaceadaptor/rest/threads.go", "json:\"urgent", []string{"vet", "./interfaceadaptor/rest"}},
+		{"interfaceadaptor/rest/threads.go", "Urgent: b.Urgent", []string{"test", "-run", "Story", "./cmd/standalone"}},
+		{"interfaceadaptor/rest/openapi_test.go", "", []string{"test", "-run", "TestTheDocumentCoversTheContract", "./interfaceadaptor/rest"}},
+		{"usecase/chat/threads.go", "", []string{"test", "-run", "TestEverythingThatMayHappenGetsIntoTheRows", "./usecase/chat"}},
+		{"usecase/query/model.go", "", []string{"vet", "./usecase/..."}},
+		{"rdb-migration/readmodel/mysql", "", []string{"test", "./rdb-migration/...", "./tests/architecture"}},
+		{"rdb-migration/readmodel/sqlite", "", []string{"test", "-run", "TestRowsAreWhatTheFoldSays/SQLite", "./interfaceadaptor/readmodel/chatrows"}},
+		{"interfaceadaptor/graphql/schema.graphqls", "", []string{"test", "-run", "Story", "./cmd/standalone"}},
+	} {
+		t.Run(omission.place+" "+omission.line, func(t *testing.T) {
+			folder := treecopy.Of(t, root)
+			all := changesOf(t, lessons[0].page, folder)
+			rest := slices.DeleteFunc(slices.Clone(all), func(change string) bool {
+				return strings.HasPrefix(target.FindStringSubmatch(change)[1], omission.place) && strings.Contains(change, omission.line)
+			})
+			if len(rest) == len(all) {
+				t.Fatal("the lesson has no such place")
+			}
+			apply(t, folder, rest)
+			heard := exec.CommandContext(t.Context(), "go", omission.heard...)
+			heard.Dir = folder
+			if output, err := heard.CombinedOutput(); err == nil {
+				t.Errorf("go %q says nothing:\n%s", omission.heard, output)
+			}
+		})
+	}
+}
+
+// changesOf returns the changes of a lesson: a patch for each hunk.
+func changesOf(t *testing.T, page, folder string) (changes []string) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, "docs/tutorial", page))
 	if err != nil {
 		t.Fatal(err)
 	}
-	patch := ""
-	for _, block := range blocks.FindAllStringSubmatch(string(page), -1) {
-		patch += block[1]
-	}
-	folder := treecopy.Of(t, root)
-	patch = strings.ReplaceAll(patch, "NNNNN", nextMigration(t, folder))
-	var files []string
-	for _, file := range target.FindAllStringSubmatch(patch, -1) {
-		if !tests.MatchString(file[1]) {
-			files = append(files, file[1])
+	text := strings.ReplaceAll(string(content), "NNNNN", nextMigration(t, folder))
+	for _, block := range blocks.FindAllStringSubmatch(text, -1) {
+		head, hunks, _ := strings.Cut(block[1], "@@")
+		for _, hunk := range regexp.MustCompile(`(?m)^@@`).Split("@@"+hunks, -1)[1:] {
+			changes = append(changes, head+"@@"+hunk)
 		}
 	}
-	slices.Sort(files)
-	if files = slices.Compact(files); len(files) < 8 || len(files) > mostFiles {
-		t.Errorf("a command touches %d files, more than %d: %q", len(files), mostFiles, files)
-	}
+	return changes
+}
 
-	path := filepath.Join(folder, "tutorial.patch")
-	if err := os.WriteFile(path, []byte(patch), 0o600); err != nil {
-		t.Fatal(err)
+// apply changes the copy, and generates what the lesson says.
+func apply(t *testing.T, folder string, changes []string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "change.patch")
+	for _, change := range changes {
+		if err := os.WriteFile(path, []byte(change), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		treecopy.Do(t, folder, "git", "apply", path)
 	}
-	treecopy.Do(t, folder, "git", "apply", path)
 	treecopy.Do(t, folder, "go", "generate", "./interfaceadaptor/graphql")
-	treecopy.Do(t, folder, "env", "UPDATE_GOLDEN=1", "go", "test", "-run", "TestEventsOfToday", "./interfaceadaptor/eventjson")
-	treecopy.Do(t, folder, "go", "vet", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./cmd/...", "./tests/...")
-	treecopy.Do(t, folder, "go", "test", "./domain/thread", "./usecase/chat", "./interfaceadaptor/eventjson", "./tests/architecture")
-	// Run the other tests that need no services.
-	treecopy.Do(t, folder, "go", "test", "-run", "EveryCommandHas|Rejections|Content|Document", "./interfaceadaptor/rest")
-	treecopy.Do(t, folder, "go", "test", "-run", "TestRowsAreWhatTheFoldSays/SQLite", "./interfaceadaptor/readmodel/chatrows")
-	treecopy.Do(t, folder, "go", "test", "-run", "Story", "./cmd/standalone")
+	golden := exec.CommandContext(t.Context(), "go", "test", "-run", "TestEventsOfToday", "./interfaceadaptor/eventjson")
+	golden.Dir, golden.Env = folder, append(os.Environ(), "UPDATE_GOLDEN=1")
+	_ = golden.Run() // it writes the missing files; the tests run again without it
 }
 
 // nextMigration returns the number of the next migration.
