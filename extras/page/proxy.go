@@ -24,9 +24,11 @@ type proxy struct {
 func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, end := context.WithCancel(r.Context())
 	defer end()
+	controller := http.NewResponseController(w)
+	_ = controller.SetReadDeadline(time.Now().Add(uploadTimeout))
 	if streams(r) {
 		defer context.AfterFunc(p.stopping, end)()
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // without it the stream ends at the deadline
+		_ = controller.SetWriteDeadline(time.Time{}) // without it the stream ends at the deadline
 	}
 	forward := httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
@@ -48,6 +50,9 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	forward.ServeHTTP(w, r.WithContext(ctx))
 }
+
+// uploadTimeout limits how long a body may take, such as the file of an import.
+const uploadTimeout = 15 * time.Second
 
 // transport keeps connections to the programs open. The programs limit them.
 var transport = &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 25 * time.Second}

@@ -5,6 +5,7 @@ package documents
 import (
 	"context"
 	"strings"
+	"sync"
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -30,14 +31,14 @@ const (
 // Limits are set by operators.
 type Limits struct {
 	Complexity int // maximum of an operation
-	InFlight   int // total complexity of the queries that are resolved at once; further ones wait
+	InFlight   int // total complexity of the answers that are resolved at once; further ones wait
 }
 
 // ReadSettings reads them.
 func ReadSettings(r *config.Reader) Limits {
 	return Limits{
 		Complexity: r.Int("QUERY_COMPLEXITY_LIMIT", 20_000, 1, 10_000_000, "the most fields times page sizes of an operation"),
-		InFlight:   r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000, "the complexity of all queries in progress; further ones wait"),
+		InFlight:   r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000, "the complexity of all operations in progress; further ones wait"),
 	}
 }
 
@@ -103,14 +104,15 @@ func validation() *rules.Rules {
 // operations is an extension of gqlgen's executor.
 type operations struct {
 	limits Limits
-	// inFlight: an answer needs several times its size in memory until it is encoded. Queries beyond the limit wait in
-	// order of arrival. Sending is not part of it, so slow clients do not delay others.
+	// inFlight: an answer needs several times its size in memory until it is encoded. Answers beyond the limit wait
+	// in order of arrival. Sending is not part of it, so slow clients do not delay others.
 	inFlight *semaphore.Weighted
 }
 
 var (
 	_ gqlgen.OperationContextMutator = operations{}
 	_ gqlgen.ResponseInterceptor     = operations{}
+	_ gqlgen.FieldInterceptor        = operations{}
 )
 
 // ExtensionName implements [gqlgen.HandlerExtension].
@@ -128,21 +130,45 @@ func (o operations) MutateOperationContext(_ context.Context, operation *gqlgen.
 	return gqlerror.WrapIfUnwrapped(err)
 }
 
-// InterceptResponse executes a query when there is room for it. A subscription is only limited in its complexity.
+// InterceptResponse executes a query when there is room for it. The answers of a subscription wait for changes first:
+// they take their room in [operations.InterceptField].
 func (o operations) InterceptResponse(ctx context.Context, next gqlgen.ResponseHandler) *gqlgen.Response {
 	if !gqlgen.HasOperationContext(ctx) {
 		return next(ctx) // it was refused
 	}
 	operation := gqlgen.GetOperationContext(ctx)
-	if operation.Operation.Operation == ast.Subscription {
-		return next(ctx)
-	}
 	complexity, _ := operation.Stats.GetExtension(complexityStat).(int)
 	weight := int64(min(max(complexity, 1), o.limits.InFlight))
-	if o.inFlight.Acquire(ctx, weight) != nil {
-		gqlgen.AddError(ctx, &graphql.Refusal{Code: graphql.CodeUnavailable, Message: "too many queries are in progress; try again"})
+	taken := false
+	take := sync.OnceValue(func() error {
+		err := o.inFlight.Acquire(ctx, weight)
+		taken = err == nil
+		return err
+	})
+	defer func() {
+		if taken {
+			o.inFlight.Release(weight)
+		}
+	}()
+	if operation.Operation.Operation == ast.Subscription {
+		return next(context.WithValue(ctx, roomKey{}, take))
+	}
+	if take() != nil {
+		gqlgen.AddError(ctx, errNoRoom)
 		return &gqlgen.Response{Errors: gqlgen.GetErrors(ctx)}
 	}
-	defer o.inFlight.Release(weight)
+	return next(ctx)
+}
+
+type roomKey struct{}
+
+var errNoRoom = &graphql.Refusal{Code: graphql.CodeUnavailable, Message: "too many operations are in progress; try again"}
+
+// InterceptField takes the room of a change with its first field: a change without such fields is written at once, and
+// is small.
+func (o operations) InterceptField(ctx context.Context, next gqlgen.Resolver) (any, error) {
+	if take, waits := ctx.Value(roomKey{}).(func() error); waits && take() != nil {
+		return nil, errNoRoom
+	}
 	return next(ctx)
 }

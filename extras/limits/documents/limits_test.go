@@ -149,8 +149,8 @@ func TestTooManySelectionsAreRefused(t *testing.T) {
 	}
 }
 
-// TestQueriesWaitForRoom executes a query while another one has all of the complexity in flight.
-func TestQueriesWaitForRoom(t *testing.T) {
+// TestAnswersWaitForRoom executes a query while another one has all of the complexity in flight.
+func TestAnswersWaitForRoom(t *testing.T) {
 	e := withLimit(20)
 	ctx := gqlgen.StartOperationTrace(t.Context())
 	operation, errs := e.CreateOperationContext(ctx, &gqlgen.RawParams{Query: `{ __type(name: "x") { name } }`})
@@ -185,5 +185,32 @@ func TestQueriesWaitForRoom(t *testing.T) {
 	<-answered
 	if answer := limit.InterceptResponse(ctx, func(context.Context) *gqlgen.Response { return &gqlgen.Response{} }); len(answer.Errors) != 0 {
 		t.Errorf("then %v", answer.Errors)
+	}
+
+	// A subscription that waits for a change leaves the room to others. Its change needs room, and gives it back.
+	operation.Operation.Operation = ast.Subscription
+	limit.InterceptResponse(ctx, func(ctx context.Context) *gqlgen.Response {
+		if !limit.inFlight.TryAcquire(20) {
+			t.Error("a subscription without a change takes room")
+		}
+		field := func() error {
+			late, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+			defer cancel()
+			_, err := limit.InterceptField(late, func(context.Context) (any, error) { return nil, nil })
+			return err
+		}
+		limit.inFlight.Release(20)
+		for range 2 {
+			if err := field(); err != nil {
+				t.Error(err)
+			}
+		}
+		if limit.inFlight.TryAcquire(1) {
+			t.Error("a change takes no room")
+		}
+		return &gqlgen.Response{}
+	})
+	if !limit.inFlight.TryAcquire(20) {
+		t.Error("the change keeps its room")
 	}
 }
