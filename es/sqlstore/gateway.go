@@ -7,7 +7,7 @@
 // on SQLite, which allows one writer, concurrent Appends share a transaction, and with it one wait for the disk; on
 // MySQL each has its own.
 //
-// [Source] hands the events of all aggregates by sequence number to a projection. queue.go explains why it skips none
+// [Source] hands the events of all aggregates by sequence number to a projection. source.go explains why it skips none
 // although transactions on MySQL commit in any order.
 //
 // Reads see every acknowledged Append, and hold at most one page in memory.

@@ -1,14 +1,21 @@
 // Package sqldialect holds all differences between MySQL (and MariaDB) and SQLite: in statements, in locks and in the
-// meaning of errors (class.go). The SQL adapters use it and are otherwise the same for all databases.
+// meaning of errors. The SQL adapters use it and are otherwise the same for all databases.
 package sqldialect
 
 import (
+	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"strings"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
+	"github.com/ncruces/go-sqlite3"
 )
 
 // Dialect holds the SQL dialect of a database. The zero value is invalid; use [Of].
@@ -82,3 +89,101 @@ func (d Dialect) Upsert(table string, key, columns []string, rows int) string {
 
 // Marks returns n placeholders for a list.
 func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
+
+// Class classifies a database error by what can be done about it.
+type Class int
+
+// The classes. An unknown error is a [Fault].
+const (
+	Fault Class = iota // the database or the statement is wrong: an operator must act
+	Ended              // the context has ended
+	// the same call may succeed a moment later: deadlock, lock or statement timeout, lost connection
+	Transient
+	Duplicate // a row with this key exists already
+	Refused   // the database refuses the data
+	Full      // the disk is full: an operator must make room
+	Damaged   // the stored data can't be read: an operator must restore it
+)
+
+// ClassOf classifies an error of any of the databases.
+func ClassOf(err error) Class {
+	var network *net.OpError // not net.Error, which every error of SQLite is
+	var onMySQL *mysql.MySQLError
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return Ended
+	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.As(err, &network), errors.Is(err, mysql.ErrInvalidConn):
+		return Transient
+	case errors.Is(err, mysql.ErrPktTooLarge):
+		return Refused
+	case errors.As(err, &onMySQL):
+		return classOfMySQL(onMySQL)
+	}
+	return classOfSQLite(err)
+}
+
+// mysqlClasses are the errors whose SQL state is not specific enough.
+var mysqlClasses = map[uint16]Class{
+	1020: Transient, // record has changed since last read (MariaDB)
+	1040: Transient, // too many connections
+	1053: Transient, // server shutdown in progress
+	1205: Transient, // lock wait timeout
+	1213: Transient, // deadlock
+	1290: Transient, // read only: a failover is under way
+	1317: Transient, // query interrupted by the server
+	1836: Transient, // read only mode
+	1927: Transient, // connection was killed (MariaDB)
+	1969: Transient, // longer than max_statement_time (MariaDB)
+	3024: Transient, // longer than max_execution_time (MySQL)
+	1062: Duplicate,
+	1586: Duplicate, // the same, with the key's name
+	1153: Refused,   // packet too large
+	1366: Refused,   // incorrect string value
+	1644: Refused,   // a trigger's SIGNAL
+	3819: Refused,   // check constraint
+	4025: Refused,   // check constraint (MariaDB)
+	1021: Full,      // disk full
+	1114: Full,      // table full, as InnoDB says it
+	1034: Damaged,   // broken index
+	1194: Damaged,   // broken table
+	1195: Damaged,   // the same, and its repair failed
+	1712: Damaged,   // broken index of InnoDB
+}
+
+func classOfMySQL(failed *mysql.MySQLError) Class {
+	if class, known := mysqlClasses[failed.Number]; known {
+		return class
+	}
+	if strings.Contains(failed.Message, "No space left on device") { // the system's error 28, within several others
+		return Full
+	}
+	switch string(failed.SQLState[:2]) {
+	case "22", "23": // data exception, integrity constraint
+		return Refused
+	case "08": // connection exception
+		return Transient
+	}
+	return Fault
+}
+
+func classOfSQLite(err error) Class {
+	is := func(codes ...error) bool {
+		return slices.ContainsFunc(codes, func(code error) bool { return errors.Is(err, code) })
+	}
+	switch {
+	case is(sqlite3.CONSTRAINT_PRIMARYKEY, sqlite3.CONSTRAINT_UNIQUE, sqlite3.CONSTRAINT_ROWID):
+		return Duplicate
+	case is(sqlite3.BUSY, sqlite3.LOCKED):
+		return Transient
+	case is(sqlite3.CONSTRAINT, sqlite3.TOOBIG, sqlite3.MISMATCH):
+		return Refused
+	case is(sqlite3.INTERRUPT):
+		return Ended
+	case is(sqlite3.FULL):
+		return Full
+	case is(sqlite3.CORRUPT, sqlite3.NOTADB):
+		return Damaged
+	}
+	return Fault
+}
