@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"example.com/threads/es"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
 )
 
 func TestTheFormOfAnID(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"example.com/threads/es"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
 )
 
 // The kind of a rejection is declared with it: every rejection of a domain must have one.

@@ -12,10 +12,10 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 )
 
 // onEachStore runs a test with several gateways over one store, for each store that processes can share.

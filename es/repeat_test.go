@@ -11,7 +11,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/sqlstore"

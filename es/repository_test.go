@@ -14,7 +14,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
 )
 
 // watched is a real gateway that counts calls. It can delay snapshots.

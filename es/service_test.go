@@ -14,7 +14,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb/dynamodbtest"
 	"example.com/threads/es/estest/faulty"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
 )
 
 // process is a service with a repository and a cache of its own, like each process. The gateway that it returns injects

@@ -16,7 +16,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
 )
 
 // logging is a service with its log and metrics.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/access/devissuer"
-	"example.com/threads/infrastructure/program/programtest"
+	"example.com/threads/tests/programtest"
 )
 
 var underTest = programtest.Program[settings]{Run: run, ReadSettings: readSettings}

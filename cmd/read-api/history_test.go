@@ -18,9 +18,9 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/infrastructure/program/programtest"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/programtest"
 	"example.com/threads/tests/readmodeltest"
 )
 

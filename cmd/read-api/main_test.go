@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"example.com/threads/cmd/internal/system"
-	"example.com/threads/infrastructure/program/programtest"
+	"example.com/threads/tests/programtest"
 	"example.com/threads/tests/readmodeltest"
 )
 

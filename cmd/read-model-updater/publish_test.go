@@ -18,11 +18,11 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 	"example.com/threads/extras/publishing"
 	"example.com/threads/interfaceadaptor/eventjson"
 )

@@ -17,12 +17,12 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/infrastructure/program/programtest"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/tests/programtest"
 )
 
 const soon = 30 * time.Second

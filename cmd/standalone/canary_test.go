@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // Secrets must not be in any log, even at the most verbose level, nor in any answer.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/access"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/coder/websocket/wsjson"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // refused sends requests until one is refused and returns its answer.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // An event store that is removed or emptied between two starts must not make the rows disappear.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"example.com/threads/es/database"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/tools/healthcheck/health"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/coder/websocket/wsjson"
 
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 

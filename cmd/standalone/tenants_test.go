@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // With TENANTS=registered, a tenant is admitted while it is registered and not suspended. Its data is not lost by a

@@ -15,7 +15,7 @@ import (
 	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
-	"example.com/threads/infrastructure/program/programtest"
+	"example.com/threads/tests/programtest"
 	"example.com/threads/tests/sqlitetest"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	esdynamodb "example.com/threads/es/dynamodb"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/infrastructure/awsclient"
-	"example.com/threads/infrastructure/program/programtest"
+	"example.com/threads/tests/programtest"
 )
 
 const create = `{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z","name":"x"}`

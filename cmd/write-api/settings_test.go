@@ -5,7 +5,7 @@ package main
 import (
 	"testing"
 
-	"example.com/threads/infrastructure/program/programtest"
+	"example.com/threads/tests/programtest"
 )
 
 var underTest = programtest.Program[settings]{

@@ -19,7 +19,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/estest"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // store is DynamoDB Local with tables of its own, a client whose network can fail, and one whose network works.

@@ -22,7 +22,7 @@ import (
 
 	esdynamodb "example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodbstreams"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // wire stands between the SDK and DynamoDB Local and answers some calls as AWS does.

@@ -10,10 +10,10 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 )
 
 // onEach runs test on an empty database of every kind.

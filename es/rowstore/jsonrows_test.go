@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/testenv"
 )
 
 func TestJSONRows(t *testing.T) {

@@ -11,12 +11,12 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/projection/projectiontest"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
-	"example.com/threads/es/testenv"
 )
 
 func TestContractOnMySQL(t *testing.T) {

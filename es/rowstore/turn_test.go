@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/testenv"
 )
 
 var turnKey = es.AggregateID{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 )
 
 func TestFollowRebuildsRowsOfAnotherVersion(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"example.com/threads/es"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 )

@@ -16,13 +16,13 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 )
 
 // notes are the rows: the number of notes in each notebook.

@@ -9,8 +9,8 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/estest"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 )
 
 func TestContractOnSQLite(t *testing.T) { wholeContract(t, onSQLite) }

@@ -12,8 +12,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 )
 
 // holdReceipt makes the next Append with a receipt for the command wait, after it has got its sequence numbers, until

@@ -9,8 +9,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 )
 
 // follower follows a queue and records the events it has seen.

@@ -14,10 +14,10 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/es"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 )
 
 func TestEventsReachTheReadModel(t *testing.T) {

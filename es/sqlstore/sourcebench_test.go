@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/sqlstore"
 )

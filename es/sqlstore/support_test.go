@@ -13,9 +13,9 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 )
 
 // onEach runs test on a fresh event store in every kind of database.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 func TestServerThatDoesNotAnswerIsUnavailable(t *testing.T) {

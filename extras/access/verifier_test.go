@@ -21,7 +21,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/interfaceadaptor/admission"

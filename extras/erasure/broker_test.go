@@ -14,9 +14,9 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/testenv"
 	"example.com/threads/extras/erasure"
 )
 

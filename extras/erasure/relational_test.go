@@ -12,8 +12,8 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/testenv"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/erasure/keystoretest"
 )

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/limits"
 	"example.com/threads/infrastructure/httpserver"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/observe"
 	"example.com/threads/infrastructure/httpserver"
 )

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/testenv"
 	"example.com/threads/extras/publishing"
 	"example.com/threads/tests/readmodeltest"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/infrastructure/logging"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/tests/readmodeltest"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es/database"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // leavesWithin limits how long a closed account may stay in its threads, on a busy machine.

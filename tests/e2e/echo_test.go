@@ -14,7 +14,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/tests/programs"
 	"example.com/threads/tests/wordsearch"
 )

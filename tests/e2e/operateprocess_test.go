@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // failingCommand is an element of the output of `dead-letters list --json`.

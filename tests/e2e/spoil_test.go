@@ -12,7 +12,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/es/database"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // spoiler changes stored data without the programs, like an operator with the database's shell.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/tests/programs"
 )
 

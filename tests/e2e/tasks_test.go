@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // get sends a GET request as the person.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/tools/healthcheck/health"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	rdbmigration "example.com/threads/rdb-migration"
 )

@@ -12,7 +12,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"

@@ -13,14 +13,14 @@ import (
 	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/es/testenv"
 	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
-	"example.com/threads/infrastructure/program/programtest"
+	"example.com/threads/tests/programtest"
 )
 
 const soon = time.Minute

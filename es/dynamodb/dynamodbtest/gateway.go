@@ -9,7 +9,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/es/dynamodb"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // New returns a gateway over new tables.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"example.com/threads/es/estest"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 // TestMain runs the program instead of the tests when a test has started it.

@@ -13,8 +13,8 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/internal/sqldialect"
-	"example.com/threads/es/testenv"
 )
 
 // onEach runs test on a database of every kind, with an empty table pairs(a, b, words).

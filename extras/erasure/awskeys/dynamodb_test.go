@@ -5,7 +5,7 @@ import (
 
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodb/dynamodbtest"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/erasure/awskeys"
 	"example.com/threads/extras/erasure/keystoretest"
 )

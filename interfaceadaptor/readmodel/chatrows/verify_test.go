@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/es/testenv"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/tests/kit/feed"

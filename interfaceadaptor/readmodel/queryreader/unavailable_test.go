@@ -14,7 +14,7 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/chat"

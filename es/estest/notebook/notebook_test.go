@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"example.com/threads/es/estest"
-	"example.com/threads/es/internal/notebook"
+	"example.com/threads/es/estest/notebook"
 )
 
 func TestRules(t *testing.T) {

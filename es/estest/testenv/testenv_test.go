@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
-	"example.com/threads/es/testenv"
+	"example.com/threads/es/estest/testenv"
 )
 
 func TestDynamoDBConfigReachesBothServices(t *testing.T) {
