@@ -7,24 +7,11 @@ import (
 	"strings"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/thread"
 	"example.com/threads/usecase/query"
 )
 
 // DefaultPage is the length of a page of a connection that is asked for neither first nor last.
 const DefaultPage = 50
-
-// The schema's connections and their edges.
-type (
-	ThreadConnection  = Connection[Thread]
-	ThreadEdge        = Edge[Thread]
-	MemberConnection  = Connection[Member]
-	MemberEdge        = Edge[Member]
-	MessageConnection = Connection[Message]
-	MessageEdge       = Edge[Message]
-	HistoryConnection = Connection[query.HistoryEntry]
-	HistoryEdge       = Edge[query.HistoryEntry]
-)
 
 // Connection is a page of a list.
 type Connection[T any] struct {
@@ -61,26 +48,8 @@ func NewConnection[S positioned, T any](cursors Cursors, page query.Page[S], nod
 	return connection
 }
 
-// connections converts the same page of the lists of several threads.
-func connections[S positioned, T any](
-	cursors Cursors, pages map[thread.ID]query.Page[S], node func(S) T,
-) map[thread.ID]Connection[T] {
-	converted := make(map[thread.ID]Connection[T], len(pages))
-	for id, page := range pages {
-		converted[id] = NewConnection(cursors, page, node)
-	}
-	return converted
-}
-
 // Cursors names the list that cursors belong to. Those of other lists are refused.
 type Cursors string
-
-const (
-	threadCursors  Cursors = "threads"
-	memberCursors  Cursors = "members"
-	messageCursors Cursors = "messages"
-	historyCursors Cursors = "history"
-)
 
 // encode writes a position as a cursor, which is opaque to clients.
 func (c Cursors) encode(position query.Position) string {

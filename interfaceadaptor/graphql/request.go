@@ -2,7 +2,6 @@ package graphql
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +16,6 @@ import (
 	"github.com/munnerz/goautoneg"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/query"
@@ -256,19 +254,12 @@ func OnlyOperators(ctx context.Context) error {
 }
 
 // named reads the argument userAccountId, which a known principal may leave out.
-func (a asker) named(userAccountID string) (thread.UserID, error) {
+func (a asker) named(userAccountID string) (ident.UserID, error) {
 	leftOut := userAccountID == "" || userAccountID == "null" // gqlgen reads null as "null"
 	if a.IsKnown() && leftOut {
-		return thread.UserID{}, nil
+		return ident.UserID{}, nil
 	}
 	return ParseID[ident.UserAccount]("userAccountId", userAccountID)
-}
-
-// viewerAndThread returns the viewer and the thread that an operation names.
-func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, thread.ID, error) {
-	viewer, err := ViewerOf(ctx, userAccountID)
-	id, idErr := ParseID[thread.Thread]("threadId", threadID)
-	return viewer, id, cmp.Or(err, idErr)
 }
 
 // ParseID reads the id in the named argument.

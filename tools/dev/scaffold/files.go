@@ -71,7 +71,7 @@ var lists = []registry{
 		{"chat.NextAccount)", "\t\trowstore.OneRow(Gadgets, eventjson.Gadgets().Events, chat.GadgetRowsVersion, chat.NextGadget),"},
 	}},
 	{"usecase/query/queries.go", []line{
-		{"\tAccounts(ctx context.Context,", "\n\tGadgetReader"},
+		{"type Reader interface {", "\tGadgetReader"},
 	}},
 	{"usecase/query/consistency.go", []line{
 		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},

@@ -1,0 +1,279 @@
+package graphql
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/query"
+)
+
+// Thread is the schema's Thread. The schema's types are the rows of usecase/query; fields that the schema names or
+// writes otherwise are beside them.
+type Thread struct {
+	query.Thread
+	ID, OwnerID, CreatedBy, UpdatedBy string
+	Code                              *string // nil: the thread was created before codes existed
+
+	list *threadList
+}
+
+// Member is the schema's Member.
+type Member struct {
+	query.Member
+	ID, ThreadID, UserAccountID, CreatedBy, UpdatedBy string
+
+	accounts *accounts
+}
+
+// Message is the schema's Message.
+type Message struct {
+	query.Message
+	ID, ThreadID, UserAccountID, CreatedBy, UpdatedBy string
+
+	accounts *accounts
+}
+
+// The schema's connections of threads, members and messages, and their edges.
+type (
+	ThreadConnection  = Connection[Thread]
+	ThreadEdge        = Edge[Thread]
+	MemberConnection  = Connection[Member]
+	MemberEdge        = Edge[Member]
+	MessageConnection = Connection[Message]
+	MessageEdge       = Edge[Message]
+)
+
+const (
+	threadCursors  Cursors = "threads"
+	memberCursors  Cursors = "members"
+	messageCursors Cursors = "messages"
+)
+
+// GetThread resolves Query.getThread.
+func (r Resolver) GetThread(ctx context.Context, threadID, userAccountID string) (Thread, error) {
+	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
+		return Thread{}, err
+	}
+	found, err := r.queries.Thread(ctx, viewer, id)
+	return newThread(r.queries, viewer.Tenant)(found), err
+}
+
+// GetThreadByCode resolves Query.getThreadByCode.
+func (r Resolver) GetThreadByCode(ctx context.Context, code, userAccountID string) (Thread, error) {
+	viewer, err := ViewerOf(ctx, userAccountID)
+	parsed, codeErr := thread.ParseCode(code)
+	if err := cmp.Or(err, codeErr); err != nil {
+		return Thread{}, err
+	}
+	found, err := r.queries.ThreadByCode(ctx, viewer, parsed)
+	return newThread(r.queries, viewer.Tenant)(found), err
+}
+
+// GetThreads resolves Query.getThreads.
+func (r Resolver) GetThreads(ctx context.Context, userAccountID string, first *int, after *string) ([]Thread, error) {
+	viewer, err := ViewerOf(ctx, userAccountID)
+	page, pageErr := pageAfter[thread.Thread](first, after, DefaultPage)
+	if err := cmp.Or(err, pageErr); err != nil {
+		return nil, err
+	}
+	found, err := r.queries.Threads(ctx, viewer, page)
+	return each(found.Items, newThread(r.queries, viewer.Tenant)), err
+}
+
+// Threads resolves Query.threads.
+func (r Resolver) Threads(
+	ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string,
+) (ThreadConnection, error) {
+	viewer, err := ViewerOf(ctx, userAccountID)
+	asked, pageErr := EitherWay(threadCursors, first, after, last, before)
+	if err := cmp.Or(err, pageErr); err != nil {
+		return ThreadConnection{}, err
+	}
+	page, err := r.queries.Threads(ctx, viewer, asked)
+	return NewConnection(threadCursors, page, newThread(r.queries, viewer.Tenant)), err
+}
+
+// GetMember resolves Query.getMember: any member of a thread that the principal may read. One that is not known may
+// read every thread.
+func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string) (Member, error) {
+	a := askerOf(ctx)
+	id, err := ParseID[thread.Thread]("threadId", threadID)
+	if err != nil {
+		return Member{}, err
+	}
+	user, err := a.named(userAccountID)
+	if err == nil && a.IsKnown() {
+		if user.IsZero() {
+			user = a.Account
+		}
+		_, err = r.queries.Thread(ctx, query.Viewer{Tenant: a.Tenant, User: a.Account}, id)
+	}
+	if err != nil {
+		return Member{}, err
+	}
+	found, err := r.queries.Member(ctx, chat.ThreadKey(a.Tenant, id), user)
+	return newMember(&accounts{from: r.queries, tenant: a.Tenant})(found), err
+}
+
+// GetMembers resolves Query.getMembers.
+func (r Resolver) GetMembers(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]Member, error) {
+	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
+	page, pageErr := pageAfter[thread.Member](first, after, DefaultPage)
+	if err := cmp.Or(err, pageErr); err != nil {
+		return nil, err
+	}
+	found, err := r.queries.MembersOf(ctx, viewer, id, page)
+	return each(found, newMember(&accounts{from: r.queries, tenant: viewer.Tenant})), err
+}
+
+// GetMessage resolves Query.getMessage.
+func (r Resolver) GetMessage(ctx context.Context, messageID, userAccountID string) (Message, error) {
+	viewer, err := ViewerOf(ctx, userAccountID)
+	id, idErr := ParseID[thread.Message]("messageId", messageID)
+	if err := cmp.Or(err, idErr); err != nil {
+		return Message{}, err
+	}
+	found, err := r.queries.Message(ctx, viewer, id)
+	return newMessage(&accounts{from: r.queries, tenant: viewer.Tenant})(found), err
+}
+
+// GetMessages resolves Query.getMessages.
+func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]Message, error) {
+	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
+	page, pageErr := pageAfter[thread.Message](first, after, 2*DefaultPage)
+	if err := cmp.Or(err, pageErr); err != nil {
+		return nil, err
+	}
+	found, err := r.queries.MessagesOf(ctx, viewer, id, page)
+	return each(found, newMessage(&accounts{from: r.queries, tenant: viewer.Tenant})), err
+}
+
+// ThreadChanged resolves Subscription.threadChanged.
+func (r Resolver) ThreadChanged(ctx context.Context, threadID, userAccountID string) (<-chan Thread, error) {
+	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
+		return nil, err
+	}
+	return Stream(ctx, r.queries.ThreadChanges(ctx, viewer, id), func(changed query.Thread) Thread {
+		return newThread(r.queries, viewer.Tenant)(changed)
+	}), nil
+}
+
+// threadList are the threads of one list in an answer. The first access to a thread's members or messages reads those
+// of all threads in one statement; the other threads use its result. Unlike a data loader, which collects keys for a
+// while, it never waits and always reads once.
+type threadList struct {
+	from     query.Reader
+	tenant   es.Tenant
+	ids      []thread.ID
+	members  onceEach[query.Range, map[thread.ID]MemberConnection]
+	messages onceEach[query.Range, map[thread.ID]MessageConnection]
+}
+
+// newThread converts the threads of one list.
+func newThread(from query.Reader, tenant es.Tenant) func(query.Thread) Thread {
+	list := &threadList{from: from, tenant: tenant}
+	return func(t query.Thread) Thread {
+		list.ids = append(list.ids, t.ID)
+		shown := Thread{
+			Thread: t, ID: t.ID.String(), OwnerID: t.Owner.String(), CreatedBy: t.CreatedBy.String(), UpdatedBy: t.UpdatedBy.String(), list: list,
+		}
+		if code := t.Code.String(); code != "" {
+			shown.Code = &code
+		}
+		return shown
+	}
+}
+
+// Members resolves Thread.members.
+func (t Thread) Members(ctx context.Context, first *int, after *string) (MemberConnection, error) {
+	page, err := Forward(memberCursors, first, after)
+	if err != nil {
+		return MemberConnection{}, err
+	}
+	all, err := t.list.members.get(page, func() (map[thread.ID]MemberConnection, error) {
+		pages, err := t.list.from.Members(ctx, t.list.tenant, t.list.ids, page)
+		convert := newMember(&accounts{from: t.list.from, tenant: t.list.tenant})
+		return connections(memberCursors, pages, convert), err
+	})
+	return all[t.Thread.ID], err
+}
+
+// Messages resolves Thread.messages.
+func (t Thread) Messages(ctx context.Context, first *int, after *string, last *int, before *string) (MessageConnection, error) {
+	page, err := EitherWay(messageCursors, first, after, last, before)
+	if err != nil {
+		return MessageConnection{}, err
+	}
+	all, err := t.list.messages.get(page, func() (map[thread.ID]MessageConnection, error) {
+		pages, err := t.list.from.Messages(ctx, t.list.tenant, t.list.ids, page)
+		convert := newMessage(&accounts{from: t.list.from, tenant: t.list.tenant})
+		return connections(messageCursors, pages, convert), err
+	})
+	return all[t.Thread.ID], err
+}
+
+// newMember converts the members of one level of an answer, whose accounts are read together.
+func newMember(users *accounts) func(query.Member) Member {
+	return func(m query.Member) Member {
+		users.ids = append(users.ids, m.User)
+		return Member{
+			Member: m, ID: m.ID.String(), ThreadID: m.Thread.String(), UserAccountID: m.User.String(),
+			CreatedBy: m.CreatedBy.String(), UpdatedBy: m.UpdatedBy.String(), accounts: users,
+		}
+	}
+}
+
+// newMessage is newMember for messages.
+func newMessage(senders *accounts) func(query.Message) Message {
+	return func(m query.Message) Message {
+		senders.ids = append(senders.ids, m.Sender)
+		return Message{
+			Message: m, ID: m.ID.String(), ThreadID: m.Thread.String(), UserAccountID: m.Sender.String(),
+			CreatedBy: m.CreatedBy.String(), UpdatedBy: m.UpdatedBy.String(), accounts: senders,
+		}
+	}
+}
+
+// Account resolves Member.account.
+func (m Member) Account(ctx context.Context) (*Account, error) { return m.accounts.read(ctx, m.User) }
+
+// Account resolves Message.sender.
+func (m Message) Account(ctx context.Context) (*Account, error) {
+	return m.accounts.read(ctx, m.Sender)
+}
+
+// MarshalRole writes the enum Role.
+func MarshalRole(role thread.Role) graphql.Marshaler {
+	if role == thread.RoleAdmin {
+		return graphql.MarshalString("ADMIN")
+	}
+	return graphql.MarshalString("MEMBER")
+}
+
+// UnmarshalRole always fails.
+func UnmarshalRole(any) (thread.Role, error) { return thread.Role{}, errNoArgument }
+
+// connections converts the same page of the lists of several threads.
+func connections[S positioned, T any](
+	cursors Cursors, pages map[thread.ID]query.Page[S], node func(S) T,
+) map[thread.ID]Connection[T] {
+	converted := make(map[thread.ID]Connection[T], len(pages))
+	for id, page := range pages {
+		converted[id] = NewConnection(cursors, page, node)
+	}
+	return converted
+}
+
+// viewerAndThread returns the viewer and the thread that an operation names.
+func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, thread.ID, error) {
+	viewer, err := ViewerOf(ctx, userAccountID)
+	id, idErr := ParseID[thread.Thread]("threadId", threadID)
+	return viewer, id, cmp.Or(err, idErr)
+}

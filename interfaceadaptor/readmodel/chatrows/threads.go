@@ -1,0 +1,138 @@
+package chatrows
+
+import (
+	"context"
+	"maps"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/rowstore/table"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/query"
+)
+
+// threadRows is the [projection.Handler] of threads, whose rows are in three tables.
+type threadRows struct{ eventsOf }
+
+// RowsVersion implements [projection.Verifiable].
+func (threadRows) RowsVersion() int { return chat.ThreadRowsVersion }
+
+// Load implements [projection.Handler].
+func (threadRows) Load(ctx context.Context, tx projection.Tx, events []projection.Event) (projection.Fold, error) {
+	rows := chat.RowsOf(events)
+	return threadFold{rows, tx}, load(ctx, tx, rows)
+}
+
+// load reads the rows whose keys are in rows, and removes the keys without a row.
+func load(ctx context.Context, tx projection.Tx, rows chat.Rows) error {
+	err := rowstore.Load(ctx, tx, Threads, rows.Threads, primaryOf)
+	if err == nil {
+		err = rowstore.Load(ctx, tx, Members, rows.Members, primaryOf)
+	}
+	if err == nil {
+		err = rowstore.Load(ctx, tx, Messages, rows.Messages, primaryOf)
+	}
+	return err
+}
+
+func primaryOf[I any](key chat.RowKey[I]) [2]string {
+	return [2]string{key.Tenant.String(), key.ID.String()}
+}
+
+// threadFold has the rows of one transaction. Every row in it is saved: one is loaded only for an event that changes
+// it.
+type threadFold struct {
+	chat.Rows
+	tx projection.Tx
+}
+
+// Save implements [projection.Fold].
+func (f threadFold) Save(ctx context.Context) error {
+	err := rowstore.Save(ctx, f.tx, Threads, f.Threads)
+	if err == nil {
+		err = rowstore.Save(ctx, f.tx, Members, f.Members)
+	}
+	if err == nil {
+		err = rowstore.Save(ctx, f.tx, Messages, f.Messages)
+	}
+	return err
+}
+
+// Clear implements [projection.Verifiable].
+func (threadRows) Clear(ctx context.Context, tx projection.Tx, key es.AggregateID) error {
+	err := partOf(Messages, key, "thread_id").Delete(ctx, tx)
+	if err == nil {
+		err = partOf(Members, key, "thread_id").Delete(ctx, tx)
+	}
+	if err == nil {
+		err = partOf(Threads, key, "id").Delete(ctx, tx)
+	}
+	return err
+}
+
+// partOf returns the rows of a thread in a table with a column for the thread's id.
+func partOf[R any](in table.Table[R], key es.AggregateID, owner string) rowstore.Part[R] {
+	return rowstore.Part[R]{Key: key, Table: in, Where: "tenant_code = ? AND " + owner + " = ?", Args: []any{key.Tenant.String(), key.ID}}
+}
+
+// windowEvents limits the members and messages that a shadow holds in memory.
+var windowEvents uint64 = 20_000
+
+// Shadow implements [projection.Verifiable].
+func (threadRows) Shadow(key es.AggregateID, after uint64) projection.Shadow {
+	rows := chat.NewRows()
+	rows.Window = chat.Window{After: after, UpTo: after + windowEvents}
+	return &threadShadow{Rows: rows, key: key}
+}
+
+// threadShadow has the expected rows of a window, and with the first one that of the thread.
+type threadShadow struct {
+	chat.Rows
+	key  es.AggregateID
+	last uint64 // event
+}
+
+// Apply implements [projection.Shadow].
+func (s *threadShadow) Apply(recorded projection.Event) error {
+	s.last = recorded.SeqNr
+	return s.Rows.Apply(recorded)
+}
+
+// Compare implements [projection.Shadow]. A missing row of something deleted is no difference: it may have been pruned.
+func (s *threadShadow) Compare(ctx context.Context, tx projection.Tx, tell func(projection.Difference)) (err error) {
+	gone := false
+	for _, row := range s.Threads {
+		gone = row.Deleted
+	}
+	if s.Window.After == 0 {
+		err = partOf(Threads, s.key, "id").Compare(ctx, tx, maps.Values(s.Threads), func(query.Thread) bool { return gone }, tell)
+	}
+	if err == nil {
+		mayMiss := func(m query.Member) bool { return gone || m.Removed }
+		err = within(s, partOf(Members, s.key, "thread_id"), "joined_seq").Compare(ctx, tx, maps.Values(s.Members), mayMiss, tell)
+	}
+	if err == nil {
+		mayMiss := func(m query.Message) bool { return gone || m.Deleted }
+		err = within(s, partOf(Messages, s.key, "thread_id"), "seq_nr").Compare(ctx, tx, maps.Values(s.Messages), mayMiss, tell)
+	}
+	return err
+}
+
+// within returns the rows of the shadow's window; the last one has no end. The column has the SeqNr of the event that
+// created a row.
+func within[R any](s *threadShadow, p rowstore.Part[R], column string) rowstore.Part[R] {
+	p.Where, p.Args = p.Where+" AND "+column+" > ?", append(p.Args, s.Window.After)
+	if after, more := s.Rest(); more {
+		p.Where, p.Args = p.Where+" AND "+column+" <= ?", append(p.Args, after)
+	}
+	return p
+}
+
+// Write implements [projection.Shadow].
+func (s *threadShadow) Write(ctx context.Context, tx projection.Tx) error {
+	return threadFold{s.Rows, tx}.Save(ctx)
+}
+
+// Rest implements [projection.Shadow].
+func (s *threadShadow) Rest() (after uint64, more bool) { return s.Window.UpTo, s.last > s.Window.UpTo }

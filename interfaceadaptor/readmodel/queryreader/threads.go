@@ -1,0 +1,217 @@
+package queryreader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/es/rowstore/table"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/usecase/query"
+)
+
+// The tables of the lists. Columns with the same value in all rows are not read, and neither are those that no API
+// shows.
+var (
+	threads  = chatrows.Threads.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
+	members  = chatrows.Members.Without("tenant_code", "removed", "created_ip", "updated_ip", "request_id", "source")
+	messages = chatrows.Messages.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
+)
+
+// The lists of the read model.
+var (
+	membersOfThread = List{
+		Columns: members.List("m"),
+		From:    `FROM members m WHERE m.tenant_code = ? AND m.thread_id = ? AND m.removed = 0`,
+		At:      "m.joined_seq", ID: "m.id",
+	}
+	messagesOfThread = List{
+		Columns: messages.List("s"),
+		From:    `FROM messages s WHERE s.tenant_code = ? AND s.thread_id = ? AND s.deleted = 0`,
+		At:      "s.seq_nr", ID: "s.id",
+	}
+)
+
+// isMember restricts a statement on threads t to those with the user account as a member.
+const isMember = ` AND EXISTS (SELECT 1 FROM members v
+	WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ? AND v.removed = 0)`
+
+// Thread implements [query.Reader].
+func (r *Reader) Thread(ctx context.Context, viewer query.Viewer, id thread.ID) (query.Thread, error) {
+	return One(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
+		`SELECT `+chatrows.Threads.List("t")+` FROM threads t WHERE t.tenant_code = ? AND t.id = ? AND t.deleted = 0`+isMember,
+		viewer.Tenant.String(), id.String(), viewer.User.String())
+}
+
+// ThreadByCode implements [query.Reader].
+func (r *Reader) ThreadByCode(ctx context.Context, viewer query.Viewer, code thread.Code) (query.Thread, error) {
+	return One(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
+		`SELECT `+chatrows.Threads.List("t")+` FROM threads t WHERE t.tenant_code = ? AND t.code = ? AND t.deleted = 0`+isMember,
+		viewer.Tenant.String(), code.String(), viewer.User.String())
+}
+
+// Member implements [query.Reader].
+func (r *Reader) Member(ctx context.Context, key es.AggregateID, user thread.UserID) (query.Member, error) {
+	return One(ctx, r, chatrows.Members, thread.ErrMemberNotFound,
+		`SELECT `+chatrows.Members.List("m")+` FROM members m
+		JOIN threads t ON t.tenant_code = m.tenant_code AND t.id = m.thread_id AND t.deleted = 0
+		WHERE m.tenant_code = ? AND m.thread_id = ? AND m.user_account_id = ? AND m.removed = 0`,
+		key.Tenant.String(), key.ID, user.String())
+}
+
+// Message implements [query.Reader].
+func (r *Reader) Message(ctx context.Context, viewer query.Viewer, id thread.MessageID) (query.Message, error) {
+	return One(ctx, r, chatrows.Messages, thread.ErrMessageNotFound,
+		`SELECT `+chatrows.Messages.List("s")+` FROM messages s
+		JOIN threads t ON t.tenant_code = s.tenant_code AND t.id = s.thread_id AND t.deleted = 0
+		WHERE s.tenant_code = ? AND s.id = ? AND s.deleted = 0`+isMember,
+		viewer.Tenant.String(), id.String(), viewer.User.String())
+}
+
+// WasMember implements [query.Reader].
+func (r *Reader) WasMember(ctx context.Context, viewer query.Viewer, id thread.ID) error {
+	_, err := r.begin(ctx, query.Range{AfterID: id.String()}, thread.ErrThreadNotFound, positionOfThread,
+		viewer.Tenant.String(), id.String(), viewer.User.String())
+	return err
+}
+
+// positionOfThread selects a thread's position in the list of a user, also when it is deleted or the user has left it.
+const positionOfThread = `SELECT t.updated_at FROM threads t WHERE t.tenant_code = ? AND t.id = ? AND EXISTS (SELECT 1 FROM members v
+	WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ?)`
+
+// The order of a viewer's threads is in the threads table, and the viewer is in the members table. An index with both
+// would have to be written for every member with every message. So there are two ways to read a page: sort all of the
+// viewer's threads, or read the tenant's threads in order and take the viewer's. The first costs as much as the viewer
+// has threads. The second is cheap if the viewer has many of the tenant's threads. ADR 0020 has figures.
+const (
+	fewThreads = 2000 // threads of a viewer that can be sorted in a few milliseconds
+	walked     = 2000 // the maximum number of the tenant's threads to read
+)
+
+// The two ways to find the viewer's threads. The LIMIT in the subquery, the CROSS JOINs and sorting by a sum force the
+// databases to use the intended indexes.
+var (
+	threadsOfTenant = threadsBy("t.updated_at", `FROM threads t WHERE t.tenant_code = ? AND t.deleted = 0`)
+	threadsOfViewer = threadsBy("t.updated_at + 0", `FROM members v CROSS JOIN threads t
+		ON t.tenant_code = v.tenant_code AND t.id = v.thread_id AND t.deleted = 0 WHERE v.tenant_code = ? AND v.user_account_id = ? AND v.removed = 0`)
+	threadsOfFew = threadsBy("t.updated_at + 0", fmt.Sprintf(`FROM %s
+		CROSS JOIN (SELECT thread_id FROM members WHERE tenant_code = ? AND user_account_id = ? AND removed = 0 LIMIT %[2]d) AS v
+		CROSS JOIN threads t ON t.tenant_code = ? AND t.id = v.thread_id AND t.deleted = 0 WHERE few.n < %[2]d`, counted, fewThreads))
+)
+
+// threadsWalked reads the tenant's threads in order. Without statistics of a new table, MySQL would search each
+// membership among all of the tenant; SQLite chooses the index by itself.
+func threadsWalked(r *Reader) List {
+	hint := ""
+	if r.db.DriverName() == "mysql" {
+		hint = "FORCE INDEX (members_of_user)"
+	}
+	return threadsBy("t.updated_at", threadsOfTenant.From+` AND (SELECT v.id FROM members v `+hint+`
+		WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ? AND v.removed = 0 LIMIT 1) IS NOT NULL`)
+}
+
+// counted contains the number of the viewer's threads, at most fewThreads.
+var counted = fmt.Sprintf(`(SELECT COUNT(*) AS n FROM
+	(SELECT 1 FROM members WHERE tenant_code = ? AND user_account_id = ? AND removed = 0 LIMIT %d) AS m) AS few`, fewThreads)
+
+func threadsBy(at, from string) List {
+	return List{Columns: threads.List("t"), From: from, At: at, ID: "t.id", Descending: true}
+}
+
+// Threads implements [query.Reader].
+func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Thread], error) {
+	page, err := r.begin(ctx, page, errAfter, positionOfThread, viewer.Tenant.String(), page.AfterID, viewer.User.String())
+	if err != nil {
+		return query.Page[query.Thread]{}, err
+	}
+	found, err := r.few(ctx, viewer, page)
+	whole := len(found[partMany]) == 0
+	if err == nil && !whole {
+		found, whole, err = r.walk(ctx, viewer, page)
+	}
+	if err == nil && !whole {
+		return Page(ctx, r, threads, threadsOfViewer, page, viewer.Tenant.String(), viewer.User.String())
+	}
+	return found.page(threadsOfViewer, page), err
+}
+
+// few reads the page of a viewer with fewer than fewThreads, or finds that there are more.
+func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (foundPage[query.Thread], error) {
+	var s unionStatement
+	tenant, user := viewer.Tenant.String(), viewer.User.String()
+	threadsOfFew.add(&s, page, tenant, user, tenant, user, tenant)
+	s.begin(partMany, fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ?`, threadsOfTenant.Columns, counted, fewThreads),
+		tenant, user, tenant)
+	s.end(" LIMIT 1")
+	found := foundPage[query.Thread]{}
+	return found, run(ctx, r, &s, threads, found.take)
+}
+
+// walk searches the tenant's threads for the page's, from the start of the page. whole is false if the page is not
+// complete at the maximum.
+func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range) (found foundPage[query.Thread], whole bool, err error) {
+	parts, tenant := partsOf(page), viewer.Tenant.String()
+	var s unionStatement
+	for _, p := range parts {
+		p.limit, p.offset = 1, walked
+		threadsOfTenant.addPart(&s, p, tenant)
+	}
+	found, ends := foundPage[query.Thread]{}, foundPage[query.Thread]{} // ends of the searches
+	if err = run(ctx, r, &s, threads, ends.take); err != nil {
+		return found, false, err
+	}
+	s = unionStatement{}
+	for _, p := range parts {
+		if end := ends[p.part]; len(end) > 0 {
+			p.bounds = append(p.bounds, bound{beyond: p.backward, orAt: true, of: end[0].Position()})
+		}
+		threadsWalked(r).addPart(&s, p, tenant, viewer.User.String())
+	}
+	err = run(ctx, r, &s, threads, found.take)
+	whole = !slices.ContainsFunc(parts, func(p selection) bool { return len(ends[p.part]) > 0 && len(found[p.part]) < p.limit })
+	return found, whole, err
+}
+
+// Members implements [query.Reader].
+func (r *Reader) Members(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
+	page, err := r.begin(ctx, page, errAfter, `SELECT joined_seq FROM members WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
+		tenant.String(), page.AfterID, of[0].String())
+	if err != nil {
+		return nil, err
+	}
+	return pagesOf(ctx, r, membersOfThread, members, tenant, of, page, func(row query.Member) thread.ID { return row.Thread })
+}
+
+// Messages implements [query.Reader].
+func (r *Reader) Messages(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
+	page, err := r.begin(ctx, page, errAfter, `SELECT seq_nr FROM messages WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
+		tenant.String(), page.AfterID, of[0].String())
+	if err != nil {
+		return nil, err
+	}
+	return pagesOf(ctx, r, messagesOfThread, messages, tenant, of, page, func(row query.Message) thread.ID { return row.Thread })
+}
+
+// pagesOf reads the same page of the lists of several threads, in one statement unless that exceeds maxSelects.
+func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l List, of table.Table[R], tenant es.Tenant, threads []thread.ID, page query.Range,
+	threadOf func(R) thread.ID,
+) (map[thread.ID]query.Page[R], error) {
+	lists := make(map[thread.ID]foundPage[R], len(threads))
+	for some := range slices.Chunk(threads, maxSelects/len(partsOf(page))) {
+		var s unionStatement
+		for _, id := range some {
+			lists[id] = foundPage[R]{}
+			l.add(&s, page, tenant.String(), id.String())
+		}
+		if err := run(ctx, r, &s, of, func(p selectPart, row R) { lists[threadOf(row)].take(p, row) }); err != nil {
+			return nil, err
+		}
+	}
+	pages := make(map[thread.ID]query.Page[R], len(threads))
+	for id, list := range lists {
+		pages[id] = list.page(l, page)
+	}
+	return pages, nil
+}
