@@ -1,6 +1,6 @@
 # All programs of this project in one small image: static, without a shell, for an account that is not root. The
-# container's command selects the program: /write-api, /read-model-updater, /read-api, /web, /threadctl <command>,
-# /dynamodb-setup, /migrate up, /dev-issuer, /healthcheck <url>.
+# container's command selects the program: /write-api, /read-model-updater, /read-api or another one in cmd,
+# /dynamodb-setup, /migrate up, /healthcheck <url>.
 #
 # The image builds with BuildKit and with Docker's classic builder. The classic builder has no cache mounts, so layers
 # are the cache. The tag is the version in go.mod's `go` line; tools/dev/compose-check checks that.
@@ -23,9 +23,7 @@ RUN go build \
       github.com/ncruces/go-sqlite3/driver
 
 COPY . .
-RUN go build -ldflags="-s -w" -o /out/ \
-      ./cmd/write-api ./cmd/read-model-updater ./cmd/read-api ./cmd/web ./cmd/dev-issuer ./cmd/threadctl \
-      ./rdb-migration/cmd/migrate ./tools/dynamodb-setup ./tools/healthcheck
+RUN go build -ldflags="-s -w" -o /out/ ./cmd/... ./rdb-migration/cmd/migrate ./tools/dynamodb-setup ./tools/healthcheck
 
 FROM scratch
 LABEL org.opencontainers.image.title="threads" org.opencontainers.image.licenses="MIT"

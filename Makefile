@@ -53,12 +53,15 @@ migrate: $(DEVSERVICES) ## creates or updates DynamoDB tables and SQL schema, of
 generate: ## writes the generated code
 	go generate ./...
 
-# extra:whole {
 new-aggregate: ## writes a small working aggregate to start from: make new-aggregate NAME=order
 	@go -C tools/dev run ./scaffold -root ../.. $(NAME)
 
+# extra:whole {
 core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits"
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(EXTRAS)
+
+new-app: ## writes a new repository without chat: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate"
+	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
 
 EACH := none $(notdir $(wildcard extras/*))
 
@@ -133,5 +136,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test test-short release-check dev-up dev-down up down compose-check migrate generate new-aggregate core fuzz bench help \
+.PHONY: FORCE run test test-short release-check dev-up dev-down up down compose-check migrate generate new-aggregate core new-app fuzz bench help \
 	check check-format check-lint check-modules check-generated check-layers check-observe

@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	ada   = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	bob   = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 	cleo  = "01BX5ZZKBKACTAV9WEVGEMMVS0"
 	dave  = "01BX5ZZKBKACTAV9WEVGEMMVS1"
@@ -456,4 +455,34 @@ func TestPagesAndHealthNeedNoToken(t *testing.T) {
 			t.Errorf("%s: %d, %v", url, got.status, err)
 		}
 	}
+}
+
+func (a answer) code() string { code, _ := a.body["code"].(string); return code }
+
+// do sends a command. An empty token sends no Authorization header.
+func (r *running) do(t *testing.T, token, path string, body map[string]any, headers ...string) answer {
+	t.Helper()
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := send(t, http.MethodPost, r.write+path, string(encoded), append(headers, authorization(token)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// errorCode returns extensions.code of a GraphQL response's first error; empty: no error.
+func (a answer) errorCode() string {
+	var decoded struct {
+		Errors []struct {
+			Extensions struct{ Code string }
+		}
+	}
+	_ = json.Unmarshal([]byte(a.raw), &decoded)
+	if len(decoded.Errors) == 0 {
+		return ""
+	}
+	return decoded.Errors[0].Extensions.Code
 }

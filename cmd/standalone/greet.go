@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"strings"
@@ -14,31 +15,11 @@ import (
 	esrun "example.com/threads/es/run"
 )
 
+//go:embed banner.txt
+var bannerText string
+
 // banner is printed at the start. Its curl commands work as printed; with AUTH=oidc they need a token.
-var banner = template.Must(template.New("banner").Parse(`{{with .Web}}{{.}} is the page: open it in a browser.{{end}}
-
-Threads is running; its data is in {{.Folder}}. Ctrl-C stops it.
-
-  commands  {{.Write}}/docs
-  queries   {{.Read}}
-  health    {{.Updater}}/health/ready
-{{with .Issuer}}  tokens    {{.}}/tokens
-{{end}}{{with .Warning}}
-  !! {{.}}
-{{end}}
-Try it: create a thread, say something, read it.
-{{if not .Tokens}}
-  ada=01ARZ3NDEKTSV4RRFFQ69G5FAV
-  thread=$(curl -s {{.Write}}/threads/create -H 'Content-Type: application/json' -d "{\"executor_id\":\"$ada\",\"name\":\"tea\"}" | sed 's/.*"thread_id":"\([^"]*\)".*/\1/')
-  curl -s {{.Write}}/threads/post_message -H 'Content-Type: application/json' -d "{\"executor_id\":\"$ada\",\"thread_id\":\"$thread\",\"text\":\"Anyone for a cup?\"}"
-  curl -s {{.Read}}/graphql -H 'Content-Type: application/json' -H "Consistency-Token: $thread:2" -d "{\"query\":\"{ getMessages(threadId: \\\"$thread\\\", userAccountId: \\\"$ada\\\") { text createdAt } }\"}"
-{{else}}
-  {{if .Issuer}}eval "$(curl -s {{.Issuer}}/tokens)"{{else}}ada=<an access token of your issuer>{{end}}
-  thread=$(curl -s {{.Write}}/threads/create -H "Authorization: Bearer $ada" -H 'Content-Type: application/json' -d '{"name":"tea"}' | sed 's/.*"thread_id":"\([^"]*\)".*/\1/')
-  curl -s {{.Write}}/threads/post_message -H "Authorization: Bearer $ada" -H 'Content-Type: application/json' -d "{\"thread_id\":\"$thread\",\"text\":\"Anyone for a cup?\"}"
-  curl -s {{.Read}}/graphql -H "Authorization: Bearer $ada" -H 'Content-Type: application/json' -H "Consistency-Token: $thread:2" -d "{\"query\":\"{ getMessages(threadId: \\\"$thread\\\") { text createdAt } }\"}"
-{{end}}
-`))
+var banner = template.Must(template.New("banner").Parse(bannerText))
 
 func greet(stdout io.Writer, shown map[string]any) error { return banner.Execute(stdout, shown) }
 

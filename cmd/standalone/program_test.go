@@ -1,35 +1,10 @@
-// extra:whole
-
 package main
 
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 )
-
-// post sends a command and checks the status of the answer.
-func (r *running) post(t *testing.T, path, body string, status int) answer {
-	t.Helper()
-	got, err := send(t, http.MethodPost, r.write+path, body, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.status != status {
-		t.Fatalf("%s: %d, want %d: %s", path, got.status, status, got.raw)
-	}
-	return got
-}
-
-// token returns the token for a query that must see the command's effect.
-func (a answer) token() string { return a.header.Get("Consistency-Token") }
-
-// query sends a query, which waits until the read model has the token's version.
-func (r *running) query(t *testing.T, token, document string) string {
-	t.Helper()
-	return strings.TrimSpace(r.ask(t, "", document, "Consistency-Token", token).raw)
-}
 
 // An account is registered, creates a thread and posts a message; readers see its name.
 func TestTheStoryOfAnAccountAndAThread(t *testing.T) {

@@ -1,5 +1,3 @@
-// extra:whole
-
 package main
 
 import (
@@ -10,21 +8,22 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"example.com/threads/es/estest/testenv"
-	"example.com/threads/extras/access/devissuer"
 )
+
+const ada = "01ARZ3NDEKTSV4RRFFQ69G5FAV" // a user account
 
 // running is the program in the test's process.
 type running struct {
-	write, read, updater, web string // URLs
-	said                      *testenv.Log
-	stop                      func() error
+	write, read, updater string // URLs
+	web                  string // extra:page
+	said                 *testenv.Log
+	stop                 func() error
 }
 
 // start runs the program until the test ends, and returns when it is ready.
@@ -35,7 +34,8 @@ func start(t *testing.T, more map[string]string) *running {
 		env[name] = fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
 		return "http://" + env[name]
 	}
-	r := &running{write: address("WRITE_API_ADDR"), read: address("READ_API_ADDR"), updater: address("UPDATER_ADDR"), web: address("WEB_ADDR"), said: &testenv.Log{}}
+	r := &running{write: address("WRITE_API_ADDR"), read: address("READ_API_ADDR"), updater: address("UPDATER_ADDR"), said: &testenv.Log{}}
+	r.web = address("WEB_ADDR") // extra:page
 	maps.Copy(env, more)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -57,7 +57,9 @@ func start(t *testing.T, more map[string]string) *running {
 			t.Log(r.said)
 		}
 	})
-	for _, url := range []string{r.write, r.read, r.updater, r.web} {
+	ready := []string{r.write, r.read, r.updater}
+	ready = append(ready, r.web) // extra:page
+	for _, url := range ready {
 		testenv.Eventually(t, 30*time.Second, func() error {
 			got, err := send(t, http.MethodGet, url+"/health/ready", "", nil)
 			if err == nil && got.status != http.StatusOK {
@@ -76,8 +78,6 @@ type answer struct {
 	raw    string
 	body   map[string]any
 }
-
-func (a answer) code() string { code, _ := a.body["code"].(string); return code }
 
 func (a answer) text(name string) string { text, _ := a.body[name].(string); return text }
 
@@ -105,20 +105,6 @@ func send(t *testing.T, method, url, body string, headers []string) (answer, err
 	return got, err
 }
 
-// do sends a command. An empty token sends no Authorization header.
-func (r *running) do(t *testing.T, token, path string, body map[string]any, headers ...string) answer {
-	t.Helper()
-	encoded, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := send(t, http.MethodPost, r.write+path, string(encoded), append(headers, authorization(token)...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
 // ask sends a query.
 func (r *running) ask(t *testing.T, token, query string, headers ...string) answer {
 	t.Helper()
@@ -140,54 +126,24 @@ func authorization(token string) []string {
 	return []string{"Authorization", "Bearer " + token}
 }
 
-// errorCode returns extensions.code of a GraphQL response's first error; empty: no error.
-func (a answer) errorCode() string {
-	var decoded struct {
-		Errors []struct {
-			Extensions struct{ Code string }
-		}
-	}
-	_ = json.Unmarshal([]byte(a.raw), &decoded)
-	if len(decoded.Errors) == 0 {
-		return ""
-	}
-	return decoded.Errors[0].Extensions.Code
-}
-
-// issuer is an OpenID Connect issuer, with the environment of programs that trust it.
-type issuer struct{ *devissuer.Issuer }
-
-func newIssuer(t *testing.T) issuer {
+// post sends a command and checks the status of the answer.
+func (r *running) post(t *testing.T, path, body string, status int) answer {
 	t.Helper()
-	var handler http.Handler
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
-	t.Cleanup(server.Close)
-	made, err := devissuer.New(server.URL)
+	got, err := send(t, http.MethodPost, r.write+path, body, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler = made.Handler()
-	return issuer{made}
-}
-
-func (i issuer) trusted(more ...string) map[string]string {
-	env := map[string]string{"AUTH": "oidc", "AUTH_ISSUER": i.URL(), "AUTH_AUDIENCE": devissuer.Audience}
-	for n := 0; n < len(more); n += 2 {
-		env[more[n]] = more[n+1]
+	if got.status != status {
+		t.Fatalf("%s: %d, want %d: %s", path, got.status, status, got.raw)
 	}
-	return env
+	return got
 }
 
-func (i issuer) token(t *testing.T, account, tenant, scope string) string {
-	t.Helper()
-	return i.tokenFor(t, account, tenant, scope, time.Hour)
-}
+// token returns the token for a query that must see the command's effect.
+func (a answer) token() string { return a.header.Get("Consistency-Token") }
 
-func (i issuer) tokenFor(t *testing.T, account, tenant, scope string, lifetime time.Duration) string {
+// query sends a query, which waits until the read model has the token's version.
+func (r *running) query(t *testing.T, token, document string) string {
 	t.Helper()
-	token, err := i.Mint(devissuer.Grant{Account: account, Tenant: tenant, Scope: scope, Lifetime: lifetime})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token
+	return strings.TrimSpace(r.ask(t, "", document, "Consistency-Token", token).raw)
 }

@@ -57,3 +57,6 @@ func (w wireAccount) account() (id string, version uint64, state account.Account
 	id, err = ident.Canonical(w.ID)
 	return id, w.Version, account.Account{Exists: true, Closed: w.Closed, Erased: w.Erased, Name: writing.RecordedName(w.Name)}, err
 }
+
+// AccountRepository loads and saves accounts over an [es.EventPersistenceGateway].
+type AccountRepository = es.Repository[account.Account, account.Event]

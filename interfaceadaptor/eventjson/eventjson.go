@@ -12,40 +12,15 @@ import (
 
 	"github.com/segmentio/encoding/json"
 
-	"example.com/threads/domain/account"
-	"example.com/threads/domain/ident"
-	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 )
-
-// ThreadRepository loads and saves threads over an [es.EventPersistenceGateway].
-type ThreadRepository = es.Repository[thread.Thread, thread.Event]
-
-// AccountRepository loads and saves accounts over an [es.EventPersistenceGateway].
-type AccountRepository = es.Repository[account.Account, account.Event]
 
 // Types returns all aggregate types.
 func Types() []es.AnyAggregate {
 	return []es.AnyAggregate{
-		Threads(),
-		Accounts(),
+		Threads(),  // extra:chat
+		Accounts(), // extra:chat
 	}
-}
-
-// ref is an id written as {"value":"<ulid>"}; a plain string and the UUID form can be read too.
-type ref[T any] struct{ ident.Of[T] }
-
-// MarshalJSON needs no escapes, because a ULID has only letters and digits.
-func (r ref[T]) MarshalJSON() ([]byte, error) {
-	return []byte(`{"value":"` + r.String() + `"}`), nil
-}
-
-func (r *ref[T]) UnmarshalJSON(data []byte) error {
-	text, err := es.IDText(data)
-	if err == nil {
-		r.Of, err = ident.Parse[T](text)
-	}
-	return err
 }
 
 // complete returns from with an error for JSON that lacks a field without omitempty.

@@ -262,3 +262,22 @@ func (w wireThread) thread() (id string, version uint64, state thread.Thread, er
 	}
 	return w.ID.String(), w.Version, m.Thread(), nil
 }
+
+// ref is an id written as {"value":"<ulid>"}; a plain string and the UUID form can be read too.
+type ref[T any] struct{ ident.Of[T] }
+
+// MarshalJSON needs no escapes, because a ULID has only letters and digits.
+func (r ref[T]) MarshalJSON() ([]byte, error) {
+	return []byte(`{"value":"` + r.String() + `"}`), nil
+}
+
+func (r *ref[T]) UnmarshalJSON(data []byte) error {
+	text, err := es.IDText(data)
+	if err == nil {
+		r.Of, err = ident.Parse[T](text)
+	}
+	return err
+}
+
+// ThreadRepository loads and saves threads over an [es.EventPersistenceGateway].
+type ThreadRepository = es.Repository[thread.Thread, thread.Event]

@@ -21,7 +21,7 @@ func (r Resolver) GetAccount(ctx context.Context, accountID string) (Account, er
 	if err != nil {
 		return Account{}, err
 	}
-	found, err := r.queries.Account(ctx, askerOf(ctx).Tenant, id)
+	found, err := r.Queries.Account(ctx, askerOf(ctx).Tenant, id)
 	return Account{found, id.String()}, err
 }
 

@@ -47,7 +47,7 @@ func executable(queries *query.Queries, history *query.History) graphql.Executab
 	return generated.Executable(generated.Schema(), struct {
 		graphql.Resolver
 		extras
-	}{Resolver: graphql.NewResolver(queries, history)})
+	}{Resolver: graphql.Resolver{Queries: queries, History: history}})
 }
 
 func serve(t *testing.T, db *readmodeltest.Database, s settings) *testAPI {

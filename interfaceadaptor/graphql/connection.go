@@ -100,16 +100,6 @@ func EitherWay(cursors Cursors, first *int, after *string, last *int, before *st
 	return page, err
 }
 
-// pageAfter returns the range after the row with an id.
-func pageAfter[T any](first *int, after *string, usual int) (page query.Range, err error) {
-	if page.Limit, err = limit("first", first, usual); err != nil || after == nil {
-		return page, err
-	}
-	last, err := ParseID[T]("after", *after)
-	page.AfterID = last.String()
-	return page, err
-}
-
 // limit returns the length of a page: the requested one or the default.
 func limit(argument string, asked *int, usual int) (int, error) {
 	if asked == nil {

@@ -36,7 +36,7 @@ func (r Resolver) ThreadHistory(
 	if err := cmp.Or(err, pageErr); err != nil {
 		return HistoryConnection{}, err
 	}
-	page, err := r.history.Entries(ctx, viewer, id, asked)
+	page, err := r.History.Entries(ctx, viewer, id, asked)
 	return NewConnection(historyCursors, page, same), err
 }
 
@@ -56,7 +56,7 @@ func (r Resolver) AccountHistory(
 	if err != nil {
 		return HistoryConnection{}, err
 	}
-	page, err := r.history.AccountEntries(ctx, a.Tenant, id, asked)
+	page, err := r.History.AccountEntries(ctx, a.Tenant, id, asked)
 	return NewConnection(historyCursors, page, same), err
 }
 
@@ -68,7 +68,7 @@ func (r Resolver) ThreadAt(ctx context.Context, threadID, userAccountID string, 
 	if err != nil {
 		return ThreadState{}, err
 	}
-	state, err := r.history.At(ctx, viewer, id, version)
+	state, err := r.History.At(ctx, viewer, id, version)
 	return ThreadState{state}, err
 }
 

@@ -3,31 +3,10 @@ package graphql
 import (
 	"errors"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 )
-
-// onceEach calls a function once for each key.
-type onceEach[K comparable, V any] struct {
-	mu    sync.Mutex
-	known map[K]func() (V, error)
-}
-
-func (o *onceEach[K, V]) get(key K, read func() (V, error)) (V, error) {
-	o.mu.Lock()
-	once, started := o.known[key]
-	if !started {
-		once = sync.OnceValues(read)
-		if o.known == nil {
-			o.known = map[K]func() (V, error){}
-		}
-		o.known[key] = once
-	}
-	o.mu.Unlock()
-	return once()
-}
 
 func each[S, T any](items []S, convert func(S) T) []T {
 	converted := make([]T, len(items))

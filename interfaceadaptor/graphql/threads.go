@@ -3,6 +3,7 @@ package graphql
 import (
 	"cmp"
 	"context"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -60,8 +61,8 @@ func (r Resolver) GetThread(ctx context.Context, threadID, userAccountID string)
 	if err != nil {
 		return Thread{}, err
 	}
-	found, err := r.queries.Thread(ctx, viewer, id)
-	return newThread(r.queries, viewer.Tenant)(found), err
+	found, err := r.Queries.Thread(ctx, viewer, id)
+	return newThread(r.Queries, viewer.Tenant)(found), err
 }
 
 // GetThreadByCode resolves Query.getThreadByCode.
@@ -71,8 +72,8 @@ func (r Resolver) GetThreadByCode(ctx context.Context, code, userAccountID strin
 	if err := cmp.Or(err, codeErr); err != nil {
 		return Thread{}, err
 	}
-	found, err := r.queries.ThreadByCode(ctx, viewer, parsed)
-	return newThread(r.queries, viewer.Tenant)(found), err
+	found, err := r.Queries.ThreadByCode(ctx, viewer, parsed)
+	return newThread(r.Queries, viewer.Tenant)(found), err
 }
 
 // GetThreads resolves Query.getThreads.
@@ -82,8 +83,8 @@ func (r Resolver) GetThreads(ctx context.Context, userAccountID string, first *i
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}
-	found, err := r.queries.Threads(ctx, viewer, page)
-	return each(found.Items, newThread(r.queries, viewer.Tenant)), err
+	found, err := r.Queries.Threads(ctx, viewer, page)
+	return each(found.Items, newThread(r.Queries, viewer.Tenant)), err
 }
 
 // Threads resolves Query.threads.
@@ -95,8 +96,8 @@ func (r Resolver) Threads(
 	if err := cmp.Or(err, pageErr); err != nil {
 		return ThreadConnection{}, err
 	}
-	page, err := r.queries.Threads(ctx, viewer, asked)
-	return NewConnection(threadCursors, page, newThread(r.queries, viewer.Tenant)), err
+	page, err := r.Queries.Threads(ctx, viewer, asked)
+	return NewConnection(threadCursors, page, newThread(r.Queries, viewer.Tenant)), err
 }
 
 // GetMember resolves Query.getMember: any member of a thread that the principal may read. One that is not known may
@@ -112,13 +113,13 @@ func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string)
 		if user.IsZero() {
 			user = a.Account
 		}
-		_, err = r.queries.Thread(ctx, query.Viewer{Tenant: a.Tenant, User: a.Account}, id)
+		_, err = r.Queries.Thread(ctx, query.Viewer{Tenant: a.Tenant, User: a.Account}, id)
 	}
 	if err != nil {
 		return Member{}, err
 	}
-	found, err := r.queries.Member(ctx, chat.ThreadKey(a.Tenant, id), user)
-	return newMember(&accounts{from: r.queries, tenant: a.Tenant})(found), err
+	found, err := r.Queries.Member(ctx, chat.ThreadKey(a.Tenant, id), user)
+	return newMember(&accounts{from: r.Queries, tenant: a.Tenant})(found), err
 }
 
 // GetMembers resolves Query.getMembers.
@@ -128,8 +129,8 @@ func (r Resolver) GetMembers(ctx context.Context, threadID, userAccountID string
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}
-	found, err := r.queries.MembersOf(ctx, viewer, id, page)
-	return each(found, newMember(&accounts{from: r.queries, tenant: viewer.Tenant})), err
+	found, err := r.Queries.MembersOf(ctx, viewer, id, page)
+	return each(found, newMember(&accounts{from: r.Queries, tenant: viewer.Tenant})), err
 }
 
 // GetMessage resolves Query.getMessage.
@@ -139,8 +140,8 @@ func (r Resolver) GetMessage(ctx context.Context, messageID, userAccountID strin
 	if err := cmp.Or(err, idErr); err != nil {
 		return Message{}, err
 	}
-	found, err := r.queries.Message(ctx, viewer, id)
-	return newMessage(&accounts{from: r.queries, tenant: viewer.Tenant})(found), err
+	found, err := r.Queries.Message(ctx, viewer, id)
+	return newMessage(&accounts{from: r.Queries, tenant: viewer.Tenant})(found), err
 }
 
 // GetMessages resolves Query.getMessages.
@@ -150,8 +151,8 @@ func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID strin
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}
-	found, err := r.queries.MessagesOf(ctx, viewer, id, page)
-	return each(found, newMessage(&accounts{from: r.queries, tenant: viewer.Tenant})), err
+	found, err := r.Queries.MessagesOf(ctx, viewer, id, page)
+	return each(found, newMessage(&accounts{from: r.Queries, tenant: viewer.Tenant})), err
 }
 
 // ThreadChanged resolves Subscription.threadChanged.
@@ -160,8 +161,8 @@ func (r Resolver) ThreadChanged(ctx context.Context, threadID, userAccountID str
 	if err != nil {
 		return nil, err
 	}
-	return Stream(ctx, r.queries.ThreadChanges(ctx, viewer, id), func(changed query.Thread) Thread {
-		return newThread(r.queries, viewer.Tenant)(changed)
+	return Stream(ctx, r.Queries.ThreadChanges(ctx, viewer, id), func(changed query.Thread) Thread {
+		return newThread(r.Queries, viewer.Tenant)(changed)
 	}), nil
 }
 
@@ -276,4 +277,34 @@ func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query
 	viewer, err := ViewerOf(ctx, userAccountID)
 	id, idErr := ParseID[thread.Thread]("threadId", threadID)
 	return viewer, id, cmp.Or(err, idErr)
+}
+
+// pageAfter returns the range after the row with an id.
+func pageAfter[T any](first *int, after *string, usual int) (page query.Range, err error) {
+	if page.Limit, err = limit("first", first, usual); err != nil || after == nil {
+		return page, err
+	}
+	last, err := ParseID[T]("after", *after)
+	page.AfterID = last.String()
+	return page, err
+}
+
+// onceEach calls a function once for each key.
+type onceEach[K comparable, V any] struct {
+	mu    sync.Mutex
+	known map[K]func() (V, error)
+}
+
+func (o *onceEach[K, V]) get(key K, read func() (V, error)) (V, error) {
+	o.mu.Lock()
+	once, started := o.known[key]
+	if !started {
+		once = sync.OnceValues(read)
+		if o.known == nil {
+			o.known = map[K]func() (V, error){}
+		}
+		o.known[key] = once
+	}
+	o.mu.Unlock()
+	return once()
 }

@@ -30,7 +30,7 @@ func document(service string, aggregates []Aggregate, headers []requestHeader) *
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "Threads: " + service, Version: "1",
-			Description: "The write side of a chat: commands go in here, and what they led to is read from the read API. " +
+			Description: "The write side: commands go in here, and what they led to is read from the read API. " +
 				"Identifiers are ULIDs; on input they may also come as `{\"value\": \"<ulid>\"}` or in the UUID form of the same bytes. " +
 				"An error is a problem document whose `code` is for programs and whose `detail` is for people. " +
 				"Besides those of an operation, requests that are no usable HTTP/1.1 get one: 400, 501 or 505.",
@@ -215,7 +215,7 @@ func describeProblems(schemas huma.Registry, problems []*Problem) map[string]*hu
 func describeHeaders(names ...string) map[string]*huma.Param {
 	all := map[string]*huma.Param{
 		requestID:          {Description: "The request's id: the client's, or one that the server made.", Example: "b7f2c0de"},
-		etag:               {Description: "The version of the thread or account, for If-Match.", Example: `"7"`},
+		etag:               {Description: "The version of the aggregate, for If-Match.", Example: `"7"`},
 		consistencyToken:   {Description: "Names the version to the read API: an answer that was asked for with it shows the command's effect.", Example: exampleID + ":7"},
 		idempotentReplayed: {Description: "The first answer again: the command was applied before, with the same Idempotency-Key.", Example: "true"},
 		retryAfter:         {Description: "Seconds to wait before repeating the request, with the same Idempotency-Key.", Example: "1"},

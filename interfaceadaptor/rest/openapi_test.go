@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -15,7 +14,6 @@ import (
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
-	"example.com/threads/es"
 )
 
 // contract is what the API promises: by path, the fields of the body and of the answer.
@@ -37,16 +35,6 @@ var contract = map[string]struct{ body, answer string }{
 
 // nobodies are services that reject everything.
 var nobodies = []Aggregate{Threads(nobody[thread.Command]{}), Accounts(nobody[account.Command]{})}
-
-type nobody[C any] struct{}
-
-func (nobody[C]) Handle(context.Context, es.Request[C]) (es.Result, error) {
-	return es.Result{}, errors.New("nobody is there")
-}
-
-func (nobody[C]) Snapshot(context.Context, es.Caller, string) (uint64, error) {
-	return 0, errors.New("nobody is there")
-}
 
 // tree is a JSON document; at returns a part of it.
 type tree map[string]any

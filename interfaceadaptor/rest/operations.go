@@ -210,8 +210,9 @@ type Reply struct {
 
 // ReplyOf is the reply to what changed an aggregate: body, and the headers that tell the version.
 func ReplyOf(result es.Result, body any) Reply {
-	// A thread's token has no type, because earlier versions had only threads.
-	named := strings.TrimPrefix(result.Key.String(), thread.AggregateType+"-")
+	named := result.Key.String()
+	// A thread's token has no type, because earlier versions had only threads. // extra:chat {
+	named = strings.TrimPrefix(named, thread.AggregateType+"-") // extra:chat }
 	version := strconv.FormatUint(result.Version, 10)
 	headers := map[string]string{etag: `"` + version + `"`, consistencyToken: named + ":" + version}
 	if result.Replayed {

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -17,25 +16,6 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/tests/sealed"
 )
-
-// describedRequest is the last request that a service received, for commands of any aggregate.
-type describedRequest struct {
-	command           any
-	caller            es.Caller
-	id, name, content string
-	begins            bool
-}
-
-// taker stores the last request.
-type taker[C any] struct {
-	nobody[C]
-	last *describedRequest
-}
-
-func (k taker[C]) Handle(_ context.Context, r es.Request[C]) (es.Result, error) {
-	*k.last = describedRequest{r.Command, r.Caller, r.ID, r.Name, r.Content, r.Begins}
-	return es.Result{About: map[string]string{}}, nil
-}
 
 // asked performs each operation that has a command and a body of its own, and passes the resulting request to see.
 func asked(t *testing.T, see func(op Operation, r describedRequest)) {
@@ -148,13 +128,4 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 			t.Errorf("%s: %+v", op.Path, r)
 		}
 	})
-}
-
-// run decodes and executes a request.
-func (p Action) run(ctx context.Context, c Conditions, raw []byte) (Reply, error) {
-	request, err := p.prepare(c, raw)
-	if err != nil {
-		return Reply{}, err
-	}
-	return request.Execute(ctx)
 }

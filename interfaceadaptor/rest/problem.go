@@ -19,7 +19,7 @@ type Problem struct {
 	Detail         string       `json:"detail" doc:"What went wrong, for people." example:"the thread has this name already"`
 	Code           string       `json:"code" doc:"What went wrong, for programs." example:"name_unchanged"`
 	Errors         []FieldError `json:"errors,omitempty" doc:"With invalid_request: every invalid field."`
-	CurrentVersion uint64       `json:"current_version,omitempty" doc:"With version_mismatch: the version of the thread or account." minimum:"1"`
+	CurrentVersion uint64       `json:"current_version,omitempty" doc:"With version_mismatch: the version of the aggregate." minimum:"1"`
 }
 
 // Error makes a problem an error, with which a server can answer.

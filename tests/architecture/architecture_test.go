@@ -49,41 +49,6 @@ func extraOf(pkg string) (folder string, is bool) {
 	return "extras/" + name, is
 }
 
-func TestTheEngineKnowsNoApplication(t *testing.T) {
-	graph := load(t)
-	for _, violation := range architecture.EngineViolations(graph) {
-		t.Error(violation)
-	}
-	words, err := architecture.ForeignWords("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, word := range words {
-		t.Errorf("%s: the engine has a word of the application", word)
-	}
-	// Check that the rules detect violations.
-	made := architecture.Graph{
-		architecture.Module + "/es/process":   {architecture.Module + "/usecase/chat"},
-		architecture.Module + "/usecase/chat": {architecture.Module + "/domain/thread"},
-	}
-	if found := architecture.EngineViolations(made); len(found) != 1 {
-		t.Errorf("an import path to the domain is not found: %q", found)
-	}
-	folder := t.TempDir()
-	for _, part := range architecture.Engine {
-		if err := os.MkdirAll(filepath.Join(folder, part), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const source = "package command\n\nvar threadID, groupMember, member = 1, 2, \"messages\"\n\nvar remember, spread = 1, 2\n"
-	if err := os.WriteFile(filepath.Join(folder, "es/made.go"), []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if words, err := architecture.ForeignWords(folder); len(words) != 4 || err != nil {
-		t.Errorf("found %q, %v", words, err)
-	}
-}
-
 // load reads the imports of every package, without test files, from the go command.
 func load(t *testing.T) architecture.Graph {
 	t.Helper()

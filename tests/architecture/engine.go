@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -25,42 +24,6 @@ var harmless = regexp.MustCompile(`AttributeValueMember(S|N|B|BOOL)|example\.com
 
 // testCode matches packages that only tests import.
 var testCode = regexp.MustCompile(`^es/(estest|testenv|internal)/|dynamodbtest/|projectiontest/`)
-
-func isEngine(path string) bool {
-	return slices.ContainsFunc(Engine, func(part string) bool { return within(path, part) })
-}
-
-// EngineViolations returns one line, sorted, for every package of the engine that depends on a package of the domain,
-// with the import path that leads there.
-func EngineViolations(graph Graph) []string {
-	var found []string
-	for pkg := range graph {
-		if !isEngine(strings.TrimPrefix(pkg, Module+"/")) {
-			continue
-		}
-		if way := wayToDomain(graph, pkg, map[string]bool{}); way != nil {
-			found = append(found, fmt.Sprintf("%s belongs to the engine and must not depend on the domain: %s", pkg, strings.Join(way, " -> ")))
-		}
-	}
-	slices.Sort(found)
-	return found
-}
-
-func wayToDomain(graph Graph, pkg string, seen map[string]bool) []string {
-	if seen[pkg] {
-		return nil
-	}
-	seen[pkg] = true
-	if within(strings.TrimPrefix(pkg, Module+"/"), "domain") {
-		return []string{pkg}
-	}
-	for _, imported := range graph[pkg] {
-		if way := wayToDomain(graph, imported, seen); way != nil {
-			return append([]string{pkg}, way...)
-		}
-	}
-	return nil
-}
 
 // ForeignWords returns one line for every identifier and text in the engine's files below root, without test files,
 // that contains a word of the application.

@@ -1,6 +1,7 @@
 package readmodeltest
 
 import (
+	"crypto/rand"
 	"database/sql"
 	"database/sql/driver"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/es/database"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
@@ -29,7 +31,7 @@ type Database struct {
 	counter counter
 
 	t      testing.TB
-	worlds map[string]*World // by tenant
+	worlds map[string]*World // by tenant // extra:chat
 }
 
 // Each runs a test on a new read model of every kind. more are the schemas of extras.
@@ -66,7 +68,8 @@ func open(t *testing.T, address string, more []migration.Set) *Database {
 	if _, err := migration.Up(t.Context(), db, append(rdbmigration.ReadModel(), more...)...); err != nil {
 		t.Fatal(err)
 	}
-	d := &Database{URL: address, DB: db, t: t, worlds: map[string]*World{}}
+	d := &Database{URL: address, DB: db, t: t}
+	d.worlds = map[string]*World{} // extra:chat
 	d.CaughtUp(t, true)
 	d.Counted = sqlx.NewDb(sql.OpenDB(connector{connectorOf(t, db, address), &d.counter}), db.DriverName())
 	t.Cleanup(func() { _ = d.Counted.Close() })
@@ -108,3 +111,13 @@ func NewReader(t *testing.T, db *sqlx.DB) *queryreader.Reader {
 	t.Helper()
 	return queryreader.New(db)
 }
+
+// NewID returns a new identifier.
+func NewID[T any]() ident.Of[T] {
+	var entropy [10]byte
+	_, _ = rand.Read(entropy[:]) // never fails
+	return ident.New[T](time.Now(), entropy)
+}
+
+// NewUser returns the id of a new user account.
+func NewUser() ident.UserID { return NewID[ident.UserAccount]() }

@@ -1,7 +1,6 @@
 package readmodeltest
 
 import (
-	"crypto/rand"
 	"fmt"
 	"testing"
 	"time"
@@ -45,16 +44,6 @@ func (d *Database) World(t testing.TB, code string) *World {
 	d.worlds[code] = w
 	return w
 }
-
-// NewID returns a new identifier.
-func NewID[T any]() ident.Of[T] {
-	var entropy [10]byte
-	_, _ = rand.Read(entropy[:]) // never fails
-	return ident.New[T](time.Now(), entropy)
-}
-
-// NewUser returns the id of a new user account.
-func NewUser() thread.UserID { return NewID[ident.UserAccount]() }
 
 // Key returns the key of a thread of the world.
 func (w *World) Key(id thread.ID) es.AggregateID { return chat.ThreadKey(w.Tenant, id) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
@@ -231,3 +232,36 @@ func (r Rows) message(at es.Envelope, by query.Audit, id thread.MessageID, chang
 
 // leavesOut reports whether the rows may lack something because of the window.
 func (r Rows) leavesOut(at es.Envelope) bool { return r.Window.After > 0 || !r.Window.has(at.SeqNr) }
+
+// Services handle the commands on threads and accounts. A program may wrap them.
+type Services struct {
+	Threads  Service[thread.Command]
+	Accounts Service[account.Command]
+}
+
+// The services that handle the commands.
+type (
+	ThreadCommands  = es.Service[thread.Thread, thread.Command, thread.Event]
+	AccountCommands = es.Service[account.Account, account.Command, account.Event]
+)
+
+// ThreadKey returns the key of a tenant's thread.
+func ThreadKey(tenant es.Tenant, id thread.ID) es.AggregateID {
+	return es.AggregateID{Tenant: tenant, Type: thread.AggregateType, ID: id.String()}
+}
+
+// ThreadID returns the thread's id in a key; zero if the key is not a thread's.
+func ThreadID(key es.AggregateID) thread.ID { return idOf[thread.Thread](key, thread.AggregateType) }
+
+// AccountID returns the account's id in a key; zero if the key is not an account's.
+func AccountID(key es.AggregateID) account.ID {
+	return idOf[ident.UserAccount](key, account.AggregateType)
+}
+
+func idOf[T any](key es.AggregateID, aggregateType string) ident.Of[T] {
+	id, err := ident.Parse[T](key.ID)
+	if err != nil || key.Type != aggregateType {
+		return ident.Of[T]{}
+	}
+	return id
+}

@@ -41,6 +41,7 @@ type Awaitable struct {
 // awaitable returns the types of the core. A token without a type has the first.
 func (q *Queries) awaitable() []Awaitable {
 	return []Awaitable{
+		// extra:chat {
 		{Type: thread.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) error {
 			parsed, err := ident.Parse[thread.Thread](id)
 			if err == nil { // also for those who have left it, and of a deleted one, because they wait for that
@@ -50,6 +51,8 @@ func (q *Queries) awaitable() []Awaitable {
 		}},
 		// Every account of the tenant sees all accounts.
 		{Type: account.AggregateType, Shows: func(context.Context, Viewer, string) error { return nil }},
+		// extra:chat }
+		// Other types.
 	}
 }
 
@@ -61,7 +64,7 @@ func (q *Queries) awaitableOf(name string) Awaitable {
 }
 
 // ParseTokens parses the Consistency-Token header: 1 to [MaxTokens] times <type>-<id>:<version>, separated by commas.
-// The type may be left out for a thread. Anything else is an [ident.InvalidError].
+// The type may be left out for the first of the types. Anything else is an [ident.InvalidError].
 func (q *Queries) ParseTokens(header string) ([]Token, error) {
 	var tokens []Token
 	for text := range strings.SplitSeq(header, ",") {

@@ -18,8 +18,8 @@ import (
 // the number of returned rows nor on their position in the list. Errors are those of the domain, or faults, or
 // [es.ErrUnavailable], wrapped, if a retry may succeed. An AfterID that is not in the list is an [ident.InvalidError].
 type Reader interface {
-	ThreadReader
-	AccountReader
+	ThreadReader  // extra:chat
+	AccountReader // extra:chat
 }
 
 // Queries answers all queries of the read model: those of its [Reader], and those that wait or read more than once. It

@@ -85,6 +85,7 @@ func (p Parts) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.Observer.Run(ctx) }) // extra:observe
 	group.Go(func() error { return p.Access.Run(ctx) })   // extra:access
+	<-ctx.Done()
 	return group.Wait()
 }
 

@@ -68,8 +68,8 @@ func (h health) checkJournal(ctx context.Context, health *httpserver.Health) {
 		err = store.Check(ctx)
 	}
 	if err != nil {
-		h.log.WarnContext(ctx, "the event store can't be used: threadHistory, threadAt and accountHistory are UNAVAILABLE", "error", err)
-		health.Warn("the event store can't be used, so threadHistory, threadAt and accountHistory are UNAVAILABLE: " +
+		h.log.WarnContext(ctx, "the event store can't be used: queries of the history are UNAVAILABLE", "error", err)
+		health.Warn("the event store can't be used, so queries of the history are UNAVAILABLE: " +
 			cmp.Or(httpserver.PublicReason(err), "the log says why"))
 	}
 }

@@ -90,12 +90,17 @@ func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts sys
 
 	reader := queryreader.New(db)
 	watcher := query.NewWatcher(reader, parts.Log)
-	rows, journals, schema := query.Reader(reader), journalsOf(store, parts), generated.Schema()
-	rows, journals = parts.Keys.Reader(rows), parts.Keys.Journals(journals) // extra:erasure
-	schema = parts.Access.Schema(schema)                                    // extra:access
+	rows, schema := query.Reader(reader), generated.Schema()
+	rows = parts.Keys.Reader(rows)           // extra:erasure
+	schema = parts.Access.Schema(schema)     // extra:access
+	journals := journalsOf(store, parts)     // extra:chat
+	journals = parts.Keys.Journals(journals) // extra:erasure
 	queries := query.New(rows, watcher, query.Settings{WaitTimeout: s.WaitTimeout, Waited: measureWaits(parts.Registry)})
 	resolver := resolver{
-		graphql.NewResolver(queries, query.NewHistory(journals)),
+		graphql.Resolver{
+			Queries: queries,
+			History: query.NewHistory(journals), // extra:chat
+		},
 		tasks.NewResolver(tasks.NewReader(reader), queries), // extra:tasks
 		tenants.NewResolver(tenants.NewReader(reader)),      // extra:tenants
 	}
@@ -141,7 +146,7 @@ func (s *Server) Changed(heads []projection.Head) {
 	s.watcher.Wake(versions)
 }
 
-// journalsOf returns what opens the journals in a store.
+// journalsOf returns what opens the journals in a store. // extra:chat {
 func journalsOf(open Store, parts system.Parts) func(context.Context) (query.Journals, error) {
 	var once sync.Once
 	var journals query.Journals
@@ -158,7 +163,7 @@ func journalsOf(open Store, parts system.Parts) func(context.Context) (query.Jou
 		})
 		return journals, nil
 	}
-}
+} // extra:chat }
 
 // measureWaits returns an observer of how long queries wait for the versions of their consistency tokens.
 func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {

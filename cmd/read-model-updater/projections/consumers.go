@@ -25,7 +25,7 @@ type consumer = func(*run.Turn) (run.Consumer, error)
 func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
 	all := []consumer{
 		d.taskWorker(s, parts), // extra:tasks
-		d.leaveOnClose(parts),
+		d.leaveOnClose(parts),  // extra:chat
 	}
 	all = append(all, d.Keys.Forget(system.Types())...) // extra:erasure
 	// extra:publishing {
@@ -37,7 +37,7 @@ func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
 	return all
 }
 
-// leaveOnClose is the process manager of closed accounts.
+// leaveOnClose is the process manager of closed accounts. // extra:chat {
 func (d Databases) leaveOnClose(parts system.Parts) consumer {
 	return func(turn *run.Turn) (run.Consumer, error) {
 		// It caches few thread states, because its commands are few.
@@ -54,7 +54,7 @@ func (d Databases) leaveOnClose(parts system.Parts) consumer {
 		}
 		return turn.Process(manager)
 	}
-}
+} // extra:chat }
 
 // taskWorker executes tasks. // extra:tasks {
 func (d Databases) taskWorker(s Settings, parts system.Parts) consumer {

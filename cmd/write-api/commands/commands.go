@@ -24,7 +24,7 @@ type Settings struct {
 	SnapshotEvery int
 	CacheBytes    uint64 // 0: a share of the memory
 	StoreTimeout  time.Duration
-	CodeReset     string // see [es.Sequence]
+	CodeReset     string // see [es.Sequence] // extra:chat
 }
 
 // ReadAddress reads where the API listens.
@@ -36,10 +36,12 @@ func ReadAddress(r *config.Reader) string {
 func ReadSettings(r *config.Reader) Settings {
 	return Settings{
 		SnapshotEvery: ReadSnapshotEvery(r),
+		// extra:chat {
 		CodeReset: r.OneOf("THREAD_CODE_RESET",
 			"when the codes of threads begin with 1 again, in UTC; they then name the period, as in THREAD-2026-000001", "never", "year", "month", "day"),
+		// extra:chat }
 		CacheBytes: uint64(r.Int("STATE_CACHE_BYTES", 0, 0, 1<<40,
-			"memory for cached states of threads, in bytes; 0: two thirds of the memory that Go may use, and at most 1 GiB; for tasks a fortieth")),
+			"memory for cached states of aggregates, in bytes; 0: two thirds of the memory that Go may use, and at most 1 GiB; for tasks a fortieth")),
 		StoreTimeout: r.Duration("STORE_TIMEOUT", 5*time.Second, 100*time.Millisecond, 12*time.Second,
 			"how long the store may take for a command, retries included; a request is answered within twice that"),
 	}
@@ -47,7 +49,7 @@ func ReadSettings(r *config.Reader) Settings {
 
 // ReadSnapshotEvery reads the number of events after which a snapshot is due.
 func ReadSnapshotEvery(r *config.Reader) int {
-	return r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000, "least number of events between two snapshots of a thread; a large thread gets fewer")
+	return r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000, "least number of events between two snapshots of an aggregate; a large one gets fewer")
 }
 
 // Commands handles the commands of all aggregate types in an event store. [Commands.Finish] ends it.
@@ -89,29 +91,31 @@ func New(
 		cache = min(memory.Limit()/3*2, 1<<30)
 	}
 	handle.Timeout, handle.SnapshotEvery = settings.StoreTimeout, uint64(settings.SnapshotEvery)
-	// The states of threads are large and many; an eighth is left to the other types.
-	ofThreads, ofOthers := handle, handle
-	ofThreads.CacheBytes, ofOthers.CacheBytes = max(1, cache/8*7), max(1, cache/32)
-
+	ofOthers := handle
+	ofOthers.CacheBytes = max(1, cache/32)
+	// The states of threads are large and many; an eighth is left to the other types. // extra:chat {
+	ofThreads := handle
+	ofThreads.CacheBytes = max(1, cache/8*7)
 	threads := es.NewService(eventjson.Threads(), gateway, ofThreads)
 	accounts := es.NewService(eventjson.Accounts(), gateway, ofOthers)
 
 	wrapped := chat.Services{Threads: threads, Accounts: accounts}
 	wrapped = keys.Commands(gateway)(wrapped) // extra:erasure
 	codes := es.Sequence{Store: gateway, Kind: chat.CodeKind, Reset: settings.CodeReset}
+	ofAccounts := rest.Accounts(wrapped.Accounts)
+	ofAccounts.Operations = append(ofAccounts.Operations, erasure.Operation(wrapped.Accounts)) // extra:erasure
+	// extra:chat }
 	c := &Commands{
 		Services: []Service{
-			threads,
-			accounts,
+			threads,  // extra:chat
+			accounts, // extra:chat
 		},
 		Operations: []rest.Aggregate{
-			rest.Threads(chat.WithCodes(wrapped.Threads, codes)),
-			rest.Accounts(wrapped.Accounts),
+			rest.Threads(chat.WithCodes(wrapped.Threads, codes)), // extra:chat
+			ofAccounts, // extra:chat
 		},
 	}
-	ofAccounts := &c.Operations[1]                                                             // extra:erasure {
-	ofAccounts.Operations = append(ofAccounts.Operations, erasure.Operation(wrapped.Accounts)) // extra:erasure }
-	registry := es.NewService(tenants.Aggregate(), gateway, ofOthers)                          // extra:tenants {
+	registry := es.NewService(tenants.Aggregate(), gateway, ofOthers) // extra:tenants {
 	c.Services = append(c.Services, registry)
 	c.Operations = append(c.Operations, tenants.Operations(registry)) // extra:tenants }
 	orders := es.NewService(task.Aggregate(), gateway, ofOthers)      // extra:tasks {

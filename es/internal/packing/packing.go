@@ -15,7 +15,7 @@ const (
 	encodingZstd = "zstd"
 
 	// MaxState is the maximum size of an unpacked state, in bytes. It limits the memory that a broken snapshot can make
-	// a reader allocate; a thread of 100,000 messages has about 13 MB.
+	// a reader allocate; a state with 100,000 messages has about 13 MB.
 	MaxState = 512 << 20
 
 	// codecs is the maximum number of concurrent compressions, and of concurrent decompressions.

@@ -36,7 +36,7 @@ func serve(t *testing.T, limits Limits) endpoint {
 	schema := generated.Executable(generated.Schema(), struct {
 		graphql.Resolver
 		extras
-	}{Resolver: graphql.NewResolver(queries, nil)})
+	}{Resolver: graphql.Resolver{Queries: queries}})
 	return endpoint{graphql.NewHandler(t.Context(), queries, schema, slog.New(slog.DiscardHandler), graphql.Settings{Limit: limits}), db}
 }
 

@@ -136,3 +136,17 @@ func (s *threadShadow) Write(ctx context.Context, tx projection.Tx) error {
 
 // Rest implements [projection.Shadow].
 func (s *threadShadow) Rest() (after uint64, more bool) { return s.Window.UpTo, s.last > s.Window.UpTo }
+
+// eventsOf is what a handler knows of the events of its aggregate type.
+type eventsOf struct{ es.AnyAggregate }
+
+// Decode implements [projection.Handler].
+func (e eventsOf) Decode(payload []byte) (projection.Event, error) { return e.DecodeEvent(payload) }
+
+// The tables of the read model, for writing and reading. Tags of the rows name their columns.
+var (
+	Threads  = table.Of[query.Thread]("threads", 2)
+	Members  = table.Of[query.Member]("members", 2)
+	Messages = table.Of[query.Message]("messages", 2)
+	Accounts = table.Of[query.Account]("accounts", 2)
+)

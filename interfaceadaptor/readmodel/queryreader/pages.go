@@ -74,9 +74,6 @@ type unionStatement struct {
 	size int // number of SELECTs
 }
 
-// maxSelects is the maximum number of SELECTs in one SQLite statement with UNION ALL (see es/database).
-const maxSelects = 100
-
 // add adds the SELECTs for one list's page.
 func (l List) add(s *unionStatement, page query.Range, scope ...any) {
 	for _, p := range partsOf(page) {

@@ -7,13 +7,10 @@ package queryreader
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/rowstore"
@@ -34,25 +31,6 @@ var (
 
 // New returns a reader of the read model in db.
 func New(db *sqlx.DB) *Reader { return &Reader{db} }
-
-// errAfter is the error of a page after a row that is not in the list.
-var errAfter error = &ident.InvalidError{Field: "after", Reason: "must be the id of a row of this list"}
-
-// begin replaces the id of the row before a page by its position, which a statement selects.
-func (r *Reader) begin(ctx context.Context, page query.Range, missing error, statement string, args ...any) (query.Range, error) {
-	if page.AfterID == "" {
-		return page, nil
-	}
-	page.After.ID = page.AfterID
-	err := r.db.GetContext(ctx, &page.After.At, statement, args...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return page, missing
-	}
-	if err != nil {
-		return page, r.explain("find where a page of the read model begins", err)
-	}
-	return page, nil
-}
 
 // One reads one row; if there is none it returns the error missing.
 func One[R any](ctx context.Context, r *Reader, of table.Table[R], missing error, statement string, args ...any) (found R, err error) {

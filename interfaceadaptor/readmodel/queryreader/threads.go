@@ -2,9 +2,12 @@ package queryreader
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/es/rowstore/table"
@@ -214,4 +217,26 @@ func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l List, of table.Tabl
 		pages[id] = list.page(l, page)
 	}
 	return pages, nil
+}
+
+// maxSelects is the maximum number of SELECTs in one SQLite statement with UNION ALL (see es/database).
+const maxSelects = 100
+
+// errAfter is the error of a page after a row that is not in the list.
+var errAfter error = &ident.InvalidError{Field: "after", Reason: "must be the id of a row of this list"}
+
+// begin replaces the id of the row before a page by its position, which a statement selects.
+func (r *Reader) begin(ctx context.Context, page query.Range, missing error, statement string, args ...any) (query.Range, error) {
+	if page.AfterID == "" {
+		return page, nil
+	}
+	page.After.ID = page.AfterID
+	err := r.db.GetContext(ctx, &page.After.At, statement, args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return page, missing
+	}
+	if err != nil {
+		return page, r.explain("find where a page of the read model begins", err)
+	}
+	return page, nil
 }

@@ -30,7 +30,17 @@ func TestImageIsBuiltWithTheGoOfTheModule(t *testing.T) {
 }
 
 func TestImageHasWhatTheComposeFileRuns(t *testing.T) {
-	var built []string
+	if !strings.Contains(read(t, "Dockerfile"), " ./cmd/... ") {
+		t.Fatal("the Dockerfile does not build all programs")
+	}
+	built := []string{}
+	folders, err := filepath.Glob(filepath.Join(root, "cmd/*/main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, main := range folders {
+		built = append(built, "/"+filepath.Base(filepath.Dir(main)))
+	}
 	for _, folder := range regexp.MustCompile(` \./(\S+/\S+)`).FindAllStringSubmatch(read(t, "Dockerfile"), -1) {
 		built = append(built, "/"+filepath.Base(folder[1]))
 	}

@@ -33,7 +33,6 @@ var parts = map[string]string{
 	".github":                 "whole",
 	"docs":                    "whole",
 	"deploy":                  "whole",
-	"docker-compose.yml":      "whole",
 	"SECURITY.md":             "whole",
 	"tests/clients":           "whole",
 	"tests/e2e":               "whole",
@@ -42,9 +41,49 @@ var parts = map[string]string{
 	"tools/bench":             "whole",
 	"tools/dev/compose-check": "whole",
 	"tools/dev/core":          "whole",
-	"tools/dev/scaffold":      "whole",
 	"tools/dev/tutorial":      "whole",
+
+	// this application, whose tests of programs and adapters are its own, but for these
+	"cmd/read-api/graphiql":                               core,
+	"cmd/standalone/main_test.go":                         core,
+	"cmd/standalone/running_test.go":                      core,
+	"interfaceadaptor/admission":                          core,
+	"interfaceadaptor/graphql/engine_test.go":             core,
+	"interfaceadaptor/rest/decode_test.go":                core,
+	"interfaceadaptor/rest/taker_test.go":                 core,
+	"domain/account":                                      chat,
+	"domain/thread":                                       chat,
+	"interfaceadaptor/eventjson/accounts.go":              chat,
+	"interfaceadaptor/eventjson/testdata":                 chat,
+	"interfaceadaptor/eventjson/threads.go":               chat,
+	"interfaceadaptor/graphql/accounts.go":                chat,
+	"interfaceadaptor/graphql/history.go":                 chat,
+	"interfaceadaptor/graphql/threads.go":                 chat,
+	"interfaceadaptor/readmodel/chatrows/leaveonclose.go": chat,
+	"interfaceadaptor/readmodel/chatrows/threads.go":      chat,
+	"interfaceadaptor/readmodel/queryreader/accounts.go":  chat,
+	"interfaceadaptor/readmodel/queryreader/threads.go":   chat,
+	"interfaceadaptor/rest/accounts.go":                   chat,
+	"interfaceadaptor/rest/threads.go":                    chat,
+	"rdb-migration/readmodel":                             chat,
+	"tools/dev/devservices/up_test.go":                    chat,
+	"tests/readmodeltest/world.go":                        chat,
+	"tests/architecture/engine.go":                        chat,
+	"tests/architecture/engine_test.go":                   chat,
+	"tests/chattest":                                      chat,
+	"usecase/chat/accounts.go":                            chat,
+	"usecase/chat/leaveonclose.go":                        chat,
+	"usecase/chat/threads.go":                             chat,
+	"usecase/query/accounts.go":                           chat,
+	"usecase/query/history.go":                            chat,
+	"usecase/query/threads.go":                            chat,
 }
+
+// core is what no extra has.
+const core = ""
+
+// chat marks what only an application about chat has. A copy has it, a new application doesn't.
+const chat = "chat"
 
 // readme is the copy's README.md.
 const readme = "tools/dev/core/README.md"
@@ -54,13 +93,23 @@ func main() {
 	defer stop()
 	root := flag.String("root", ".", "folder of the project")
 	to := flag.String("dir", "", "folder for the copy; it must be empty, or not exist")
+	var another newApp
+	flag.StringVar(&another.module, "module", "", "make a new application without chat, as this Go module")
+	flag.StringVar(&another.aggregate, "aggregate", "", "the aggregate of the new application")
 	flag.Parse()
-	if err := run(ctx, *root, *to, flag.Args()); err != nil {
+	var err error
+	if another == (newApp{}) {
+		err = run(ctx, *root, *to, flag.Args())
+	} else {
+		err = another.run(ctx, *root, *to, flag.Args())
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "core:", err)
 		os.Exit(1)
 	}
 }
 
+// run copies the core with the named extras.
 func run(ctx context.Context, root, to string, extras []string) error {
 	if to == "" {
 		return errors.New(`DIR is missing; for example: make core DIR=../core EXTRAS="access limits"`)
@@ -69,19 +118,12 @@ func run(ctx context.Context, root, to string, extras []string) error {
 	if err != nil {
 		return err
 	}
-	if found, err := os.ReadDir(to); err == nil && len(found) > 0 {
-		return fmt.Errorf("%s is not empty: name another folder, or empty it", to)
-	}
-	if err := copyTree(ctx, root, to, kept); err != nil {
+	if err := copyTree(ctx, root, to, append(kept, chat)); err != nil {
 		return err
 	}
 	fmt.Printf("Copied to %s with the extras: %s. Generating code ...\n", to, cmp.Or(strings.Join(kept, ", "), "none"))
-	for _, command := range []string{
-		"git init -q .", "go generate ./...", "go mod tidy", "go -C tools/dev mod tidy", "git add -A",
-	} {
-		if err := do(ctx, to, strings.Fields(command)...); err != nil {
-			return err
-		}
+	if err := do(ctx, to, "git init -q .", "go generate ./...", "go mod tidy", "go -C tools/dev mod tidy", "git add -A"); err != nil {
+		return err
 	}
 	fmt.Printf("Done. Go on with: cd %s && make run\n", to)
 	return nil
@@ -125,8 +167,11 @@ func imported(folder string) (extras []string, err error) {
 	return extras, err
 }
 
-// copyTree copies the files that git would add.
+// copyTree copies the files that git would add, as far as they belong to what is kept, to an empty folder.
 func copyTree(ctx context.Context, root, to string, kept []string) error {
+	if found, err := os.ReadDir(to); err == nil && len(found) > 0 {
+		return fmt.Errorf("%s is not empty: name another folder, or empty it", to)
+	}
 	list := exec.CommandContext(ctx, "git", "ls-files", "--cached", "--others", "--exclude-standard")
 	list.Dir, list.Stderr = root, os.Stderr
 	paths, err := list.Output()
@@ -153,13 +198,18 @@ func copyTree(ctx context.Context, root, to string, kept []string) error {
 	return os.WriteFile(filepath.Join(to, "README.md"), []byte(rest), 0o644)
 }
 
-// ownerOf returns the extra that a file belongs to; empty: the core, or it has marks.
+var testOfTheApplication = regexp.MustCompile(`^(cmd|interfaceadaptor|usecase)/.*_test\.go$`)
+
+// ownerOf returns the extra that a file belongs to; core: or it has marks.
 func ownerOf(path string) string {
 	if rest, is := strings.CutPrefix(path, "extras/"); is {
 		name, _, _ := strings.Cut(rest, "/")
 		return name
 	}
-	owner, longest := "", ""
+	owner, longest := core, ""
+	if testOfTheApplication.MatchString(path) {
+		owner = chat
+	}
 	for folder, extra := range parts {
 		if (path == folder || strings.HasPrefix(path, folder+"/")) && len(folder) > len(longest) {
 			owner, longest = extra, folder
@@ -193,12 +243,15 @@ func copyFile(root, to, path string, kept []string) error {
 	return os.WriteFile(filepath.Join(to, path), written, info.Mode().Perm())
 }
 
-func do(ctx context.Context, folder string, command ...string) error {
-	started := exec.CommandContext(ctx, command[0], command[1:]...)
-	started.Dir = folder
-	output, err := started.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s in %s: %w\n%s", strings.Join(command, " "), folder, err, output)
+// do runs commands, whose words have no spaces in them, one after the other.
+func do(ctx context.Context, folder string, commands ...string) error {
+	for _, command := range commands {
+		words := strings.Fields(command)
+		started := exec.CommandContext(ctx, words[0], words[1:]...)
+		started.Dir = folder
+		if output, err := started.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s in %s: %w\n%s", command, folder, err, output)
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -38,7 +39,7 @@ func (f file) write(root string) error {
 func nextMigration(folder string) (string, error) {
 	paths, err := filepath.Glob(filepath.Join(folder, "*.sql"))
 	if err != nil || len(paths) == 0 {
-		return "", fmt.Errorf("no migrations in %s: %w", folder, err)
+		return "00001", err
 	}
 	last := 0
 	if _, err := fmt.Sscanf(filepath.Base(slices.Max(paths)), "%d_", &last); err != nil {
@@ -47,8 +48,7 @@ func nextMigration(folder string) (string, error) {
 	return fmt.Sprintf("%05d", last+1), nil
 }
 
-// registry is a file in which every aggregate is registered. New lines are inserted after those of the account, which
-// each list has.
+// registry is a file in which every aggregate is registered. New lines are inserted after one that contains behind.
 type registry struct {
 	path  string
 	lines []line
@@ -56,32 +56,42 @@ type registry struct {
 
 type line struct{ behind, add string }
 
+// imports is behind, for a path to import.
+const imports = "import"
+
 var lists = []registry{
 	{"interfaceadaptor/eventjson/eventjson.go", []line{
-		{"\t\tAccounts(),", "\t\tGadgets(),"},
+		{"return []es.AnyAggregate{", "\t\tGadgets(),"},
 	}},
 	{"cmd/write-api/commands/commands.go", []line{
-		{"es.NewService(eventjson.Accounts(),", "\tgadgets := es.NewService(eventjson.Gadgets(), gateway, ofOthers)"},
-		{"\t\t\taccounts,", "\t\t\tgadgets,"},
-		{"rest.Accounts(", "\t\t\trest.Gadgets(gadgets),"},
+		{imports, "example.com/threads/interfaceadaptor/eventjson"},
+		{"ofOthers.CacheBytes = ", "\tgadgets := es.NewService(eventjson.Gadgets(), gateway, ofOthers)"},
+		{"[]Service{", "\t\t\tgadgets,"},
+		{"[]rest.Aggregate{", "\t\t\trest.Gadgets(gadgets),"},
 	}},
 	{"interfaceadaptor/readmodel/chatrows/chatrows.go", []line{
-		{`table.Of[query.Account]`, "\tGadgets = table.Of[query.Gadget](\"gadgets\", 2)"},
-		{"\t\tAccounts.Name,", "\t\tGadgets.Name,"},
-		{"chat.NextAccount)", "\t\trowstore.OneRow(Gadgets, eventjson.Gadgets().Events, chat.GadgetRowsVersion, chat.NextGadget),"},
+		{imports, "example.com/threads/es/rowstore"},
+		{imports, "example.com/threads/es/rowstore/table"},
+		{imports, "example.com/threads/interfaceadaptor/eventjson"},
+		{imports, "example.com/threads/usecase/chat"},
+		{imports, "example.com/threads/usecase/query"},
+		{"const Projection = ", "\n// Gadgets is the table of gadgets.\nvar Gadgets = table.Of[query.Gadget](\"gadgets\", 2)"},
+		{"return []string{", "\t\tGadgets.Name,"},
+		{"return []projection.Handler{", "\t\trowstore.OneRow(Gadgets, eventjson.Gadgets().Events, chat.GadgetRowsVersion, chat.NextGadget),"},
 	}},
 	{"usecase/query/queries.go", []line{
 		{"type Reader interface {", "\tGadgetReader"},
 	}},
 	{"usecase/query/consistency.go", []line{
-		{`"example.com/threads/domain/account"`, "\t\"example.com/threads/domain/gadget\""},
-		{"{Type: account.AggregateType,", "\t\t{Type: gadget.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) error {\n" +
+		{imports, "example.com/threads/domain/gadget"},
+		{"// Other types.", "\t\t{Type: gadget.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) error {\n" +
 			"\t\t\tparsed, err := ident.Parse[gadget.Gadget](id)\n\t\t\tif err == nil {\n\t\t\t\t_, err = q.Gadget(ctx, viewer, parsed)\n\t\t\t}\n" +
 			"\t\t\treturn err\n\t\t}},"},
 	}},
-	{"extras/publishing/asyncapi_test.go", []line{
+	{"extras/publishing/asyncapi_test.go", []line{ // extra:publishing {
 		{"eventjson.Accounts()},", "\t\t{\"interfaceadaptor/eventjson\", eventjson.Gadgets()},"},
-	}},
+	}}, // extra:publishing }
+	// extra:whole {
 	{"cmd/standalone/access_test.go", []line{
 		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first"}, "gadget_id"),`},
 		{`notRegistered = "404 account_not_found"`, `noGadget = "404 gadget_not_found"
@@ -95,21 +105,22 @@ var lists = []registry{
 	{"tests/clients/commands.ts", []line{
 		{"assert.equal(erased.error?.code, 'erasure_off');", clientCalls},
 	}},
-	{"docs/asyncapi.yaml", []line{
+	// extra:whole }
+	{"docs/asyncapi.yaml", []line{ // extra:publishing {
 		{"AccountClosed: {$ref: '#/components/messages/AccountClosed'}", listedMessages},
 		{"payload: {$ref: '#/components/schemas/AccountClosed'}", messages},
 		{"            type: {const: AccountClosed}", schemas}, // the last line of the events' fields
-	}},
+	}}, // extra:publishing }
 }
 
-// The calls of a TypeScript client.
+// The calls of a TypeScript client. // extra:whole {
 const clientCalls = `
 const { gadget_id } = await done(api.POST('/gadgets/open', { params, body: { executor_id: ada, name: 'first' } }));
 await done(api.POST('/gadgets/rename', { params, body: { executor_id: ada, gadget_id, name: 'second' } }));
 const closedGadget = await done(api.POST('/gadgets/close', { params, body: { executor_id: ada, gadget_id } }));
-assert.equal(closedGadget.version, 3);`
+assert.equal(closedGadget.version, 3);` // extra:whole }
 
-// The published events of a gadget.
+// The published events of a gadget. // extra:publishing {
 const (
 	listedMessages = `      GadgetOpened: {$ref: '#/components/messages/GadgetOpened'}
       GadgetRenamed: {$ref: '#/components/messages/GadgetRenamed'}
@@ -154,7 +165,16 @@ const (
         data:
           properties:
             type: {const: GadgetClosed}`
-)
+) // extra:publishing }
+
+// withImport returns lines of Go code that import a path. They have a list of imports, which may be empty.
+func withImport(lines []string, path string) []string {
+	code := strings.Replace(strings.Join(lines, "\n"), "import ()", "import (\n)", 1)
+	if !strings.Contains(code, strconv.Quote(path)) {
+		code = strings.Replace(code, "\n)", "\n\t"+strconv.Quote(path)+"\n)", 1)
+	}
+	return strings.Split(code, "\n")
+}
 
 // with returns the list with the lines of another aggregate.
 func (l registry) with(root string, words *strings.Replacer) (file, error) {
@@ -164,9 +184,16 @@ func (l registry) with(root string, words *strings.Replacer) (file, error) {
 	}
 	lines := strings.Split(string(content), "\n")
 	for _, each := range l.lines {
+		if each.behind == imports {
+			lines = withImport(lines, words.Replace(each.add))
+			continue
+		}
 		at := slices.IndexFunc(lines, func(text string) bool { return strings.Contains(text, each.behind) })
 		if at < 0 {
 			return file{}, fmt.Errorf("%s has no line with %q: register the aggregate by hand, and repair tools/dev/scaffold", l.path, each.behind)
+		}
+		if begin, end, empty := strings.Cut(lines[at], "{}"); empty { // a list of nothing
+			lines = slices.Replace(lines, at, at+1, begin+"{", "}"+end)
 		}
 		lines = slices.Insert(lines, at+1, words.Replace(each.add))
 	}

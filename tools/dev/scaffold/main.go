@@ -18,6 +18,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"example.com/threads/tools/dev/internal/words"
 )
 
 //go:embed template
@@ -45,7 +47,7 @@ func run(ctx context.Context, root, name string) error {
 		fmt.Println(f.path)
 	}
 	for _, command := range [][]string{
-		{"go", "generate", "./interfaceadaptor/graphql", "./extras/page"},
+		{"go", "generate", "./..."},
 		{"go", "test", "./interfaceadaptor/eventjson"},
 	} {
 		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -71,7 +73,7 @@ func filesOf(root, name string) ([]file, error) {
 	if _, err := os.Stat(filepath.Join(root, "domain", name)); err == nil || token.IsKeyword(name) || slices.Contains(taken, name) {
 		return nil, fmt.Errorf("the name %s is taken: nothing is overwritten, and %s exists already, in Go or here", name, name)
 	}
-	words := wordsOf(name)
+	named := words.Of(name)
 	number, err := nextMigration(filepath.Join(root, "rdb-migration/readmodel/mysql"))
 	if err != nil {
 		return nil, err
@@ -83,39 +85,18 @@ func filesOf(root, name string) ([]file, error) {
 		}
 		content, err := templates.ReadFile(path)
 		to := strings.TrimSuffix(strings.TrimPrefix(path, "template/"), ".tmpl")
-		files = append(files, file{path: strings.Replace(words.Replace(to), "NUMBER", number, 1), content: words.Replace(string(content)), isNew: true})
+		files = append(files, file{path: strings.Replace(named.Replace(to), "NUMBER", number, 1), content: named.Replace(string(content)), isNew: true})
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, list := range lists {
-		changed, err := list.with(root, words)
+		changed, err := list.with(root, named)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, changed)
 	}
 	return files, nil
-}
-
-// wordsOf replaces gadget in the templates by the name.
-func wordsOf(name string) *strings.Replacer {
-	title := strings.ToUpper(name[:1]) + name[1:]
-	many := name + "s"
-	switch {
-	case strings.HasSuffix(name, "y") && !strings.ContainsAny(name[len(name)-2:len(name)-1], "aeiou"):
-		many = name[:len(name)-1] + "ies"
-	case regexp.MustCompile(`(s|x|z|ch|sh)$`).MatchString(name):
-		many = name + "es"
-	}
-	article := "a"
-	if strings.ContainsAny(name[:1], "aeiou") {
-		article = "an"
-	}
-	return strings.NewReplacer(
-		"gadgets", many, "Gadgets", strings.ToUpper(many[:1])+many[1:],
-		"a gadget", article+" "+name, "A gadget", strings.ToUpper(article[:1])+article[1:]+" "+name,
-		"gadget", name, "Gadget", title,
-	)
 }

@@ -17,7 +17,9 @@ func TestAFreshAggregateWorks(t *testing.T) {
 	treecopy.Do(t, root, "go", "test", "./domain/voucher", "./interfaceadaptor/eventjson", "./tests/architecture")
 	// The last of these packages sends commands to the running program as several actors, and queries the results.
 	treecopy.Do(t, root, "go", "test", "-run", "Voucher|Schema|WhoMay", "./interfaceadaptor/rest", "./interfaceadaptor/readmodel/chatrows", "./interfaceadaptor/graphql", "./cmd/standalone")
+	// extra:publishing {
 	treecopy.Do(t, root, "go", "test", "-run", "Publish|Registered", "./cmd/read-model-updater/projections", "./extras/publishing")
+	// extra:publishing }
 	if unformatted := treecopy.Do(t, root, "gofmt", "-l", "."); unformatted != "" {
 		t.Errorf("gofmt would change %s", unformatted)
 	}
@@ -34,20 +36,12 @@ func TestNamesThatAreNone(t *testing.T) {
 			t.Errorf("%q: %d files, %v", name, len(files), err)
 		}
 	}
-	// A name that threads or Go use must be refused, too.
-	for _, name := range []string{"account", "thread", "message", "type", "query"} {
+	// A name that this application or Go uses must be refused, too.
+	taken := []string{"message", "type", "query"}
+	taken = append(taken, "account", "thread") // extra:chat
+	for _, name := range taken {
 		if _, err := filesOf("../../..", name); err == nil {
 			t.Errorf("%q is taken, but there is no error", name)
-		}
-	}
-}
-
-func TestWords(t *testing.T) {
-	for name, want := range map[string]string{
-		"order": "an order, orders, Order, Orders", "box": "a box, boxes, Box, Boxes", "city": "a city, cities, City, Cities", "day": "a day, days, Day, Days",
-	} {
-		if got := wordsOf(name).Replace("a gadget, gadgets, Gadget, Gadgets"); got != want {
-			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/threads/tools/dev/internal/words"
+)
+
+// newApp is an application of its own: the core with other aggregates than those of chat, and under another name.
+type newApp struct{ module, aggregate string }
+
+const newAppExample = `for example: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate"`
+
+// inOtherWords has the files that a new application has in other words, about a gadget.
+const inOtherWords = "tools/dev/core/newapp"
+
+// aboutChat are the extras that know threads, messages or accounts.
+var aboutChat = []string{"erasure", "lab", "page", "tasks"}
+
+var usableModule = regexp.MustCompile(`^[a-z0-9.-]+\.[a-z]+(/[a-zA-Z0-9._-]+)*/[a-z][a-z0-9]{1,20}$`)
+
+var usableAggregate = regexp.MustCompile(`^[a-z][a-z0-9]{1,30}$`)
+
+func (n newApp) run(ctx context.Context, root, to string, extras []string) error {
+	switch {
+	case to == "":
+		return errors.New("DIR is missing; " + newAppExample)
+	case !usableModule.MatchString(n.module):
+		return fmt.Errorf("MODULE is %q; it must be a path whose last part is a word of small letters, the application's name; %s", n.module, newAppExample)
+	case !usableAggregate.MatchString(n.aggregate):
+		return fmt.Errorf("AGGREGATE is %q; it must be one word of small letters; %s", n.aggregate, newAppExample)
+	case n.aggregate == n.name():
+		return fmt.Errorf("the application and its aggregate are both called %s: give one of them another name", n.aggregate)
+	}
+	kept, err := withNeeded(root, extras)
+	if err != nil {
+		return err
+	}
+	for _, extra := range kept {
+		if slices.Contains(aboutChat, extra) {
+			return fmt.Errorf("the extra %q is about chat; a new application can't have it", extra)
+		}
+	}
+	if err := copyTree(ctx, root, to, kept); err != nil {
+		return err
+	}
+	if to, err = filepath.Abs(to); err != nil {
+		return err
+	}
+	fmt.Printf("Copied the core to %s. Writing the aggregate, generating code ...\n", to)
+	if err := n.overwrite(root, to, kept); err != nil {
+		return err
+	}
+	if err := do(ctx, filepath.Join(to, "tools/dev"), "go run ./scaffold -root ../.. "+n.aggregate); err != nil {
+		return err
+	}
+	if err := n.rename(to); err != nil {
+		return err
+	}
+	err = do(ctx, to, "gofmt -w .", "go generate ./...", "go mod tidy", "go -C tools/dev mod tidy", "git init -q -b main .", "git add -A")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Done. Go on with: cd %s && make run\n", to)
+	return nil
+}
+
+// overwrite copies the files in other words.
+func (n newApp) overwrite(root, to string, kept []string) error {
+	from, aggregate := filepath.Join(root, inOtherWords), words.Of(n.aggregate)
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rest, _, err := cut(string(content), kept)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		path = filepath.Join(to, strings.TrimPrefix(path, from))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(path, []byte(aggregate.Replace(rest)), 0o644)
+	})
+}
+
+// name is the application's name.
+func (n newApp) name() string { return path.Base(n.module) }
+
+// rename puts the application's words in the place of chat's, in all files and their names.
+func (n newApp) rename(folder string) error {
+	title := func(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+	named := strings.NewReplacer(
+		"example.com/threads", n.module, "chat threads", words.Of(n.aggregate).Replace("gadgets"),
+		"chatrows", n.name()+"rows", "usecase/chat", "usecase/"+n.name(), "ackage chat", "ackage "+n.name(), "chat.", n.name()+".",
+		"threadctl", n.name()+"ctl", "Threads", title(n.name()), "threads", n.name(),
+		"a thread", words.Of(n.aggregate).Replace("a gadget"), "Thread", title(n.aggregate), "thread", n.aggregate,
+	)
+	var renamed []string
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if named.Replace(entry.Name()) != entry.Name() || entry.Name() == "chat" {
+			renamed = append(renamed, path)
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil || !utf8.Valid(content) {
+			return err
+		}
+		return os.WriteFile(path, []byte(named.Replace(string(content))), info.Mode().Perm())
+	})
+	for _, from := range slices.Backward(renamed) { // what is in a folder before the folder
+		if err == nil {
+			name := filepath.Base(from)
+			if name = named.Replace(name); name == "chat" {
+				name = n.name()
+			}
+			err = os.Rename(from, filepath.Join(filepath.Dir(from), name))
+		}
+	}
+	return err
+}
