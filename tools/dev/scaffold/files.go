@@ -101,6 +101,7 @@ var lists = []registry{
 			"/gadgets/rename": {map[string]any{"gadget_id": "", "name": "second"}, byGadgetOwner},
 			"/gadgets/close": {map[string]any{"gadget_id": ""}, byGadgetOwner},`},
 		{"var queryFields = ", "\"getGadget\": {`gadgetId: \"{gadget_id}\" {viewer}`, byOwner},"},
+		{"var subscriptionFields = ", "\"gadgetChanged\": {`gadgetId: \"{gadget_id}\" {viewer}`, byOwner},"},
 	}},
 	{"tests/clients/commands.ts", []line{
 		{"assert.equal(erased.error?.code, 'erasure_off');", clientCalls},
