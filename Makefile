@@ -63,14 +63,21 @@ core: ## copies the project without extras, except those named: make core DIR=..
 new-app: ## writes a new repository without chat: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate"
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
 
-EACH := none $(notdir $(wildcard extras/*))
+EACH    := none $(notdir $(wildcard extras/*))
+FOR_NEW := $(filter-out erasure lab page tasks,$(notdir $(wildcard extras/*))) # the others are about chat
 
-release-check: ## the lessons of the tutorial, with each place left out; and make check and make test-short without extras and with each alone
+release-check: ## the lessons of the tutorial, with each place left out; copies without extras and with each; new applications
 	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial
 	@for extra in $(EACH); do \
 	  echo "release-check: extras: $$extra"; folder="$$(mktemp -d)"; \
 	  $(MAKE) --no-print-directory core DIR="$$folder" EXTRAS="$${extra#none}" && \
 	  $(MAKE) --no-print-directory -C "$$folder" check test-short || failed="$$failed $$extra"; \
+	  rm -rf "$$folder"; \
+	done; \
+	for extras in "" "$(FOR_NEW)"; do \
+	  echo "release-check: a new application with: $$extras"; folder="$$(mktemp -d)"; \
+	  $(MAKE) --no-print-directory new-app DIR="$$folder" MODULE=example.org/shop AGGREGATE=order EXTRAS="$$extras" && \
+	  $(MAKE) --no-print-directory -C "$$folder" check test-short || failed="$$failed new:$$extras"; \
 	  rm -rf "$$folder"; \
 	done; [ -z "$$failed" ] || { echo "release-check: it failed with:$$failed" >&2; exit 1; }
 # extra:whole }

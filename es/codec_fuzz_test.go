@@ -12,7 +12,7 @@ import (
 // Payloads are written and read by a faster JSON library. It must read whatever the standard library reads, as that
 // reads it, and reject the rest; and the standard library must read what it writes.
 func FuzzJSONIsThatOfTheStandardLibrary(f *testing.F) {
-	f.Add([]byte(`{"type":"ThreadMessagePosted","id":"01M8155NK5H7QPST5PEMADYFRS","aggregate_id":{"value":"01M8155A0QHQ19ZQ33X8YG5HET"},` +
+	f.Add([]byte(`{"type":"NoteWritten","id":"01M8155NK5H7QPST5PEMADYFRS","aggregate_id":{"value":"01M8155A0QHQ19ZQ33X8YG5HET"},` +
 		`"SEQ_NR":31,"own":{"text":"said \ud800\u00e9\n","number":3,"list":["a","b"]},"executor_id":{"value":"01M8155868QXS34NJY4A41YAGG"},` +
 		`"occurred_at":"2026-11-22T08:15:12.997310Z","tenant_code":"","source":"<&>` + "\u2028\xff" + `"}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {

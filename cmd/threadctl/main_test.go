@@ -58,7 +58,7 @@ var allCommands = map[string][]string{
 	"dead-letters show":  {"dead-letters", "show"},
 	"dead-letters retry": {"dead-letters", "retry", "nothing"},
 	"dead-letters skip":  {"dead-letters", "skip", "one-1"},
-	"prune":              {"prune", "--older-than", "1s"},
+	"prune":              {"prune", "--older-than", "1s"}, // extra:chat
 }
 
 func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
@@ -103,9 +103,12 @@ func TestAnEmptyStoreIsWell(t *testing.T) {
 	if err := quiet(t.Context(), []string{"journal", "check"}, getenv, &out); err != nil || out.String() != "checked 0 aggregates: all is well\n" {
 		t.Errorf("%v and:\n%s", err, out.String())
 	}
-	for _, args := range [][]string{{"journal", "check", "--json"}, {"snapshots", "due", "--json"}, {"snapshots", "take", "--json"},
+	for _, args := range [][]string{
+		{"journal", "check", "--json"}, {"snapshots", "due", "--json"}, {"snapshots", "take", "--json"},
 		{"rows", "verify", "--json"}, {"dead-letters", "list", "--json"}, {"dead-letters", "list", "--skipped", "--json"},
-		{"dead-letters", "retry", "--json"}, {"prune", "--older-than", "24h", "--json"}} {
+		{"dead-letters", "retry", "--json"},
+		{"prune", "--older-than", "24h", "--json"}, // extra:chat
+	} {
 		out.Reset()
 		if err := quiet(t.Context(), args, getenv, &out); err != nil || !json.Valid(out.Bytes()) {
 			t.Errorf("%v: %v and:\n%s", args, err, out.String())

@@ -134,7 +134,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"":                           "no database is set",
 		"nonsense":                   "expected user:password@tcp",
 		"root:s3cret@tcp(127.0.0.1)": "expected user:password@tcp",
-		"root:s3cret@tcp(127.0.0.1:1)/threads?timeout=1s": "no answer from the database server at tcp(127.0.0.1:1)",
+		"root:s3cret@tcp(127.0.0.1:1)/notes?timeout=1s": "no answer from the database server at tcp(127.0.0.1:1)",
 		"sqlite:":                            "names no file",
 		"sqlite::memory:":                    "names no file",
 		"sqlite::memory:?cache=shared":       "names no file",
@@ -156,7 +156,7 @@ func TestDriverOf(t *testing.T) {
 	for dsn, want := range map[string]string{
 		"sqlite:" + missing:                             database.SQLite,
 		"file:" + url.PathEscape(missing) + "?mode=rwc": database.SQLite,
-		"user:s3cret@tcp(127.0.0.1:1)/threads":          database.MySQL,
+		"user:s3cret@tcp(127.0.0.1:1)/notes":            database.MySQL,
 		"":                                              "",
 		"sqlite:":                                       "",
 		"user:s3cret@tcp(127.0.0.1)/":                   "",

@@ -51,7 +51,7 @@ func TestAHeadOfTheDocuments(t *testing.T) {
 					t.Errorf("the state is %s at %d", got.Payload, got.Version)
 				}
 				heads := 0
-				for head, err := range gateway.Heads(t.Context(), "thread") {
+				for head, err := range gateway.Heads(t.Context(), "notebook") {
 					if heads++; err != nil || head.ID != id || head.Version != last {
 						t.Errorf("%+v, %v", head, err)
 					}
@@ -115,7 +115,7 @@ func TestAKeptSnapshotOfTheDocuments(t *testing.T) {
 		t.Errorf("stored are %+v", stored)
 	}
 	save(t, gateway, id, es.Snapshot{Version: 3, Payload: []byte(`{"saved":true}`)})
-	saved := s.get(t, s.snapshot, "thread-"+shardOf(id.ID), id.String()+"-3")
+	saved := s.get(t, s.snapshot, "notebook-"+shardOf(id.ID), id.String()+"-3")
 	if saved["ttl"] != nil || saved["seq_nr"] == nil {
 		t.Errorf("then it is %v", saved)
 	}
@@ -133,12 +133,12 @@ func TestMisplacedItemsAreLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found["pkey"] = &types.AttributeValueMemberS{Value: "thread-64"}
+		found["pkey"] = &types.AttributeValueMemberS{Value: "notebook-64"}
 		if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(table), Item: found}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for head, err := range gateway.Heads(t.Context(), "thread") {
+	for head, err := range gateway.Heads(t.Context(), "notebook") {
 		t.Errorf("a head: %+v, %v", head, err)
 	}
 	for part := range gateway.JournalParts() {

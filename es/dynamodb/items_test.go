@@ -36,21 +36,21 @@ func TestItemsAreAsDocumented(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		pkey := prefix + "thread-" + shardOf(id.ID)
-		event := s.get(t, s.journal, pkey, "thread-"+id.ID+"-2")
-		if str(event, "aid") != "thread-"+id.ID || num(event, "seq_nr") != "2" || num(event, "occurred_at") != "1700000000123" ||
+		pkey := prefix + "notebook-" + shardOf(id.ID)
+		event := s.get(t, s.journal, pkey, "notebook-"+id.ID+"-2")
+		if str(event, "aid") != "notebook-"+id.ID || num(event, "seq_nr") != "2" || num(event, "occurred_at") != "1700000000123" ||
 			str(event, "payload") != string(made[1].Payload) || str(event, "event_id") != made[1].EventID || len(event) != 7 {
 			t.Errorf("the event is %v", event)
 		}
-		head := s.get(t, s.snapshot, pkey, "thread-"+id.ID+"-0")
-		if str(head, "aid") != "thread-"+id.ID || num(head, "seq_nr") != "0" || num(head, "version") != "2" ||
+		head := s.get(t, s.snapshot, pkey, "notebook-"+id.ID+"-0")
+		if str(head, "aid") != "notebook-"+id.ID || num(head, "seq_nr") != "0" || num(head, "version") != "2" ||
 			str(head, "payload") != string(first) || len(head) != 6 {
 			t.Errorf("the head is %v", head)
 		}
 		ttl := strconv.FormatInt(kept.ExpiresAt.Add(time.Second-time.Nanosecond).Unix(), 10)
 		answer := s.get(t, s.snapshot, prefix+"command-"+shardOf(kept.CommandID), "command-"+kept.CommandID)
 		if str(answer, "fingerprint") != "f" || num(answer, "ttl") != ttl || answer["aid"] != nil || answer["seq_nr"] != nil ||
-			str(answer, "event_aid") != "thread-"+id.ID || num(answer, "event_seq_nr") != "2" {
+			str(answer, "event_aid") != "notebook-"+id.ID || num(answer, "event_seq_nr") != "2" {
 			t.Errorf("the receipt is %v", answer)
 		}
 	}
@@ -65,7 +65,7 @@ func TestTheHeadStaysSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	size := 0
-	head := s.get(t, s.snapshot, "thread-"+shardOf(id.ID), "thread-"+id.ID+"-0")
+	head := s.get(t, s.snapshot, "notebook-"+shardOf(id.ID), "notebook-"+id.ID+"-0")
 	for name := range head {
 		size += len(name) + len(str(head, name)) + len(num(head, name))
 	}
@@ -78,7 +78,7 @@ func TestPayloadsOfEitherTypeAreRead(t *testing.T) {
 	s := newStore(t)
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 1)
-	pkey, skey := "thread-"+shardOf(id.ID), "thread-"+id.ID
+	pkey, skey := "notebook-"+shardOf(id.ID), "notebook-"+id.ID
 	for table, key := range map[string]string{s.journal: skey + "-1", s.snapshot: skey + "-0"} {
 		found := s.get(t, table, pkey, key)
 		found["payload"] = &types.AttributeValueMemberB{Value: []byte(str(found, "payload"))}

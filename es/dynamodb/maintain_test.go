@@ -39,8 +39,8 @@ func TestAttributesThatContradictTheKeyAreTold(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 3)
 	s.set(t, s.journal, id, "2", "seq_nr", numberOf(7))
-	s.set(t, s.journal, id, "3", "aid", &types.AttributeValueMemberS{Value: "thread-other"})
-	s.set(t, s.snapshot, id, "0", "aid", &types.AttributeValueMemberS{Value: "thread-other"})
+	s.set(t, s.journal, id, "3", "aid", &types.AttributeValueMemberS{Value: "notebook-other"})
+	s.set(t, s.snapshot, id, "0", "aid", &types.AttributeValueMemberS{Value: "notebook-other"})
 	fields := map[uint64]string{}
 	for stored, err := range gateway.StoredEntries(t.Context(), id) {
 		if err != nil {
@@ -67,13 +67,13 @@ func TestAttributesThatContradictTheKeyAreTold(t *testing.T) {
 
 func TestAnotherShardCountIsTold(t *testing.T) {
 	s := newStore(t)
-	id := es.AggregateID{Type: "thread", ID: "01H42K4ABWQ5V2XQEP3A48VE0Z"} // not in shard 0 of 64
+	id := es.AggregateID{Type: "notebook", ID: "01H42K4ABWQ5V2XQEP3A48VE0Z"} // not in shard 0 of 64
 	beginAs(t, s.open(t, s.settings()), id, 2)
 	settings := s.settings()
 	settings.Shards = 1
 	var found int
 	for stored, err := range s.open(t, settings).StoredAggregates(t.Context()) {
-		if err != nil || stored.ID != id || len(stored.Faults) != 1 || stored.Faults[0].Expected != "thread-0" {
+		if err != nil || stored.ID != id || len(stored.Faults) != 1 || stored.Faults[0].Expected != "notebook-0" {
 			t.Errorf("%+v, %v", stored, err)
 		}
 		found++
@@ -90,7 +90,7 @@ func TestAHeadWithoutANumberIsListed(t *testing.T) {
 	broken, good := begin(t, gateway, 2), begin(t, gateway, 2)
 	s.set(t, s.snapshot, broken, "0", "version", &types.AttributeValueMemberS{Value: "two"})
 	listed := map[es.AggregateID]uint64{}
-	for head, err := range gateway.Heads(t.Context(), "thread") {
+	for head, err := range gateway.Heads(t.Context(), "notebook") {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func TestTheSameVersionInOtherBytesMixesNothing(t *testing.T) {
 			parts++
 		}
 	}
-	if main := s.get(t, s.snapshot, "thread-"+shardOf(id.ID), "thread-"+id.ID+"-9"); num(main, "parts") != fmt.Sprint(parts) {
+	if main := s.get(t, s.snapshot, "notebook-"+shardOf(id.ID), "notebook-"+id.ID+"-9"); num(main, "parts") != fmt.Sprint(parts) {
 		t.Errorf("%d parts are stored for a snapshot of %s", parts, num(main, "parts"))
 	}
 }
@@ -171,7 +171,7 @@ func TestASnapshotOfAnotherProgramIsRead(t *testing.T) {
 	gateway := s.open(t, s.settings())
 	id := begin(t, gateway, 5)
 	save(t, gateway, id, es.Snapshot{Version: 5, Payload: []byte("{}")})
-	main := s.get(t, s.snapshot, "thread-"+shardOf(id.ID), "thread-"+id.ID+"-5")
+	main := s.get(t, s.snapshot, "notebook-"+shardOf(id.ID), "notebook-"+id.ID+"-5")
 	plain := map[string]types.AttributeValue{
 		"pkey": main["pkey"], "skey": main["skey"], "aid": main["aid"], "seq_nr": main["seq_nr"],
 		"payload": &types.AttributeValueMemberS{Value: `{"plain":true}`},
@@ -192,7 +192,7 @@ func TestTheBytesOfAnotherSnapshotAreNotTaken(t *testing.T) {
 	id := begin(t, gateway, 9)
 	save(t, gateway, id, es.Snapshot{Version: 5, Payload: []byte(`{"state":5}`)})
 	save(t, gateway, id, es.Snapshot{Version: 9, Payload: []byte(`{"state":9}`)})
-	pkey, skey := "thread-"+shardOf(id.ID), "thread-"+id.ID
+	pkey, skey := "notebook-"+shardOf(id.ID), "notebook-"+id.ID
 	newer := s.get(t, s.snapshot, pkey, skey+"-9")
 	newer["payload"] = s.get(t, s.snapshot, pkey, skey+"-5")["payload"]
 	if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(s.snapshot), Item: newer}); err != nil {

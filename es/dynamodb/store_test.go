@@ -264,5 +264,5 @@ func num(found map[string]types.AttributeValue, attribute string) string {
 }
 
 func newID() es.AggregateID {
-	return es.AggregateID{Type: "thread", ID: ulid.Make().String()}
+	return es.AggregateID{Type: "notebook", ID: ulid.Make().String()}
 }

@@ -24,7 +24,7 @@ var journalContracts = []contract{
 		other.Type = "other"
 		grow(t, h, other, 0, 1, 0)
 
-		got := heads(t, h, "thread")
+		got := heads(t, h, "notebook")
 		if _, found := got[other]; found {
 			t.Error("an aggregate of another type is among them")
 		}
@@ -101,7 +101,7 @@ var journalContracts = []contract{
 		grow(t, h, newID(), 0, 1, 0)
 		grow(t, h, newID(), 0, 1, 0)
 		seen := 0
-		for _, err := range as[es.Journal](t, h).Heads(t.Context(), "thread") {
+		for _, err := range as[es.Journal](t, h).Heads(t.Context(), "notebook") {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 func newID() es.AggregateID {
-	return es.AggregateID{Type: "thread", ID: ulid.Make().String()}
+	return es.AggregateID{Type: "notebook", ID: ulid.Make().String()}
 }
 
 // entries returns count entries after a version, each with a payload of about size bytes.

@@ -66,7 +66,7 @@ func TestKilledWriterLosesNothingThatWasAcknowledged(t *testing.T) {
 		acknowledged := killedAfter(t, url, 200+round*150)
 		gateway := newGateway(t, db)
 		for _, a := range acknowledged {
-			id := es.AggregateID{Type: "thread", ID: a.ulid}
+			id := es.AggregateID{Type: "notebook", ID: a.ulid}
 			entry, found, err := gateway.EntryByCommand(t.Context(), id, a.command)
 			if err != nil || !found || entry.SeqNr != a.version {
 				t.Fatalf("round %d: event %d of %s is lost: %+v, %v", round, a.version, id, entry, err)
@@ -75,7 +75,7 @@ func TestKilledWriterLosesNothingThatWasAcknowledged(t *testing.T) {
 				t.Fatalf("round %d: the receipt of event %d of %s is lost: %v", round, a.version, id, err)
 			}
 		}
-		for head, err := range gateway.Heads(t.Context(), "thread") {
+		for head, err := range gateway.Heads(t.Context(), "notebook") {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ func TestATypeThatIsNotTheAggregatesIsTold(t *testing.T) {
 		byHand(t, db, "UPDATE aggregates SET type = 'wrong' WHERE aggregate_id = ?", id.String())
 		byHand(t, db, "UPDATE events SET aggregate_type = 'wrong' WHERE aggregate_id = ? AND version = 2", id.String())
 		head, err := gateway.StoredHead(t.Context(), id)
-		if err != nil || len(head.Faults) != 1 || head.Faults[0] != (es.Fault{Field: "type", Expected: "thread", Found: "wrong"}) {
+		if err != nil || len(head.Faults) != 1 || head.Faults[0] != (es.Fault{Field: "type", Expected: "notebook", Found: "wrong"}) {
 			t.Errorf("%+v, %v", head, err)
 		}
 		for stored, err := range gateway.StoredEntries(t.Context(), id) {

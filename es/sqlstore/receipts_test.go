@@ -22,7 +22,7 @@ func TestRepeatsAtOnceDoNotStandInOneAnothersWay(t *testing.T) {
 		for range 32 {
 			repeating.Go(func() {
 				for range 20 {
-					again := write(newID(), 0, 1) // a repeated creation of a thread has another id each time
+					again := write(newID(), 0, 1) // a repeated creation of an aggregate has another id each time
 					again.Receipts = seed.Receipts
 					var handled *es.HandledError
 					if err := gateway.Append(t.Context(), again); !errors.As(err, &handled) {

@@ -67,7 +67,7 @@ func newQueue(t testing.TB, db *sqlx.DB) *sqlstore.Queue {
 }
 
 func newID() es.AggregateID {
-	return es.AggregateID{Type: "thread", ID: ulid.Make().String()}
+	return es.AggregateID{Type: "notebook", ID: ulid.Make().String()}
 }
 
 // write returns an Append of count entries after a version.

@@ -112,7 +112,7 @@ func TestForgedTokens(t *testing.T) {
 		"an unknown kid":                  {sign(t, other, valid(p)), "a key that the issuer does not have"},
 		"another issuer":                  {sign(t, p, with(p, func(c *jwt.Claims) { c.Issuer = other.URL() })), "another issuer"},
 		"no issuer":                       {sign(t, p, with(p, func(c *jwt.Claims) { c.Issuer = "" })), "another issuer"},
-		"another audience":                {sign(t, p, with(p, func(c *jwt.Claims) { c.Audience = jwt.Audience{"shop"} })), "another audience"},
+		"another audience":                {sign(t, p, with(p, func(c *jwt.Claims) { c.Audience = jwt.Audience{"somebody-else"} })), "another audience"},
 		"no audience":                     {sign(t, p, with(p, func(c *jwt.Claims) { c.Audience = nil })), "another audience"},
 		"no expiry":                       {sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = nil })), "when it expires"},
 		"expired":                         {sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(time.Now().Add(-10 * time.Second)) })), "has expired"},

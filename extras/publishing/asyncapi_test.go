@@ -12,8 +12,8 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/extras/publishing"
-	"example.com/threads/extras/tasks/task"
-	"example.com/threads/extras/tenants"
+	"example.com/threads/extras/tasks/task" // extra:tasks
+	"example.com/threads/extras/tenants"    // extra:tenants
 	"example.com/threads/interfaceadaptor/eventjson"
 )
 
@@ -48,10 +48,10 @@ func TestPublishedEventsAreAsDocumented(t *testing.T) {
 		folder string
 		es.AnyAggregate
 	}{
-		{"interfaceadaptor/eventjson", eventjson.Threads()},
-		{"interfaceadaptor/eventjson", eventjson.Accounts()},
-		{"extras/tenants/tenant", tenants.Aggregate()},
-		{"extras/tasks/task", task.Aggregate()},
+		{"interfaceadaptor/eventjson", eventjson.Threads()},  // extra:chat
+		{"interfaceadaptor/eventjson", eventjson.Accounts()}, // extra:chat
+		{"extras/tenants/tenant", tenants.Aggregate()},       // extra:tenants
+		{"extras/tasks/task", task.Aggregate()},              // extra:tasks
 	} {
 		goldens, err := filepath.Glob("../../" + each.folder + "/testdata/" + each.Type() + "/*.json")
 		if err != nil || len(goldens) == 0 {

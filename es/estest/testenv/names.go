@@ -58,7 +58,7 @@ func FreePort(t testing.TB) int {
 // reserve locks the file of a port until the test ends. The system unlocks it when the test's process is killed.
 func reserve(t testing.TB, port int) bool {
 	t.Helper()
-	folder := filepath.Join(os.TempDir(), "threads-test-ports") //nolint:usetesting // of all tests
+	folder := filepath.Join(os.TempDir(), "es-test-ports") //nolint:usetesting // of all tests
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}

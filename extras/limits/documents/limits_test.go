@@ -1,3 +1,5 @@
+// extra:chat
+
 package documents
 
 import (

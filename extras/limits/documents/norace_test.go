@@ -1,3 +1,5 @@
+// extra:chat
+
 //go:build !race
 
 package documents

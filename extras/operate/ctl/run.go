@@ -118,7 +118,9 @@ func (o *operator) settings(needs int, databaseURL *string) func(*config.Reader)
 // program is the tree of commands.
 func (o *operator) program() *cli.Command {
 	root := o.group("threadctl", "reports what is wrong with the data, and repairs it while the programs run",
-		o.journal(), o.snapshots(), o.rows(), o.deadLetters(), o.prune())
+		o.journal(), o.snapshots(), o.rows(), o.deadLetters(),
+		o.prune(), // extra:chat
+	)
 	root.Writer, root.ErrWriter = o.stdout, o.stderr
 	root.ExitErrHandler = func(context.Context, *cli.Command, error) {} // main prints the error
 	root.CustomRootCommandHelpTemplate = cli.RootCommandHelpTemplate + o.help(eventStore|readModel)

@@ -150,7 +150,7 @@ func withNeeded(root string, extras []string) (kept []string, err error) {
 	return kept, nil
 }
 
-var importOfExtra = regexp.MustCompile(`"example\.com/threads/extras/([a-z]+)[/"]`)
+var importOfExtra = regexp.MustCompile(`"example\.com/threads/extras/([a-z]+)[/"].*`)
 
 // imported returns the extras that an extra imports.
 func imported(folder string) (extras []string, err error) {
@@ -160,6 +160,9 @@ func imported(folder string) (extras []string, err error) {
 		}
 		code, err := os.ReadFile(path)
 		for _, found := range importOfExtra.FindAllSubmatch(code, -1) {
+			if mark.Match(found[0]) {
+				continue // it goes with that extra
+			}
 			extras = append(extras, string(found[1]))
 		}
 		return err

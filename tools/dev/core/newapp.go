@@ -110,6 +110,7 @@ func (n newApp) rename(folder string) error {
 		"threadctl", n.name()+"ctl", "Threads", title(n.name()), "threads", n.name(),
 		"a thread", words.Of(n.aggregate).Replace("a gadget"), "Thread", title(n.aggregate), "thread", n.aggregate,
 	)
+	module := strings.NewReplacer("example.com/threads", n.module)
 	var renamed []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -129,7 +130,11 @@ func (n newApp) rename(folder string) error {
 		if err != nil || !utf8.Valid(content) {
 			return err
 		}
-		return os.WriteFile(path, []byte(named.Replace(string(content))), info.Mode().Perm())
+		words := named
+		if within, _ := filepath.Rel(folder, path); strings.HasPrefix(within, "es"+string(filepath.Separator)) {
+			words = module // the library keeps its words
+		}
+		return os.WriteFile(path, []byte(words.Replace(string(content))), info.Mode().Perm())
 	})
 	for _, from := range slices.Backward(renamed) { // what is in a folder before the folder
 		if err == nil {

@@ -89,7 +89,8 @@ var lists = []registry{
 			"\t\t\treturn err\n\t\t}},"},
 	}},
 	{"extras/publishing/asyncapi_test.go", []line{ // extra:publishing {
-		{"eventjson.Accounts()},", "\t\t{\"interfaceadaptor/eventjson\", eventjson.Gadgets()},"},
+		{imports, "example.com/threads/interfaceadaptor/eventjson"},
+		{"\t}{", "\t\t{\"interfaceadaptor/eventjson\", eventjson.Gadgets()},"},
 	}}, // extra:publishing }
 	// extra:whole {
 	{"cmd/standalone/access_test.go", []line{
@@ -108,9 +109,9 @@ var lists = []registry{
 	}},
 	// extra:whole }
 	{"docs/asyncapi.yaml", []line{ // extra:publishing {
-		{"AccountClosed: {$ref: '#/components/messages/AccountClosed'}", listedMessages},
-		{"payload: {$ref: '#/components/schemas/AccountClosed'}", messages},
-		{"            type: {const: AccountClosed}", schemas}, // the last line of the events' fields
+		{"messages: # of all types", listedMessages},
+		{"messages: # with their payloads", messages},
+		{"schemas: # of events and their parts", schemas},
 	}}, // extra:publishing }
 }
 
