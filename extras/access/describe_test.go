@@ -61,10 +61,8 @@ func (n tree) at(path ...string) tree {
 
 func described(t *testing.T, a *access.Access) (doc tree) {
 	t.Helper()
-	nothing := http.NotFoundHandler()
 	handler := rest.NewHandler([]rest.Aggregate{rest.Threads(nobody{})}, rest.Settings{
-		Source: "write-api", Log: slog.New(slog.DiscardHandler), Alive: nothing, Ready: nothing, Metrics: nothing,
-		Around: func(next http.Handler) http.Handler { return next }, Describe: []func(*huma.OpenAPI){a.Describe},
+		Source: "write-api", Log: slog.New(slog.DiscardHandler), Describe: []func(*huma.OpenAPI){a.Describe},
 	})
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))

@@ -9,8 +9,6 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/go-chi/chi/v5"
-
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
@@ -167,7 +165,7 @@ const timeLayout = "2006-01-02T15:04:05.000000Z"
 
 // named is the task that a request names.
 func named(r *http.Request) (task.ID, error) {
-	id, err := ident.Parse[task.Task](chi.URLParam(r, "task_id"))
+	id, err := ident.Parse[task.Task](r.PathValue("task_id"))
 	if err != nil {
 		err = task.ErrTaskNotFound // as everything that is no task
 	}

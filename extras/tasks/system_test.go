@@ -64,12 +64,11 @@ func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
 	})
 	intake := &tasks.Intake{Store: tasks.Store{Handler: onTasks, Events: store, Threads: onThreads.Repository}, Clock: time.Now}
 	all := []rest.Aggregate{rest.Threads(chat.WithCodes(onThreads, es.Sequence{Store: store, Kind: chat.CodeKind})), tasks.Operations(intake, log)}
-	return system{httpserver.Wrap(log, nil, rest.NewHandler(all, rest.Settings{
+	mux := rest.NewHandler(all, rest.Settings{
 		Source: "write-api", Log: log, Timeout: 10 * time.Second,
 		Wrap: []func(rest.Perform) rest.Perform{intake.Accept}, Describe: []func(*huma.OpenAPI){tasks.Describe(all)},
-		Alive: http.NotFoundHandler(), Ready: http.NotFoundHandler(), Metrics: http.NotFoundHandler(),
-		Around: func(next http.Handler) http.Handler { return next },
-	})), onTasks, all}
+	})
+	return system{httpserver.Wrap(log, nil, httpserver.WithProblems(mux, "")), onTasks, all}
 }
 
 // forOperators has a command that tasks can't send.

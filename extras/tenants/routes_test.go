@@ -40,10 +40,8 @@ func codeOf(c tenant.Command) tenant.Code {
 // are recognised, must never change.
 func TestOperations(t *testing.T) {
 	var service taker
-	nothing := http.NotFoundHandler()
 	handler := rest.NewHandler([]rest.Aggregate{tenants.Operations(&service)}, rest.Settings{
 		Source: "write-api", Log: slog.New(slog.DiscardHandler), Timeout: time.Minute,
-		Alive: nothing, Ready: nothing, Metrics: nothing, Around: func(next http.Handler) http.Handler { return next },
 	})
 	var served []string
 	for path, test := range map[string]struct {

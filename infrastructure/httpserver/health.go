@@ -3,10 +3,13 @@ package httpserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/threads/es"
 )
 
 // Check is a dependency that a program needs to answer requests.
@@ -36,14 +39,14 @@ func (h *Health) Warn(warnings ...string) {
 	}
 }
 
-// Check adds a check: failed with an error, whose [PublicReason] is told, otherwise ok.
+// Check adds a check: failed with an error, whose [es.PublicReason] is told, otherwise ok.
 func (h *Health) Check(name string, err error) {
 	h.checks[name] = "ok"
 	if err == nil {
 		return
 	}
 	h.checks[name] = "failed"
-	if reason := PublicReason(err); reason != "" {
+	if reason := es.PublicReason(err); reason != "" {
 		h.reasons = append(h.reasons, reason)
 	}
 	h.members["status"] = "not ready"
@@ -51,26 +54,21 @@ func (h *Health) Check(name string, err error) {
 
 const checkTimeout = 2 * time.Second
 
-// Public returns an error whose text anybody may know; nil without a text.
-func Public(reason string) error {
-	if reason == "" {
-		return nil
-	}
-	return public(reason)
-}
+// Public is an error whose text anybody may know.
+type Public string
 
-type public string
+func (p Public) Error() string { return string(p) }
 
-func (p public) Error() string  { return string(p) }
-func (p public) Reason() string { return string(p) }
+// Reason returns the text, for [es.PublicReason].
+func (p Public) Reason() string { return string(p) }
 
-// PublicReason returns the reason of an error that says what may be told to anybody; otherwise "".
-func PublicReason(err error) string {
-	var told interface{ Reason() string }
-	if errors.As(err, &told) {
-		return told.Reason()
-	}
-	return ""
+// Handler serves mux with the server's health, the metrics in the registry, and a problem document for requests that
+// have no route; hint names the existing paths.
+func (s *Server) Handler(mux *http.ServeMux, registry *prometheus.Registry, hint string) http.Handler {
+	mux.HandleFunc("GET /health/alive", s.Alive)
+	mux.HandleFunc("GET /health/ready", s.Ready)
+	mux.Handle("GET /metrics", Metrics(registry))
+	return WithProblems(mux, hint)
 }
 
 // Alive answers /health/alive: always 200.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -29,43 +30,40 @@ func Metrics(registry *prometheus.Registry) http.Handler {
 
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
-// Measure returns a middleware that measures requests as http_request_duration_seconds by method, route and status, and
-// names their spans. route returns the route of a request; it is called after the response, and its values must be few
-// (a router's pattern, never the path). Streams (WebSockets and server-sent events) are not measured, because their
-// duration depends on the client.
+// Measure measures the requests to next as http_request_duration_seconds by method, route and status, and names their
+// spans. The route is the pattern of the mux that next is or wraps. Streams (WebSockets and server-sent events) are not
+// measured, because their duration depends on the client.
 //
 // A panic is passed on. A request that panics before its response is counted as status 500, which is what [Wrap] sends;
 // so is a connection that [http.ErrAbortHandler] drops.
-func Measure(registry prometheus.Registerer, route func(*http.Request) string) func(http.Handler) http.Handler {
+func Measure(registry prometheus.Registerer, next http.Handler) http.Handler {
 	durations := promauto.With(registry).NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "http_request_duration_seconds",
 		Help:    "Time from the request's header to the end of the response, without streams.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"method", "route", "status"})
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			started, response, returned := time.Now(), Record(w), false
-			defer func() {
-				name, status := route(r), response.Status()
-				nameSpan(r, name)
-				if !returned && !response.Written() {
-					status = http.StatusInternalServerError
-				} else if isStream(response) {
-					return
-				}
-				method := r.Method
-				if !slices.Contains(methods, method) {
-					method = "other"
-				}
-				durations.WithLabelValues(method, cmp.Or(name, "other"), strconv.Itoa(status)).Observe(time.Since(started).Seconds())
-			}()
-			next.ServeHTTP(response, r)
-			returned = true
-		})
-	}
-}
-
-func isStream(response *Response) bool {
-	return response.Status() == http.StatusSwitchingProtocols ||
-		strings.HasPrefix(response.Header().Get("Content-Type"), "text/event-stream")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		response, is := w.(middleware.WrapResponseWriter) // it is Wrap's, unless next is served without
+		if !is {
+			response = middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		}
+		started, returned := time.Now(), false
+		defer func() {
+			_, route, _ := strings.Cut(r.Pattern, " ") // the mux sets the pattern: method and path
+			nameSpan(r, route)
+			status := statusOf(response)
+			if !returned && response.Status() == 0 {
+				status = http.StatusInternalServerError
+			} else if status == http.StatusSwitchingProtocols || strings.HasPrefix(response.Header().Get("Content-Type"), "text/event-stream") {
+				return
+			}
+			method := r.Method
+			if !slices.Contains(methods, method) {
+				method = "other"
+			}
+			durations.WithLabelValues(method, cmp.Or(route, "other"), strconv.Itoa(status)).Observe(time.Since(started).Seconds())
+		}()
+		next.ServeHTTP(response, r)
+		returned = true
+	})
 }

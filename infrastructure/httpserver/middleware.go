@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"cmp"
 	"crypto/rand"
 	"log/slog"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5/middleware"
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/infrastructure/logging"
@@ -40,19 +42,25 @@ func Wrap(log *slog.Logger, tracer trace.Tracer, next http.Handler) http.Handler
 
 		ctx, span := startSpan(logging.With(r.Context(), slog.String("request_id", id)), tracer, r)
 		r = r.WithContext(ctx)
-		response := Record(w)
+		response := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
-			endSpan(span, response.Status())
-			log.LogAttrs(r.Context(), levelOf(r, response.Status()), "request",
+			status := statusOf(response)
+			endSpan(span, status)
+			log.LogAttrs(r.Context(), levelOf(r, status), "request",
 				slog.String("method", cut(r.Method)),
 				slog.String("path", cut(r.URL.Path)),
-				slog.Int("status", response.Status()),
+				slog.Int("status", status),
 				slog.Float64("duration_ms", float64(time.Since(started).Microseconds())/1000),
 				slog.String("tenant", cut(r.Header.Get(tenantHeader))))
 		}()
 		defer recoverPanic(log, response, r)
 		next.ServeHTTP(response, r)
 	})
+}
+
+// statusOf returns the status of a response, which is 200 if the handler has written nothing.
+func statusOf(response middleware.WrapResponseWriter) int {
+	return cmp.Or(response.Status(), http.StatusOK)
 }
 
 // guards keep browsers from guessing what an answer is, from storing it, from loading anything for it and from
@@ -82,7 +90,7 @@ func isRoutine(r *http.Request) bool {
 
 // recoverPanic turns a panic into a log line and, if nothing was sent yet, a problem document. It passes on
 // [http.ErrAbortHandler], with which a handler drops the connection.
-func recoverPanic(log *slog.Logger, response *Response, r *http.Request) {
+func recoverPanic(log *slog.Logger, response middleware.WrapResponseWriter, r *http.Request) {
 	reason := recover()
 	if reason == nil {
 		return
@@ -91,7 +99,7 @@ func recoverPanic(log *slog.Logger, response *Response, r *http.Request) {
 		panic(reason)
 	}
 	log.ErrorContext(r.Context(), "panic while answering a request", "panic", reason, "stack", string(debug.Stack()))
-	if response.Written() {
+	if response.Status() != 0 {
 		panic(http.ErrAbortHandler) // the client must notice that the response is incomplete
 	}
 	header := response.Header()

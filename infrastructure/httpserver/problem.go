@@ -47,9 +47,3 @@ func methodsOf(mux *http.ServeMux, r *http.Request) []string {
 	}
 	return methods
 }
-
-// Route returns the pattern of the mux's route for a request; empty if there was none.
-func Route(r *http.Request) string {
-	_, path, _ := strings.Cut(r.Pattern, " ")
-	return path
-}

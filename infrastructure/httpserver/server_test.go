@@ -106,6 +106,7 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 func TestAStopWaitsForHijackedConnections(t *testing.T) {
 	entered, leave, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusSwitchingProtocols)
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			t.Error(err)

@@ -45,12 +45,10 @@ func walls[B interface {
 	body
 	asked() es.Request[Paint]
 }](service chat.Service[Paint]) http.Handler {
-	nothing := http.NotFoundHandler()
 	return NewHandler([]Aggregate{{Name: "walls", Operations: []Operation{{
 		Path: "/walls/paint", Summary: "Paint a wall", Do: Command(service, threadAnswerOf, B.asked),
 	}}}}, Settings{
 		Source: "write-api", Log: slog.New(slog.DiscardHandler), Timeout: time.Minute,
-		Alive: nothing, Ready: nothing, Metrics: nothing, Around: func(next http.Handler) http.Handler { return next },
 	})
 }
 

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-chi/chi/v5"
 	"github.com/swaggest/swgui/v5/static"
 )
 
@@ -27,13 +26,13 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'uns
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // routePages serves / and the page that shows /openapi.json, with its script and Swagger UI.
-func routePages(router chi.Router, service, warning string) {
-	router.Get("/", home(service, warning))
-	router.Get("/docs", serveFile(pageFiles, "page/docs.html", "Content-Security-Policy", docsPolicy))
-	router.Get("/docs/docs.js", serveFile(pageFiles, "page/docs.js"))
-	router.Get("/docs/favicon-32x32.png", serveFile(static.FS, "favicon-32x32.png"))
+func routePages(mux *http.ServeMux, service, warning string) {
+	mux.HandleFunc("GET /{$}", home(service, warning))
+	mux.HandleFunc("GET /docs", serveFile(pageFiles, "page/docs.html", "Content-Security-Policy", docsPolicy))
+	mux.HandleFunc("GET /docs/docs.js", serveFile(pageFiles, "page/docs.js"))
+	mux.HandleFunc("GET /docs/favicon-32x32.png", serveFile(static.FS, "favicon-32x32.png"))
 	for _, name := range []string{"swagger-ui.css", "swagger-ui-bundle.js"} {
-		router.Get("/docs/"+name, serveFile(static.FS, name+".gz", "Cache-Control", "max-age=3600", "Vary", "Accept-Encoding"))
+		mux.HandleFunc("GET /docs/"+name, serveFile(static.FS, name+".gz", "Cache-Control", "max-age=3600", "Vary", "Accept-Encoding"))
 	}
 }
 

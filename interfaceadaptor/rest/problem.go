@@ -30,7 +30,6 @@ func (p *Problem) Error() string { return p.Detail }
 const (
 	Malformed            = "malformed_request"
 	PathNotFound         = "path_not_found"
-	methodNotAllowed     = "method_not_allowed"
 	BodyTooLarge         = "body_too_large"
 	unsupportedMediaType = "unsupported_media_type"
 	invalidRequest       = "invalid_request"

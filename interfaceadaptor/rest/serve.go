@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
@@ -35,14 +33,10 @@ type Settings struct {
 	Timeout time.Duration
 	// Wrap wraps the execution of requests, once they have been decoded and checked. The first is the outermost.
 	Wrap []func(Perform) Perform
-	// Alive, Ready and Metrics answer /health/alive, /health/ready and /metrics.
-	Alive, Ready, Metrics http.Handler
 	// Warning is shown on the page at /; empty: there is none.
 	Warning string
 	// Describe adds to the OpenAPI document.
 	Describe []func(*huma.OpenAPI)
-	// Around wraps every route; it can call [Route] afterwards.
-	Around func(http.Handler) http.Handler
 }
 
 type api struct {
@@ -51,58 +45,31 @@ type api struct {
 	perform  Perform
 }
 
-// NewHandler returns the HTTP API. infrastructure/httpserver must give every request a valid X-Request-Id, and
-// responses headers that prevent caching. It panics if a body can't be served, which is a mistake in this program.
-func NewHandler(aggregates []Aggregate, settings Settings) http.Handler {
+// NewHandler returns the HTTP API. infrastructure/httpserver must add /health and /metrics, give every request a valid
+// X-Request-Id, and responses headers that prevent caching. It panics if a body can't be served, which is a mistake in
+// this program.
+func NewHandler(aggregates []Aggregate, settings Settings) *http.ServeMux {
 	a := &api{settings: settings, headers: requestHeaders()}
 	a.perform = func(ctx context.Context, _ http.Header, r Request) (Reply, error) { return r.Execute(ctx) }
 	for _, wrap := range slices.Backward(settings.Wrap) {
 		a.perform = wrap(a.perform)
 	}
-	router := chi.NewRouter()
-	router.Use(settings.Around, middleware.GetHead)
-	unrouted := func(w http.ResponseWriter, r *http.Request) {
-		var methods []string
-		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
-			if router.Match(chi.NewRouteContext(), strings.Replace(method, http.MethodHead, http.MethodGet, 1), r.URL.Path) {
-				methods = append(methods, method)
-			}
-		}
-		if len(methods) == 0 { // chi takes a method that it does not know for one that the path does not allow
-			NewProblem(http.StatusNotFound, PathNotFound, "there is nothing at this path; /docs tells what there is").write(w)
-			return
-		}
-		w.Header().Set("Allow", strings.Join(methods, ", "))
-		NewProblem(http.StatusMethodNotAllowed, methodNotAllowed, "this path takes "+strings.Join(methods, ", ")).write(w)
-	}
-	router.NotFound(unrouted)
-	router.MethodNotAllowed(unrouted)
+	mux := http.NewServeMux()
 	for _, aggregate := range aggregates {
 		for _, op := range aggregate.Operations {
 			if op.Do.unservable != nil {
 				panic(fmt.Sprintf("rest: %s: %v", op.Path, op.Do.unservable))
 			}
-			router.Method(op.method(), op.Path, a.serve(op))
+			mux.HandleFunc(op.method()+" "+op.Path, a.serve(op))
 		}
 	}
-	router.Method(http.MethodGet, "/health/alive", settings.Alive)
-	router.Method(http.MethodGet, "/health/ready", settings.Ready)
-	router.Method(http.MethodGet, "/metrics", settings.Metrics)
 	doc := document(settings.Source, aggregates, a.headers)
 	for _, describe := range settings.Describe {
 		describe(doc)
 	}
-	router.Get("/openapi.json", serveJSON(doc))
-	routePages(router, settings.Source, settings.Warning)
-	return router
-}
-
-// Route returns the pattern of a request's route; empty if it had none.
-func Route(r *http.Request) string {
-	if route := chi.RouteContext(r.Context()); route != nil {
-		return route.RoutePattern()
-	}
-	return ""
+	mux.HandleFunc("GET /openapi.json", serveJSON(doc))
+	routePages(mux, settings.Source, settings.Warning)
+	return mux
 }
 
 // MaxBody is the maximum size of a request body, in bytes.

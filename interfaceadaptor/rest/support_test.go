@@ -50,15 +50,8 @@ func (f fails[C]) Snapshot(context.Context, es.Caller, string) (uint64, error) {
 // handlerOf returns the handler as the programs serve it. It logs to log.
 func handlerOf(aggregates []rest.Aggregate, log io.Writer) http.Handler {
 	logger := slog.New(slog.NewJSONHandler(log, nil))
-	return httpserver.Wrap(logger, nil, rest.NewHandler(aggregates, rest.Settings{
-		Source:  "write-api",
-		Log:     logger,
-		Timeout: 10 * time.Second,
-		Alive:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
-		Ready:   http.NotFoundHandler(),
-		Metrics: http.NotFoundHandler(),
-		Around:  func(next http.Handler) http.Handler { return next },
-	}))
+	mux := rest.NewHandler(aggregates, rest.Settings{Source: "write-api", Log: logger, Timeout: 10 * time.Second})
+	return httpserver.Wrap(logger, nil, new(httpserver.Server).Handler(mux, httpserver.NewRegistry(), "/docs tells what there is"))
 }
 
 // answer is a response.

@@ -16,13 +16,14 @@ func ReportLag(health *httpserver.Health, lag projection.Lag) {
 
 // CheckCaughtUp makes a program unready until the read model has caught up with the journal once.
 func CheckCaughtUp(health *httpserver.Health, caughtUp bool, lag projection.Lag) {
-	reason, more := "", ""
+	if caughtUp {
+		health.Check("read_model", nil)
+		return
+	}
+	more := ""
 	if lag.AtLeast {
 		more = " or more"
 	}
-	if !caughtUp {
-		reason = fmt.Sprintf("the read model has not caught up with the journal since its tables were made: it is %.1f s and %d records%s behind; "+
-			"wait while the read-model-updater fills it", lag.Behind.Seconds(), lag.Records, more)
-	}
-	health.Check("read_model", httpserver.Public(reason))
+	health.Check("read_model", httpserver.Public(fmt.Sprintf("the read model has not caught up with the journal since its tables were made: "+
+		"it is %.1f s and %d records%s behind; wait while the read-model-updater fills it", lag.Behind.Seconds(), lag.Records, more)))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/cmd/internal/system"
+	"example.com/threads/es"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -70,6 +71,6 @@ func (h health) checkJournal(ctx context.Context, health *httpserver.Health) {
 	if err != nil {
 		h.log.WarnContext(ctx, "the event store can't be used: queries of the history are UNAVAILABLE", "error", err)
 		health.Warn("the event store can't be used, so queries of the history are UNAVAILABLE: " +
-			cmp.Or(httpserver.PublicReason(err), "the log says why"))
+			cmp.Or(es.PublicReason(err), "the log says why"))
 	}
 }

@@ -114,14 +114,11 @@ func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts sys
 	mux := http.NewServeMux()
 	mux.Handle("GET /graphql", endpoint)
 	mux.Handle("POST /graphql", endpoint)
-	mux.HandleFunc("GET /health/alive", server.Alive)
-	mux.HandleFunc("GET /health/ready", server.Ready)
-	mux.Handle("GET /metrics", httpserver.Metrics(parts.Registry))
 	for path, file := range page {
 		mux.Handle("GET "+path, file)
 	}
-	answer := httpserver.WithProblems(mux, "GraphQL is at /graphql, and / is a page to try it on")
-	return &Server{server, watcher, httpserver.Measure(parts.Registry, httpserver.Route)(answer), endStreams}, nil
+	handler := httpserver.Measure(parts.Registry, server.Handler(mux, parts.Registry, "GraphQL is at /graphql, and / is a page to try it on"))
+	return &Server{server, watcher, handler, endStreams}, nil
 }
 
 // Run answers queries until ctx ends, then finishes the accepted ones. Streams end at once.

@@ -93,14 +93,11 @@ func Listen(ctx context.Context, s Settings, ports Ports, parts system.Parts) (*
 	updater := run.New(options(s, ports, parts), parts.Registry)
 	server.Report = func(ctx context.Context, health *httpserver.Health) { report(health, updater.Look(ctx)) }
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /health/alive", server.Alive)
-	mux.HandleFunc("GET /health/ready", server.Ready)
-	mux.Handle("GET /metrics", httpserver.Metrics(parts.Registry))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")
 	})
 	operate.AddTo(mux, updater, parts.Log) // extra:operate
-	return &Server{updater, server, httpserver.WithProblems(mux, "/health/ready tells how far the projection is, /metrics its figures")}, nil
+	return &Server{updater, server, server.Handler(mux, parts.Registry, "/health/ready tells how far the projection is, /metrics its figures")}, nil
 }
 
 // Run projects until ctx ends and the current batches are stored.
@@ -149,7 +146,11 @@ func options(s Settings, ports Ports, parts system.Parts) run.Options {
 func report(health *httpserver.Health, found run.State) {
 	system.ReportLag(health, found.Lag)
 	for name, reason := range found.Checks {
-		health.Check(name, httpserver.Public(reason))
+		var err error
+		if reason != "" {
+			err = httpserver.Public(reason)
+		}
+		health.Check(name, err)
 	}
 	system.CheckCaughtUp(health, found.CaughtUp, found.Lag)
 	health.Warn(found.Warnings...)

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -45,9 +44,6 @@ func Listen(ctx context.Context, address string, settings Settings, store *event
 		Source:  "write-api",
 		Log:     parts.Log,
 		Timeout: 2 * settings.StoreTimeout, // a command may wait for another one as long
-		Alive:   http.HandlerFunc(server.Alive),
-		Ready:   http.HandlerFunc(server.Ready),
-		Metrics: httpserver.Metrics(parts.Registry),
 		Warning: server.Notes["warning"],
 		Describe: []func(*huma.OpenAPI){
 			parts.Access.Describe,               // extra:access
@@ -56,10 +52,9 @@ func Listen(ctx context.Context, address string, settings Settings, store *event
 		Wrap: []func(rest.Perform) rest.Perform{
 			commands.Tasks.Accept, // extra:tasks
 		},
-		Around: httpserver.Measure(parts.Registry, rest.Route),
 	})
 	return &Server{server, func(ctx context.Context) error {
 		defer commands.Finish(ctx, parts.Log)
-		return server.Serve(ctx, api)
+		return server.Serve(ctx, httpserver.Measure(parts.Registry, server.Handler(api, parts.Registry, "/docs tells what there is")))
 	}}, nil
 }
