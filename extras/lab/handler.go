@@ -2,7 +2,7 @@ package lab
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,7 +15,7 @@ import (
 )
 
 //go:embed lab.js
-var script []byte
+var files embed.FS
 
 // state is shown on the page and set from it. A field that a request lacks stays unchanged.
 type state struct {
@@ -37,7 +37,7 @@ const (
 // Handler serves the lab's requests from the page.
 func (l *Lab) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /lab.js", asset.New(script, asset.Pack(script), "text/javascript; charset=utf-8", "default-src 'none'"))
+	mux.Handle("GET /lab.js", asset.Load(files, "lab.js", "default-src 'none'"))
 	mux.HandleFunc("GET /guarantees", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, docs.Guarantees)

@@ -2,7 +2,7 @@ package page
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -70,16 +70,8 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 	return s.access.LimitAddresses(httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read")), nil
 }
 
-var (
-	//go:embed index.html
-	document []byte
-	//go:embed app.js
-	script []byte
-	//go:embed style.css
-	style []byte
-	//go:embed icon.svg
-	icon []byte
-)
+//go:embed index.html app.js style.css icon.svg
+var embedded embed.FS
 
 // contentSecurityPolicy lets the page run its own script and talk to its own origin, and nothing else. Scripts can't
 // make markup from text (Trusted Types).
@@ -88,15 +80,9 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 
 // files returns what the page is made of, by the patterns of [http.ServeMux] that each is to be served at.
 func files() map[string]http.Handler {
-	return map[string]http.Handler{
-		"/{$}":       file(document, "text/html; charset=utf-8"),
-		"/app.js":    file(script, "text/javascript; charset=utf-8"),
-		"/style.css": file(style, "text/css; charset=utf-8"),
-		"/icon.svg":  file(icon, "image/svg+xml"),
+	served := map[string]http.Handler{}
+	for path, name := range map[string]string{"/{$}": "index.html", "/app.js": "app.js", "/style.css": "style.css", "/icon.svg": "icon.svg"} {
+		served[path] = asset.Load(embedded, name, contentSecurityPolicy)
 	}
-}
-
-// file serves a part of the page.
-func file(content []byte, contentType string) http.Handler {
-	return asset.New(content, asset.Pack(content), contentType, contentSecurityPolicy)
+	return served
 }

@@ -6,7 +6,11 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -15,23 +19,44 @@ import (
 type File struct {
 	contentType, policy string
 	tag                 string
-	plain, small        []byte // as it is, and by gzip
+	plain, small        []byte // as it is, and by gzip if that is smaller
 }
 
-// New returns a file. small is the content by gzip; nil: it is never sent compressed. policy is the
-// Content-Security-Policy.
-func New(plain, small []byte, contentType, policy string) File {
-	sum := sha256.Sum256(plain)
-	return File{contentType, policy, hex.EncodeToString(sum[:8]), plain, small}
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+	".png":  "image/png",
 }
 
-// Pack compresses content by gzip.
-func Pack(content []byte) []byte {
-	var small bytes.Buffer
-	packing, _ := gzip.NewWriterLevel(&small, gzip.BestCompression) // a good level
-	_, _ = packing.Write(content)                                   // into memory, which takes it
-	_ = packing.Close()
-	return small.Bytes()
+// Load returns an embedded file with its Content-Security-Policy. A file whose name ends with .gz is stored compressed.
+// Load panics if there is no such file, which is a mistake in this program.
+func Load(files fs.FS, name, policy string) File {
+	content, err := fs.ReadFile(files, name)
+	plainName, packed := strings.CutSuffix(name, ".gz")
+	f := File{contentType: contentTypes[path.Ext(plainName)], policy: policy, plain: content}
+	if packed && err == nil {
+		var reader *gzip.Reader
+		if reader, err = gzip.NewReader(bytes.NewReader(content)); err == nil {
+			f.small = content
+			f.plain, err = io.ReadAll(reader)
+		}
+	} else {
+		var small bytes.Buffer
+		packing := gzip.NewWriter(&small)
+		_, _ = packing.Write(content) // into memory, which takes it
+		_ = packing.Close()
+		if small.Len() < len(content) {
+			f.small = small.Bytes()
+		}
+	}
+	if err != nil || f.contentType == "" {
+		panic(fmt.Sprintf("the embedded file %s can't be served: %v", name, err))
+	}
+	sum := sha256.Sum256(f.plain)
+	f.tag = hex.EncodeToString(sum[:8])
+	return f
 }
 
 // ServeHTTP implements [http.Handler].

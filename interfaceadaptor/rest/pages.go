@@ -2,66 +2,19 @@ package rest
 
 import (
 	"bytes"
-	"compress/gzip"
-	"embed"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"io/fs"
-	"mime"
 	"net/http"
-	"path"
 	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/swaggest/swgui/v5/static"
 )
 
-//go:embed page
-var pageFiles embed.FS
-
-// docsPolicy lets the docs page load files of this server only. Swagger UI needs inline styles and images.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-// routePages serves / and the page that shows /openapi.json, with its script and Swagger UI.
-func routePages(mux *http.ServeMux, service, warning string) {
-	mux.HandleFunc("GET /{$}", home(service, warning))
-	mux.HandleFunc("GET /docs", serveFile(pageFiles, "page/docs.html", "Content-Security-Policy", docsPolicy))
-	mux.HandleFunc("GET /docs/docs.js", serveFile(pageFiles, "page/docs.js"))
-	mux.HandleFunc("GET /docs/favicon-32x32.png", serveFile(static.FS, "favicon-32x32.png"))
-	for _, name := range []string{"swagger-ui.css", "swagger-ui-bundle.js"} {
-		mux.HandleFunc("GET /docs/"+name, serveFile(static.FS, name+".gz", "Cache-Control", "max-age=3600", "Vary", "Accept-Encoding"))
-	}
-}
-
-// serveFile sends a whole file with headers. [http.ServeFileFS] would also handle conditions and ranges, with errors in
-// plain text. The files of Swagger UI are embedded compressed, and most clients accept that.
-func serveFile(files fs.ReadFileFS, name string, headers ...string) http.HandlerFunc {
-	content, err := files.ReadFile(name)
-	if err != nil { // it is embedded, so this is the same in every run
-		panic(fmt.Sprintf("rest: a file of the docs page is missing: %v", err))
-	}
-	plain, packed := strings.CutSuffix(name, ".gz")
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(plain)))
-		for i := 0; i < len(headers); i += 2 {
-			w.Header().Set(headers[i], headers[i+1])
-		}
-		body := bytes.NewBuffer(content)
-		switch {
-		case packed && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip"):
-			w.Header().Set("Content-Encoding", "gzip")
-		case packed:
-			if unpacked, err := gzip.NewReader(bytes.NewReader(content)); err == nil {
-				body.Reset()
-				_, _ = body.ReadFrom(unpacked)
-			}
-		}
-		_, _ = body.WriteTo(w)
-	}
-}
+//go:embed home.html
+var homePage string
 
 // homeAnswer describes the service.
 type homeAnswer struct {
@@ -74,7 +27,7 @@ type homeAnswer struct {
 
 // home answers / with a description of the service: a page for browsers, JSON for other clients.
 func home(service, warning string) http.HandlerFunc {
-	page := template.Must(template.ParseFS(pageFiles, "page/home.html"))
+	page := template.Must(template.New("home").Parse(homePage))
 	asJSON := serveJSON(homeAnswer{Service: service, Docs: "/docs", OpenAPI: "/openapi.json", Health: "/health/ready", Metrics: "/metrics"})
 	shown := struct{ Service, Warning string }{service, warning}
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -45,7 +45,7 @@ type api struct {
 	perform  Perform
 }
 
-// NewHandler returns the HTTP API. infrastructure/httpserver must add /health and /metrics, give every request a valid
+// NewHandler returns the HTTP API. The program must add /docs, /health and /metrics, give every request a valid
 // X-Request-Id, and responses headers that prevent caching. It panics if a body can't be served, which is a mistake in
 // this program.
 func NewHandler(aggregates []Aggregate, settings Settings) *http.ServeMux {
@@ -68,7 +68,7 @@ func NewHandler(aggregates []Aggregate, settings Settings) *http.ServeMux {
 		describe(doc)
 	}
 	mux.HandleFunc("GET /openapi.json", serveJSON(doc))
-	routePages(mux, settings.Source, settings.Warning)
+	mux.HandleFunc("GET /{$}", home(settings.Source, settings.Warning))
 	return mux
 }
 

@@ -154,7 +154,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 	for _, method := range []string{http.MethodPut, http.MethodOptions, "PURGE", "PRI"} {
 		ask(method, "/nowhere").problem(t, http.StatusNotFound, "path_not_found")
 	}
-	for path, allow := range map[string]string{"/threads/create": "POST", "/docs": "GET, HEAD", "/health/alive": "GET, HEAD"} {
+	for path, allow := range map[string]string{"/threads/create": "POST", "/openapi.json": "GET, HEAD", "/health/alive": "GET, HEAD"} {
 		for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions, "PURGE"} {
 			a := ask(method, path)
 			a.problem(t, http.StatusMethodNotAllowed, "method_not_allowed")
@@ -170,7 +170,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	handler := handlerOf(willing, io.Discard)
-	for _, path := range []string{"/", "/docs", "/openapi.json", "/nowhere", "/threads/create"} {
+	for _, path := range []string{"/", "/openapi.json", "/nowhere", "/threads/create"} {
 		a := send(t, handler, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 		if a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cache-Control") != "no-store" ||
 			!strings.HasPrefix(a.header.Get("Content-Security-Policy"), "default-src 'none'") {

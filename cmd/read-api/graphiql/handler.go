@@ -6,11 +6,8 @@
 package graphiql
 
 import (
-	"bytes"
-	"compress/gzip"
 	"embed"
 	"fmt"
-	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -26,12 +23,6 @@ var files embed.FS
 const contentSecurityPolicy = "default-src 'self'; font-src 'self' data:; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
-var contentTypes = map[string]string{
-	".html": "text/html; charset=utf-8",
-	".css":  "text/css; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-}
-
 // Files returns the page's files by their patterns for [http.ServeMux]: the page itself at /, the rest under
 // /graphiql/. It fails only if the embedded files are broken.
 func Files() (map[string]http.Handler, error) {
@@ -42,11 +33,7 @@ func Files() (map[string]http.Handler, error) {
 			return nil, fmt.Errorf("read GraphiQL's files: %w", err)
 		}
 		for _, entry := range entries {
-			f, err := load(path.Join(folder, entry.Name()))
-			if err != nil {
-				return nil, fmt.Errorf("read GraphiQL's %s: %w", entry.Name(), err)
-			}
-			served[pattern(entry.Name())] = f
+			served[pattern(entry.Name())] = asset.Load(files, path.Join(folder, entry.Name()), contentSecurityPolicy)
 		}
 	}
 	return served, nil
@@ -57,22 +44,4 @@ func pattern(name string) string {
 		return "/{$}"
 	}
 	return "/graphiql/" + strings.TrimSuffix(name, ".gz")
-}
-
-func load(name string) (asset.File, error) {
-	content, err := files.ReadFile(name)
-	if err != nil {
-		return asset.File{}, err
-	}
-	plainName, packed := strings.CutSuffix(name, ".gz")
-	contentType := contentTypes[path.Ext(plainName)]
-	if !packed {
-		return asset.New(content, nil, contentType, contentSecurityPolicy), nil
-	}
-	reader, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		return asset.File{}, err
-	}
-	plain, err := io.ReadAll(reader)
-	return asset.New(plain, content, contentType, contentSecurityPolicy), err
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/write-api/docs"
 	"example.com/threads/es"
 	"example.com/threads/extras/tasks"   // extra:tasks
 	"example.com/threads/extras/tenants" // extra:tenants
@@ -53,6 +54,7 @@ func Listen(ctx context.Context, address string, settings Settings, store *event
 			commands.Tasks.Accept, // extra:tasks
 		},
 	})
+	docs.AddTo(api)
 	return &Server{server, func(ctx context.Context) error {
 		defer commands.Finish(ctx, parts.Log)
 		return server.Serve(ctx, httpserver.Measure(parts.Registry, server.Handler(api, parts.Registry, "/docs tells what there is")))
