@@ -9,5 +9,9 @@
 // file's first line marks the whole file. A mark with several names, as in extra:page,lab, belongs to those who have
 // all of them. What belongs to an extra that is not copied is left out; the other marks are removed.
 //
-// The extra "whole" is never copied: it marks what makes sense only where everything is.
+// The extra "whole" is never copied: it marks what makes sense only where everything is. The extra "chat" is this
+// application; a copy has it.
+//
+// With -module and -aggregate it makes a new application instead (make new-app): the copy has no chat, an aggregate that
+// tools/dev/scaffold writes, files in other words (folder newapp), and names of its own.
 package main

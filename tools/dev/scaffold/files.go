@@ -94,12 +94,13 @@ var lists = []registry{
 	}}, // extra:publishing }
 	// extra:whole {
 	{"cmd/standalone/access_test.go", []line{
-		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first"}, "gadget_id"),`},
+		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first", "quantity": 5}, "gadget_id"),`},
 		{`notRegistered = "404 account_not_found"`, `noGadget = "404 gadget_not_found"
 			notGadgetOwner = "403 not_the_owner"`},
 		{"= []string{noToken, notRegistered, notRegistered", "byGadgetOwner = []string{noToken, notGadgetOwner, notGadgetOwner, ok, noGadget, notGadgetOwner, denied, denied}"},
-		{`"/accounts/rename":`, `"/gadgets/open": {map[string]any{"name": "second"}, byAnybody},
+		{`"/accounts/rename":`, `"/gadgets/open": {map[string]any{"name": "second", "quantity": 0}, byAnybody},
 			"/gadgets/rename": {map[string]any{"gadget_id": "", "name": "second"}, byGadgetOwner},
+			"/gadgets/adjust": {map[string]any{"gadget_id": "", "by": 1}, byGadgetOwner},
 			"/gadgets/close": {map[string]any{"gadget_id": ""}, byGadgetOwner},`},
 		{"var queryFields = ", "\"getGadget\": {`gadgetId: \"{gadget_id}\" {viewer}`, byOwner},"},
 		{"var subscriptionFields = ", "\"gadgetChanged\": {`gadgetId: \"{gadget_id}\" {viewer}`, byOwner},"},
@@ -117,15 +118,17 @@ var lists = []registry{
 
 // The calls of a TypeScript client. // extra:whole {
 const clientCalls = `
-const { gadget_id } = await done(api.POST('/gadgets/open', { params, body: { executor_id: ada, name: 'first' } }));
+const { gadget_id } = await done(api.POST('/gadgets/open', { params, body: { executor_id: ada, name: 'first', quantity: 5 } }));
 await done(api.POST('/gadgets/rename', { params, body: { executor_id: ada, gadget_id, name: 'second' } }));
+await done(api.POST('/gadgets/adjust', { params, body: { executor_id: ada, gadget_id, by: -2 } }));
 const closedGadget = await done(api.POST('/gadgets/close', { params, body: { executor_id: ada, gadget_id } }));
-assert.equal(closedGadget.version, 3);` // extra:whole }
+assert.equal(closedGadget.version, 4);` // extra:whole }
 
 // The published events of a gadget. // extra:publishing {
 const (
 	listedMessages = `      GadgetOpened: {$ref: '#/components/messages/GadgetOpened'}
       GadgetRenamed: {$ref: '#/components/messages/GadgetRenamed'}
+      GadgetAdjusted: {$ref: '#/components/messages/GadgetAdjusted'}
       GadgetClosed: {$ref: '#/components/messages/GadgetClosed'}`
 
 	messages = `    GadgetOpened:
@@ -136,6 +139,10 @@ const (
       name: GadgetRenamed
       summary: A gadget got another name.
       payload: {$ref: '#/components/schemas/GadgetRenamed'}
+    GadgetAdjusted:
+      name: GadgetAdjusted
+      summary: The quantity of a gadget rose or fell.
+      payload: {$ref: '#/components/schemas/GadgetAdjusted'}
     GadgetClosed:
       name: GadgetClosed
       summary: A gadget was closed.
@@ -150,6 +157,7 @@ const (
             type: {const: GadgetOpened}
             name: {type: string}
             owner_id: {$ref: '#/components/schemas/ULID'}
+            quantity: {type: integer, minimum: 0, maximum: 1000}
           required: [name, owner_id]
     GadgetRenamed:
       allOf: [{$ref: '#/components/schemas/CloudEvent'}]
@@ -160,6 +168,15 @@ const (
             type: {const: GadgetRenamed}
             name: {type: string}
           required: [name]
+    GadgetAdjusted:
+      allOf: [{$ref: '#/components/schemas/CloudEvent'}]
+      properties:
+        type: {const: GadgetAdjusted}
+        data:
+          properties:
+            type: {const: GadgetAdjusted}
+            by: {type: integer}
+          required: [by]
     GadgetClosed:
       allOf: [{$ref: '#/components/schemas/CloudEvent'}]
       properties:
