@@ -12,6 +12,6 @@
 // The extra "whole" is never copied: it marks what makes sense only where everything is. The extra "chat" is this
 // application; a copy has it.
 //
-// With -module and -aggregate it makes a new application instead (make new-app): the copy has no chat, an aggregate that
-// tools/dev/scaffold writes, files in other words (folder newapp), and names of its own.
+// With -module and -aggregate it makes a new application instead (make new-app): the copy has no chat, an aggregate
+// that tools/dev/scaffold writes, files in other words (folder newapp), and names of its own.
 package main
