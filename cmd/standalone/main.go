@@ -168,7 +168,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return web.Run(ctx, page.Programs{Write: write.URL(), Read: read.URL(), Updater: updater.URL()})
 	}) // extra:page }
 
-	err = banner.Execute(stdout, map[string]any{
+	err = greet(stdout, map[string]any{
 		"Folder": s.folder, "Write": write.URL(), "Read": read.URL(), "Updater": updater.URL(), "Warning": write.Notes["warning"],
 		"Web":    web.URL(),                                                  // extra:page
 		"Issuer": parts.Access.DevIssuer(), "Tokens": !parts.Access.IsOpen(), // extra:access
@@ -176,6 +176,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	running = append(running, write.Run, read.Run, updater.Run)
+	running = append(running, write.Run, read.Run, updater.Run, func(ctx context.Context) error { return tellProgress(ctx, updater, stdout) })
 	return program.Serve(ctx, parts.Log, write.URL(), running...)
 }

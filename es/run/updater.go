@@ -175,6 +175,28 @@ func (u *Updater) Wake() {
 	}
 }
 
+// Lag returns the lag of the read model; false: this process does not write it.
+func (u *Updater) Lag(ctx context.Context) (projection.Lag, bool) {
+	turn := u.turn.Load()
+	if turn == nil {
+		return projection.Lag{}, false
+	}
+	return turn.model.Lag(ctx), true
+}
+
+// Rebuilding returns the progress of the latest rebuild; nil: unknown.
+func (u *Updater) Rebuilding(ctx context.Context) *Rebuilding {
+	opened := u.opened.Load()
+	if opened == nil {
+		return nil
+	}
+	found, err := rebuilding(ctx, opened.store)
+	if err != nil {
+		return nil // the checks of the database report it
+	}
+	return found
+}
+
 // Run projects whenever this process has the turn, until ctx ends and the current batches are stored.
 func (u *Updater) Run(ctx context.Context) error {
 	var databases Databases

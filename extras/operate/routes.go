@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+
 	"example.com/threads/es"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
@@ -31,7 +33,7 @@ type operations struct {
 }
 
 // AddTo adds the routes. Callers need the right to operate the service.
-func AddTo(mux *http.ServeMux, updater *run.Updater, log *slog.Logger) {
+func AddTo(mux chi.Router, updater *run.Updater, log *slog.Logger) {
 	o := &operations{updater, log}
 	mux.HandleFunc("GET /operate/dead-letters", o.serve(o.list))
 	mux.HandleFunc("POST /operate/dead-letters/retry", o.serve(o.retry))

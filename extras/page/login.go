@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-chi/chi/v5"
 	"github.com/gorilla/securecookie"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
@@ -60,7 +61,7 @@ func newLogin(ctx context.Context, settings Settings, accessControl *access.Acce
 	}
 }
 
-func (l *login) addTo(mux *http.ServeMux) {
+func (l *login) addTo(mux chi.Router) {
 	mux.HandleFunc("GET /login", l.begin)
 	mux.HandleFunc("GET "+callback, l.finish)
 	mux.HandleFunc("POST /login", l.beDeveloper)

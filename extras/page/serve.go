@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/go-chi/chi/v5"
+
 	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/asset"
 	"example.com/threads/infrastructure/httpserver"
@@ -42,7 +44,7 @@ func (s *Server) Run(ctx context.Context, programs Programs) error {
 }
 
 func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (http.Handler, error) {
-	mux := http.NewServeMux()
+	mux := chi.NewRouter()
 	logins.addTo(mux)
 	for _, behind := range []struct{ prefix, name, url string }{
 		{"/api/write", "write-api", programs.Write},
@@ -53,14 +55,14 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 		if err != nil {
 			return nil, fmt.Errorf("the URL of the %s: %w", behind.name, err)
 		}
-		mux.Handle(behind.prefix+"/", logins.sessions.authorized(proxy{
+		mux.Handle(behind.prefix+"/*", logins.sessions.authorized(proxy{
 			prefix: behind.prefix, name: behind.name, target: target, stopping: ctx, log: s.log,
 		}))
 	}
 	mux.Handle("GET /status", newStatus(programs))
 	mux.HandleFunc("GET /session", logins.tell(s.lab != nil))
 	if s.lab != nil {
-		mux.Handle("/lab/", http.StripPrefix("/lab", logins.sessions.authorized(s.lab)))
+		mux.Handle("/lab/*", http.StripPrefix("/lab", logins.sessions.authorized(s.lab)))
 	}
 	mux.HandleFunc("GET /health/alive", s.Alive)
 	mux.HandleFunc("GET /health/ready", s.Ready)
@@ -78,10 +80,10 @@ var embedded embed.FS
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// files returns what the page is made of, by the patterns of [http.ServeMux] that each is to be served at.
+// files returns what the page is made of, by the patterns that each is to be served at.
 func files() map[string]http.Handler {
 	served := map[string]http.Handler{}
-	for path, name := range map[string]string{"/{$}": "index.html", "/app.js": "app.js", "/style.css": "style.css", "/icon.svg": "icon.svg"} {
+	for path, name := range map[string]string{"/": "index.html", "/app.js": "app.js", "/style.css": "style.css", "/icon.svg": "icon.svg"} {
 		served[path] = asset.Load(embedded, name, contentSecurityPolicy)
 	}
 	return served

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/es"
@@ -62,13 +63,13 @@ func (p Public) Error() string { return string(p) }
 // Reason returns the text, for [es.PublicReason].
 func (p Public) Reason() string { return string(p) }
 
-// Handler serves mux with the server's health, the metrics in the registry, and a problem document for requests that
-// have no route; hint names the existing paths.
-func (s *Server) Handler(mux *http.ServeMux, registry *prometheus.Registry, hint string) http.Handler {
-	mux.HandleFunc("GET /health/alive", s.Alive)
-	mux.HandleFunc("GET /health/ready", s.Ready)
-	mux.Handle("GET /metrics", Metrics(registry))
-	return WithProblems(mux, hint)
+// Handler serves the routes with the server's health, the metrics in the registry, and a problem document for requests
+// that have no route; hint names the existing paths.
+func (s *Server) Handler(routes chi.Router, registry *prometheus.Registry, hint string) http.Handler {
+	routes.Get("/health/alive", s.Alive)
+	routes.Get("/health/ready", s.Ready)
+	routes.Method(http.MethodGet, "/metrics", Metrics(registry))
+	return WithProblems(routes, hint)
 }
 
 // Alive answers /health/alive: always 200.

@@ -31,8 +31,8 @@ func Metrics(registry *prometheus.Registry) http.Handler {
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
 
 // Measure measures the requests to next as http_request_duration_seconds by method, route and status, and names their
-// spans. The route is the pattern of the mux that next is or wraps. Streams (WebSockets and server-sent events) are not
-// measured, because their duration depends on the client.
+// spans. The route is the pattern of the router that next is or wraps. Streams (WebSockets and server-sent events) are
+// not measured, because their duration depends on the client.
 //
 // A panic is passed on. A request that panics before its response is counted as status 500, which is what [Wrap] sends;
 // so is a connection that [http.ErrAbortHandler] drops.
@@ -47,9 +47,10 @@ func Measure(registry prometheus.Registerer, next http.Handler) http.Handler {
 		if !is {
 			response = middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		}
+		ctx, matched := withRoute(r)
 		started, returned := time.Now(), false
 		defer func() {
-			_, route, _ := strings.Cut(r.Pattern, " ") // the mux sets the pattern: method and path
+			route := matched.RoutePattern()
 			nameSpan(r, route)
 			status := statusOf(response)
 			if !returned && response.Status() == 0 {
@@ -63,7 +64,7 @@ func Measure(registry prometheus.Registerer, next http.Handler) http.Handler {
 			}
 			durations.WithLabelValues(method, cmp.Or(route, "other"), strconv.Itoa(status)).Observe(time.Since(started).Seconds())
 		}()
-		next.ServeHTTP(response, r)
+		next.ServeHTTP(response, r.WithContext(ctx))
 		returned = true
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/infrastructure/httpserver"
@@ -17,10 +18,10 @@ import (
 
 func TestRequestsAreMeasuredByRoute(t *testing.T) {
 	registry := httpserver.NewRegistry()
-	mux := http.NewServeMux()
+	mux := chi.NewRouter()
 	mux.HandleFunc("POST /things/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) })
 	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/event-stream") })
-	handler := httpserver.Measure(registry, mux)
+	handler := httpserver.Measure(registry, httpserver.WithProblems(mux, ""))
 	for _, request := range []struct{ method, path string }{{"POST", "/things/1"}, {"POST", "/things/2"}, {"BREW", "/nowhere"}, {"GET", "/stream"}} {
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), request.method, request.path, nil))
 	}
@@ -50,7 +51,7 @@ func collect(t *testing.T, registry *prometheus.Registry) string {
 
 func TestRequestsThatPanicAreMeasured(t *testing.T) {
 	registry := httpserver.NewRegistry()
-	mux := http.NewServeMux()
+	mux := chi.NewRouter()
 	broken := errors.New("broken")
 	for path, handle := range map[string]func(http.ResponseWriter) error{
 		"/at-once":       func(http.ResponseWriter) error { return broken },
@@ -89,7 +90,7 @@ func TestRequestsThatPanicAreMeasured(t *testing.T) {
 // TestAPanicIsMeasuredAsItIsAnswered has the programs' order of middleware: measuring is inside of recovering.
 func TestAPanicIsMeasuredAsItIsAnswered(t *testing.T) {
 	registry := httpserver.NewRegistry()
-	mux := http.NewServeMux()
+	mux := chi.NewRouter()
 	mux.HandleFunc("POST /broken", func(http.ResponseWriter, *http.Request) { panic("broken") })
 	measured := httpserver.Measure(registry, mux)
 	answer := httptest.NewRecorder()

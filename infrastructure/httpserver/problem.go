@@ -1,9 +1,14 @@
 package httpserver
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // WriteProblem answers with a problem document (RFC 9457): detail is for people, code for programs.
@@ -18,32 +23,43 @@ func WriteProblem(w http.ResponseWriter, status int, code, detail string) {
 	}{status, http.StatusText(status), detail, code})
 }
 
-// WithProblems serves mux, with a problem document for requests that have no route. hint names the existing paths.
-func WithProblems(mux *http.ServeMux, hint string) http.Handler {
+// WithProblems serves the routes, with a problem document for requests that have none. hint names the existing paths.
+// What has a route for GET answers HEAD, too.
+func WithProblems(routes chi.Router, hint string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pattern := mux.Handler(r); pattern != "" {
-			mux.ServeHTTP(w, r)
+		has := func(method string) bool {
+			return routes.Match(chi.NewRouteContext(), method, cmp.Or(r.URL.RawPath, r.URL.Path))
+		}
+		if has(r.Method) {
+			routes.ServeHTTP(w, r)
 			return
 		}
-		allowed := strings.Join(methodsOf(mux, r), ", ")
-		if allowed == "" {
+		var allowed []string
+		if has(http.MethodGet) {
+			allowed = append(allowed, http.MethodGet, http.MethodHead)
+		}
+		if has(http.MethodPost) {
+			allowed = append(allowed, http.MethodPost)
+		}
+		switch {
+		case len(allowed) == 0:
 			WriteProblem(w, http.StatusNotFound, "path_not_found", "there is nothing at this path; "+hint)
-			return
+		case r.Method == http.MethodHead && slices.Contains(allowed, http.MethodHead):
+			ctx, route := withRoute(r)
+			route.RouteMethod = http.MethodGet
+			routes.ServeHTTP(w, r.WithContext(ctx))
+		default:
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			WriteProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path takes "+strings.Join(allowed, ", "))
 		}
-		w.Header().Set("Allow", allowed)
-		WriteProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path takes "+allowed)
 	})
 }
 
-// methodsOf returns the methods that have a route for the request's path.
-func methodsOf(mux *http.ServeMux, r *http.Request) []string {
-	var methods []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
-		probe := r.Clone(r.Context())
-		probe.Method = method
-		if _, pattern := mux.Handler(probe); pattern != "" {
-			methods = append(methods, method)
-		}
+// withRoute returns the context of a request with that of its route, which the router fills in.
+func withRoute(r *http.Request) (context.Context, *chi.Context) {
+	if route := chi.RouteContext(r.Context()); route != nil {
+		return r.Context(), route
 	}
-	return methods
+	route := chi.NewRouteContext()
+	return context.WithValue(r.Context(), chi.RouteCtxKey, route), route
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-chi/chi/v5"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
@@ -20,7 +21,7 @@ func TestRequestsAreTraced(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
 	tracer := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)).Tracer("test")
 	var log bytes.Buffer
-	mux := http.NewServeMux()
+	mux := chi.NewRouter()
 	mux.HandleFunc("POST /things/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	mux.HandleFunc("/health/ready", func(http.ResponseWriter, *http.Request) {})
 	handler := httpserver.Wrap(logging.Settings{}.Logger(&log), tracer, httpserver.Measure(httpserver.NewRegistry(), mux))

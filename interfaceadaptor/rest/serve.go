@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
@@ -48,28 +49,28 @@ type api struct {
 // NewHandler returns the HTTP API. The program must add /docs, /health and /metrics, give every request a valid
 // X-Request-Id, and responses headers that prevent caching. It panics if a body can't be served, which is a mistake in
 // this program.
-func NewHandler(aggregates []Aggregate, settings Settings) *http.ServeMux {
+func NewHandler(aggregates []Aggregate, settings Settings) chi.Router {
 	a := &api{settings: settings, headers: requestHeaders()}
 	a.perform = func(ctx context.Context, _ http.Header, r Request) (Reply, error) { return r.Execute(ctx) }
 	for _, wrap := range slices.Backward(settings.Wrap) {
 		a.perform = wrap(a.perform)
 	}
-	mux := http.NewServeMux()
+	router := chi.NewRouter()
 	for _, aggregate := range aggregates {
 		for _, op := range aggregate.Operations {
 			if op.Do.unservable != nil {
 				panic(fmt.Sprintf("rest: %s: %v", op.Path, op.Do.unservable))
 			}
-			mux.HandleFunc(op.method()+" "+op.Path, a.serve(op))
+			router.MethodFunc(op.method(), op.Path, a.serve(op))
 		}
 	}
 	doc := document(settings.Source, aggregates, a.headers)
 	for _, describe := range settings.Describe {
 		describe(doc)
 	}
-	mux.HandleFunc("GET /openapi.json", serveJSON(doc))
-	mux.HandleFunc("GET /{$}", home(settings.Source, settings.Warning))
-	return mux
+	router.Get("/openapi.json", serveJSON(doc))
+	router.Get("/", home(settings.Source, settings.Warning))
+	return router
 }
 
 // MaxBody is the maximum size of a request body, in bytes.

@@ -23,7 +23,7 @@ var files embed.FS
 const contentSecurityPolicy = "default-src 'self'; font-src 'self' data:; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
-// Files returns the page's files by their patterns for [http.ServeMux]: the page itself at /, the rest under
+// Files returns the page's files by their patterns: the page itself at /, the rest under
 // /graphiql/. It fails only if the embedded files are broken.
 func Files() (map[string]http.Handler, error) {
 	served := map[string]http.Handler{}
@@ -41,7 +41,7 @@ func Files() (map[string]http.Handler, error) {
 
 func pattern(name string) string {
 	if name == "index.html" {
-		return "/{$}"
+		return "/"
 	}
 	return "/graphiql/" + strings.TrimSuffix(name, ".gz")
 }

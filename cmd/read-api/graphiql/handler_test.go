@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-chi/chi/v5"
+
 	"example.com/threads/cmd/read-api/graphiql"
 )
 
@@ -18,7 +20,7 @@ func get(t *testing.T, path string, header map[string]string) *httptest.Response
 	if err != nil {
 		t.Fatal(err)
 	}
-	mux := http.NewServeMux()
+	mux := chi.NewRouter()
 	for path, file := range files {
 		mux.Handle(path, file)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -111,7 +112,7 @@ func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts sys
 
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	endpoint := graphql.NewHandler(streams, queries, generated.Executable(schema, resolver), parts.Log, s.API)
-	mux := http.NewServeMux()
+	mux := chi.NewRouter()
 	mux.Handle("GET /graphql", endpoint)
 	mux.Handle("POST /graphql", endpoint)
 	for path, file := range page {

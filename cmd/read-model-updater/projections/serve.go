@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
@@ -92,8 +93,8 @@ func Listen(ctx context.Context, s Settings, ports Ports, parts system.Parts) (*
 	}
 	updater := run.New(options(s, ports, parts), parts.Registry)
 	server.Report = func(ctx context.Context, health *httpserver.Health) { report(health, updater.Look(ctx)) }
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+	mux := chi.NewRouter()
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")
 	})
 	operate.AddTo(mux, updater, parts.Log) // extra:operate

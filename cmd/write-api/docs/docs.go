@@ -5,8 +5,8 @@ package docs
 import (
 	"embed"
 	"io/fs"
-	"net/http"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/swaggest/swgui/v5/static"
 
 	"example.com/threads/infrastructure/asset"
@@ -20,7 +20,7 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // AddTo adds the page to mux.
-func AddTo(mux *http.ServeMux) {
+func AddTo(mux chi.Router) {
 	for path, file := range map[string]struct {
 		in   fs.FS
 		name string

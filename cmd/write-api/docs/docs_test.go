@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-chi/chi/v5"
+
 	"example.com/threads/cmd/write-api/docs"
 )
 
@@ -16,7 +18,7 @@ var (
 )
 
 func served() http.Handler {
-	mux := http.NewServeMux()
+	mux := chi.NewRouter()
 	docs.AddTo(mux)
 	return mux
 }
