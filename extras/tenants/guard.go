@@ -86,10 +86,13 @@ func (r *registry) isActive(ctx context.Context, tenant es.Tenant) (bool, error)
 	if tenant == "" {
 		return true, nil
 	}
-	if known, found := r.known.Get(tenant); found && r.clock().Before(known.until) {
+	if known, found := r.fresh(tenant); found {
 		return known.active, nil
 	}
 	active, err, _ := r.asking.Do(tenant.String(), func() (any, error) {
+		if known, found := r.fresh(tenant); found { // another call has asked in the meantime
+			return known.active, nil
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		until := r.clock().Add(verdictLife)
@@ -100,6 +103,12 @@ func (r *registry) isActive(ctx context.Context, tenant es.Tenant) (bool, error)
 		return active, err
 	})
 	return active.(bool), err
+}
+
+// fresh returns the cached verdict on a tenant if it is not too old.
+func (r *registry) fresh(tenant es.Tenant) (verdict, bool) {
+	known, found := r.known.Get(tenant)
+	return known, found && r.clock().Before(known.until)
 }
 
 var errInactive = admission.Forbidden("the tenant is not registered, or is suspended; ask those who run the service")

@@ -68,16 +68,18 @@ func TestTenantsOfARegistry(t *testing.T) {
 
 // Requests for many unknown tenants must not fill the memory, and concurrent ones must share one query to the registry.
 func TestTenantsAreAskedForTogether(t *testing.T) {
-	began, proceed := make(chan struct{}, 1), make(chan struct{})
+	began, proceed := make(chan struct{}), make(chan struct{})
 	asked := 0
+	now := time.Now()
 	registry := newRegistry(func(_ context.Context, tenant es.Tenant) (bool, error) {
 		if tenant.String() == "acme" {
-			asked++
-			began <- struct{}{}
+			if asked++; asked == 1 {
+				close(began)
+			}
 			<-proceed
 		}
 		return true, nil
-	}, time.Now)
+	}, func() time.Time { return now })
 	var waiting sync.WaitGroup
 	acme := tenantOf(t, "acme")
 	for range 50 {
