@@ -153,7 +153,7 @@ func Golden(t *testing.T, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
-		t.Fatalf("%v; write it with UPDATE_GOLDEN=1", err)
+		t.Fatalf("%v; write it:\n\tUPDATE_GOLDEN=1 go -C %s test .", err, here(t))
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, content); err != nil {
@@ -172,6 +172,17 @@ func CheckGolden(t *testing.T, name string, encoded []byte) {
 		}
 	}
 	if diff := kit.Diff(string(Golden(t, name)), string(encoded)); diff != "" {
-		t.Error("JSON (-golden +encoded):\n" + diff)
+		t.Errorf("JSON (-golden +encoded):\n%s\nStored JSON must stay readable: give the new form another name. If none was ever released, "+
+			"write the file again:\n\trm %s && UPDATE_GOLDEN=1 go -C %s test .", diff, filepath.Join(here(t), path), here(t))
 	}
+}
+
+// here returns the folder of the package under test.
+func here(t *testing.T) string {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }

@@ -178,6 +178,7 @@ A JSON value.
 """
 scalar JSON
 
+# extra:chat {
 """
 What a member may do in a thread.
 """
@@ -393,6 +394,7 @@ type StateMessage {
   updatedAt: Time!
 }
 
+# extra:chat }
 """
 The position of a page in its list.
 """
@@ -407,6 +409,7 @@ type PageInfo {
   endCursor: String
 }
 
+# extra:chat {
 """
 A page of threads.
 """
@@ -622,6 +625,7 @@ type Subscription {
     userAccountId: ID!
   ): Thread!
 }
+# extra:chat }
 `, BuiltIn: false},
 	{Name: "../../../extras/tasks/tasks.graphqls", Input: `"""
 Long work of the write API: an import, an export, or a command whose answer is fetched later.
