@@ -26,7 +26,7 @@ func TestANewApplicationHasNothingOfChat(t *testing.T) {
 		t.Skip("left out by -short: it builds everything")
 	}
 	to := filepath.Join(t.TempDir(), "shop")
-	if err := (newApp{module: "example.org/shop", aggregate: "order"}).run(t.Context(), "../../..", to, nil); err != nil {
+	if err := (newApp{module: "example.org/my-Shop", aggregate: "order"}).run(t.Context(), "../../..", to, nil); err != nil {
 		t.Fatal(err)
 	}
 	if left := treecopy.Do(t, to, "sh", "-c", "git grep --cached -i -n -E 'thread|chat' || true"); left != "" {
@@ -46,7 +46,7 @@ func TestNewApplicationsThatAreNone(t *testing.T) {
 	}{
 		"no module":                       {newApp{"", "order"}, nil},
 		"a module without a host":         {newApp{"shop", "order"}, nil},
-		"a name that is no word":          {newApp{"example.org/my-shop", "order"}, nil},
+		"a name that is no word":          {newApp{"example.org/7", "order"}, nil},
 		"the application's name":          {newApp{"example.org/order", "order"}, nil},
 		"an aggregate that is not a word": {newApp{"example.org/shop", "Purchase Order"}, nil},
 		"an extra that is about chat":     {newApp{"example.org/shop", "order"}, []string{"tasks"}},

@@ -27,17 +27,18 @@ const inOtherWords = "tools/dev/core/newapp"
 // aboutChat are the extras that know threads, messages or accounts.
 var aboutChat = []string{"erasure", "lab", "page", "tasks"}
 
-var usableModule = regexp.MustCompile(`^[a-z0-9.-]+\.[a-z]+(/[a-zA-Z0-9._-]+)*/[a-z][a-z0-9]{1,20}$`)
-
-var usableAggregate = regexp.MustCompile(`^[a-z][a-z0-9]{1,30}$`)
+var (
+	usableModule = regexp.MustCompile(`^[a-z0-9.-]+\.[a-z]+(/[a-zA-Z0-9._~-]+)+$`)
+	usableName   = regexp.MustCompile(`^[a-z][a-z0-9]{1,30}$`)
+)
 
 func (n newApp) run(ctx context.Context, root, to string, extras []string) error {
 	switch {
 	case to == "":
 		return errors.New("DIR is missing; " + newAppExample)
-	case !usableModule.MatchString(n.module):
-		return fmt.Errorf("MODULE is %q; it must be a path whose last part is a word of small letters, the application's name; %s", n.module, newAppExample)
-	case !usableAggregate.MatchString(n.aggregate):
+	case !usableModule.MatchString(n.module) || !usableName.MatchString(n.name()):
+		return fmt.Errorf("MODULE is %q; it must be a path such as example.org/shop, whose last part names the application; %s", n.module, newAppExample)
+	case !usableName.MatchString(n.aggregate):
 		return fmt.Errorf("AGGREGATE is %q; it must be one word of small letters; %s", n.aggregate, newAppExample)
 	case n.aggregate == n.name():
 		return fmt.Errorf("the application and its aggregate are both called %s: give one of them another name", n.aggregate)
@@ -98,8 +99,10 @@ func (n newApp) overwrite(root, to string, kept []string) error {
 	})
 }
 
-// name is the application's name.
-func (n newApp) name() string { return path.Base(n.module) }
+// name is the application's name: a word of small letters and digits.
+func (n newApp) name() string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "", "~", "").Replace(path.Base(n.module)))
+}
 
 // rename puts the application's words in the place of chat's, in all files and their names.
 func (n newApp) rename(folder string) error {
