@@ -220,7 +220,7 @@ func TestThereIsNoLabUnlessAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"extras/lab", "es/projection/faults", "es/estest/faulty"} {
+		for _, name := range []string{"extras/lab", "es/estest/faulty"} {
 			if strings.Contains(string(packages), "example.com/threads/"+name+"\n") != contained {
 				t.Errorf("with the tags %q, %s is contained: %t", tags, name, !contained)
 			}

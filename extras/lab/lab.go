@@ -9,11 +9,10 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/estest/faulty"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/projection/faults"
 )
 
 // deliveries are the faults of the source by their names on the page.
-var deliveries = map[string]faults.Delivery{
+var deliveries = map[string]faulty.Delivery{
 	"":          {},
 	"twice":     {Doubled: 100},
 	"reordered": {Moved: 10},
@@ -26,7 +25,7 @@ type Lab struct {
 	mutex   sync.Mutex
 	changed chan struct{} // closed and replaced on every change
 	state   state
-	broken  faults.Broken
+	broken  faulty.Broken
 	life    context.Context
 	kill    context.CancelFunc // ends life
 	turn    context.Context    // of the projection

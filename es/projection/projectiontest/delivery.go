@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/faulty"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/projection/faults"
 )
 
 func inOrder(t *testing.T, db Database) {
@@ -45,7 +45,7 @@ func anyDelivery(t *testing.T, db Database) {
 
 		journal := NewJournal()
 		told := history(rt, journal, random, count, steps)
-		told = faults.Delivery{Lost: loss, Doubled: doubles, Broken: 2, Moved: window}.Deliver(told, random)
+		told = faulty.Delivery{Lost: loss, Doubled: doubles, Broken: 2, Moved: window}.Deliver(told, random)
 		projector := newProjector(&crashing{Database: db, random: random, percent: crashes}, journal, newClock())
 		for len(told) > 0 {
 			n := min(1+random.IntN(largest), len(told))

@@ -9,13 +9,13 @@ import (
 	"sync"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/faulty"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/projection/faults"
 )
 
 // Journal is a [projection.Journal] in memory. Tests set its faults. It may be used concurrently.
 type Journal struct {
-	faults.Broken
+	faulty.Broken
 	mu      sync.Mutex
 	events  map[es.AggregateID][]projection.Event
 	failing map[es.AggregateID]bool

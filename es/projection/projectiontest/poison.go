@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/threads/es/estest/faulty"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/projection/faults"
 )
 
 // brokenRecord: a corrupt record's event is read from the journal.
@@ -17,7 +17,7 @@ func brokenRecord(t *testing.T, db Database) {
 	s.write("one")
 	s.write("two")
 	records := s.all()
-	records[1] = faults.Unreadable(records[1])
+	records[1] = faulty.Unreadable(records[1])
 	expectOutcome(t, project(t, newProjector(db, journal, newClock()), records...), projection.Outcome{Applied: 1, Filled: 2, Unreadable: 1})
 	expectRows(t, db, journal)
 }

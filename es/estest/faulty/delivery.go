@@ -1,6 +1,4 @@
-// Package faults simulates faults between a journal and a projection: records that a source loses, repeats, reorders or
-// corrupts, and events that cannot be read. Tests and the failure lab inject them.
-package faults
+package faulty
 
 import (
 	"math/rand/v2"
