@@ -1,5 +1,6 @@
-// Package faulty injects faults: between a program and its event store, and between a journal and a projection (records
-// that a source loses, repeats, reorders or corrupts, and events that cannot be read). Tests and the failure lab use it.
+// Package faulty injects faults: between a program and its event store, and between a journal and a projection
+// (records that a source loses, repeats, reorders or corrupts, and events that cannot be read). Tests and the failure
+// lab use it.
 package faulty
 
 import (

@@ -69,6 +69,8 @@ var parts = map[string]string{
 	"tools/dev/devservices/up_test.go":                    chat,
 	"tests/readmodeltest/world.go":                        chat,
 	"tests/architecture/engine.go":                        chat,
+	"tests/architecture/prose.go":                         chat, // other names make other lines
+	"tests/architecture/prose_test.go":                    chat,
 	"tests/architecture/engine_test.go":                   chat,
 	"tests/chattest":                                      chat,
 	"usecase/chat/accounts.go":                            chat,
