@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -189,8 +190,9 @@ func (h *handler) inTime(ctx context.Context, a asker, next graphql.OperationHan
 // subscription is shared by the resolver, which sends changes ([Stream]), and the handler, which answers them.
 type subscription struct {
 	presenter
-	// ended is the reason for the end; nil: the client's request. It is set before the channel of changes is closed.
-	ended *gqlerror.Error
+	// ended is the reason for the end; nil: the client's request. A guard may end the subscription while the resolver
+	// reports an error; then the guard's reason counts.
+	ended atomic.Pointer[gqlerror.Error]
 }
 
 type subscriptionKey struct{}
@@ -211,12 +213,13 @@ func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHan
 		ended = true
 		defer release()
 		if cause := context.Cause(following); cause != nil && ctx.Err() == nil {
-			s.ended = h.present(following, cause)
+			s.ended.Store(h.present(following, cause))
 		}
-		if ctx.Err() != nil || s.ended == nil {
+		reason := s.ended.Load()
+		if ctx.Err() != nil || reason == nil {
 			return nil
 		}
-		return &graphql.Response{Errors: gqlerror.List{s.ended}, Data: []byte("null")}
+		return &graphql.Response{Errors: gqlerror.List{reason}, Data: []byte("null")}
 	}
 }
 
@@ -228,7 +231,7 @@ func Stream[S, T any](ctx context.Context, changes iter.Seq2[S, error], form fun
 		defer close(sent)
 		for changed, err := range changes {
 			if err != nil {
-				s.ended = s.present(ctx, resolverError{err})
+				s.ended.CompareAndSwap(nil, s.present(ctx, resolverError{err}))
 				return
 			}
 			select {
