@@ -165,7 +165,10 @@ const experiments: Experiment[] = [
         run: async (page) => {
           await set(page, { unreadable: 0, break_next: false });
           const { parked } = await ask<{ parked: Array<Record<string, unknown>> }>(page, '/api/operate/dead-letters');
-          for (const { projection, tenant, aid } of parked) await ask(page, '/api/operate/dead-letters/retry', { projection, tenant, aid });
+          for (const { projection, tenant, aid } of parked) {
+            // Its own retry may be faster: then this one is refused. What is left is asked below.
+            await ask(page, '/api/operate/dead-letters/retry', { projection, tenant, aid }).catch(() => undefined);
+          }
           for (let tries = 0; tries < 50; tries++) {
             await pause(200);
             const left = await ask<{ parked: unknown[] }>(page, '/api/operate/dead-letters');
