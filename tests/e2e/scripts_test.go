@@ -1,0 +1,146 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/threads/es/estest/testenv"
+)
+
+// damaged is a system on SQLite with a thread of 12 events, and what an operator's script is told.
+type damaged struct {
+	*system
+	ada         person
+	thread, aid string
+	backup      string // of the event store
+}
+
+func (d *damaged) post(t *testing.T, text string) answer {
+	t.Helper()
+	return d.ada.command(t, "/threads/post_message", fields{"thread_id": d.thread, "text": text})
+}
+
+// wantMessages posts one more and checks how many there are.
+func (d *damaged) wantMessages(t *testing.T, want int) {
+	t.Helper()
+	if view := d.ada.view(t, d.thread, token(d.post(t, "one more"))); len(view.Messages) != want || view.Name != "tea" {
+		t.Errorf("afterwards %q has %d messages, want %d", view.Name, len(view.Messages), want)
+	}
+}
+
+func (d *damaged) rows(t *testing.T, statement string) {
+	t.Helper()
+	sqlSpoiler{variable(d.store, "DATABASE_URL")}.run(t, statement, d.thread)
+}
+
+// scripts are the sections of docs/operations.md that have a script: what is done to the system before, and what must
+// hold after it.
+var scripts = map[string]struct{ damage, after func(*testing.T, *damaged) }{
+	"Prepare": {},
+	"Commands of one aggregate fail": {
+		damage: func(t *testing.T, d *damaged) { spoilerOf(t, d.store).setHead(t, d.aid, 10) },
+		after:  func(t *testing.T, d *damaged) { d.wantMessages(t, 12) },
+	},
+	"Restore": {
+		damage: func(t *testing.T, d *damaged) {
+			copyTo := func() {
+				content, err := os.ReadFile(filepath.Join(d.folder, "events.db"))
+				if err == nil {
+					err = os.WriteFile(d.backup, content, 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.writer.Stop(t)
+			copyTo()
+			d.writer.Start(t)
+			d.post(t, "lost")
+			d.post(t, "lost, too")
+			d.writer.Stop(t)
+		},
+		after: func(t *testing.T, d *damaged) {
+			d.writer.Start(t)
+			d.wantMessages(t, 12)
+		},
+	},
+	"Rows are wrong": {
+		damage: func(t *testing.T, d *damaged) { d.rows(t, "UPDATE threads SET name = 'coffee' WHERE id = ?") },
+		after:  func(t *testing.T, d *damaged) { d.wantMessages(t, 12) },
+	},
+	"Rows must be rebuilt": {
+		damage: func(t *testing.T, d *damaged) { d.rows(t, "DELETE FROM messages WHERE thread_id = ?") },
+		after:  func(t *testing.T, d *damaged) { d.wantMessages(t, 12) },
+	},
+	"An aggregate is parked": {
+		damage: func(t *testing.T, d *damaged) {
+			spoilerOf(t, d.store).addEvent(t, d.aid, 13, `{"type":"ThreadTeleported","id":"x"}`)
+			testenv.Eventually(t, 30*time.Second, func() error {
+				if listed, _, _ := d.tryOperate(t, "dead-letters", "list"); strings.Count(listed, d.aid) < 2 {
+					return fmt.Errorf("not parked in both projections:\n%s", listed)
+				}
+				return nil
+			})
+		},
+		after: func(t *testing.T, d *damaged) { d.operate(t, allIsWell, "dead-letters", "list") },
+	},
+	"Pruning": {
+		damage: func(t *testing.T, d *damaged) {
+			d.ada.view(t, d.thread, token(d.ada.command(t, "/threads/delete", fields{"thread_id": d.thread})))
+			d.rows(t, "UPDATE threads SET updated_at = 0 WHERE id = ?")
+		},
+		after: func(t *testing.T, d *damaged) { d.operate(t, allIsWell, "rows", "verify") },
+	},
+}
+
+// The scripts of docs/operations.md do what they say.
+func TestTheScriptsOfTheOperators(t *testing.T) {
+	startsPrograms(t)
+	document, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, section := range regexp.MustCompile(`(?m)^##+ `).Split(string(document), -1) {
+		heading, text, _ := strings.Cut(section, "\n")
+		for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
+			found[heading] += block[1]
+		}
+	}
+	if have, want := slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(scripts)); !slices.Equal(have, want) {
+		t.Errorf("the page has scripts for %q; this test knows %q", have, want)
+	}
+	for heading, about := range scripts {
+		t.Run(heading, func(t *testing.T) {
+			d := &damaged{system: oneProcess(t), backup: filepath.Join(t.TempDir(), "events.db")}
+			d.ada = d.person("")
+			d.thread = d.ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+			d.aid = "thread-" + d.thread
+			for i := range 11 {
+				d.post(t, fmt.Sprint("cup ", i))
+			}
+			if about.damage != nil {
+				about.damage(t, d)
+			}
+			installed := t.TempDir()
+			script := exec.CommandContext(t.Context(), "sh", "-euc", found[heading])
+			script.Dir = "../.."
+			script.Env = append(append(os.Environ(), d.store...), "DATA_DIR="+d.folder, "AID="+d.aid, "BACKUP="+d.backup,
+				"GOBIN="+installed, "PATH="+installed+":"+binaries+":"+os.Getenv("PATH"))
+			if said, err := script.CombinedOutput(); err != nil {
+				t.Fatalf("%v:\n%s", err, said)
+			}
+			if about.after != nil {
+				about.after(t, d)
+			}
+		})
+	}
+}
