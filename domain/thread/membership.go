@@ -19,6 +19,12 @@ type Participant struct {
 	Joined uint64 // number of the event that let the member in
 }
 
+// membership is what the state keeps of the members.
+type membership struct {
+	admins  int
+	members immutableMap[UserID, Participant]
+}
+
 // Role defines what a member may do. The zero value is no role.
 type Role struct{ name string }
 

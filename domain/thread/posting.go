@@ -3,6 +3,7 @@ package thread
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/writing"
@@ -104,6 +105,24 @@ type Posting struct {
 	Text   TextDigest
 	Posted uint64 // number of the event that posted it
 	Edited uint64 // number of the event that last edited it; 0: none has
+}
+
+// postings is what the state keeps of the messages.
+type postings struct {
+	messages immutableMap[MessageID, Posting]
+}
+
+// Postings is the same in a [Memento].
+type Postings struct {
+	Messages []Posting // by id
+}
+
+func (p postings) open() Postings {
+	return Postings{slices.SortedFunc(p.messages.values(), func(a, b Posting) int { return a.ID.Compare(b.ID) })}
+}
+
+func (p Postings) closed() postings {
+	return postings{mapOf(p.Messages, func(p Posting) MessageID { return p.ID })}
 }
 
 // Why commands on a thread's messages are rejected. Compare with [errors.Is].

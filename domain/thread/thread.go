@@ -5,8 +5,8 @@
 // state. Both are pure: ids come with the command, nothing is read or written. All other packages (use cases, adapters,
 // programs) depend on this one; it knows none of them.
 //
-// Commands and events stand with their rules and rejections, by idea: lifecycle.go (create, rename, delete),
-// membership.go (members and roles), posting.go (messages).
+// Commands and events stand with their rules, their rejections and their part of the state, by idea: lifecycle.go
+// (create, rename, delete), membership.go (members and roles), posting.go (messages).
 package thread
 
 import (
@@ -74,16 +74,15 @@ func Decide(t Thread, command Command) ([]Event, error) {
 //
 // It also knows the number of the event that each member and message comes from, so that history can be read there.
 //
-// A new field must be added to the [Memento] and its JSON (eventjson). If older snapshots lack it, the snapshot
+// A new field must be added to the [Memento] (or [Postings]) and its JSON (eventjson). If older snapshots lack it, the snapshot
 // format must be increased: older snapshots are then skipped and the state is replayed from events.
 type Thread struct {
-	created  bool
-	deleted  bool
-	events   uint64 // that have happened: the number of the last one
-	name     Name
-	admins   int
-	members  immutableMap[UserID, Participant]
-	messages immutableMap[MessageID, Posting]
+	created bool
+	deleted bool
+	events  uint64 // that have happened: the number of the last one
+	name    Name
+	membership
+	postings
 }
 
 // Apply returns the state after event; t is not changed. Its cost does not grow with the thread.
@@ -123,28 +122,24 @@ func (t Thread) Size() (members, messages int) { return t.members.all().Len(), t
 // Memento is the state of a thread that exists, laid open for those who store it as a snapshot. [Thread.Memento] and
 // [Memento.Thread] are inverse: what decisions need survives the way there and back.
 type Memento struct {
-	Deleted  bool
-	Events   uint64 // number of the last event
-	Name     Name
-	Members  []Participant // in the order of joining
-	Messages []Posting     // by id
+	Deleted bool
+	Events  uint64 // number of the last event
+	Name    Name
+	Members []Participant // in the order of joining
+	Postings
 }
 
 // Memento lays the state open. Its cost grows with the thread: it is not for the path of a command.
 func (t Thread) Memento() Memento {
-	return Memento{
-		Deleted: t.deleted, Events: t.events, Name: t.name, Members: t.Participants(),
-		Messages: slices.SortedFunc(t.messages.values(), func(a, b Posting) int { return a.ID.Compare(b.ID) }),
-	}
+	return Memento{Deleted: t.deleted, Events: t.events, Name: t.name, Members: t.Participants(), Postings: t.postings.open()}
 }
 
 // Thread is the state that m was taken from.
 func (m Memento) Thread() Thread {
-	t := Thread{created: true, deleted: m.Deleted, events: m.Events, name: m.Name}
+	t := Thread{created: true, deleted: m.Deleted, events: m.Events, name: m.Name, postings: m.Postings.closed()}
 	for _, member := range m.Members {
 		t = t.withMember(member)
 	}
-	t.messages = mapOf(m.Messages, func(p Posting) MessageID { return p.ID })
 	return t
 }
 

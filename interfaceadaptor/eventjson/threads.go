@@ -245,7 +245,8 @@ func (w wireThread) thread() (id string, version uint64, state thread.Thread, er
 	case w.ID.IsZero() || w.Name == "" || w.Members == nil || w.Version == 0:
 		return "", 0, state, errors.New("id, name, members or version is missing")
 	}
-	m := thread.Memento{Deleted: w.Deleted, Events: w.Version, Name: writing.RecordedName(w.Name), Messages: make([]thread.Posting, len(w.Messages))}
+	m := thread.Memento{Deleted: w.Deleted, Events: w.Version, Name: writing.RecordedName(w.Name)}
+	m.Messages = make([]thread.Posting, len(w.Messages))
 	if m.Members, err = w.Members.participants(); err != nil {
 		return "", 0, state, err
 	}

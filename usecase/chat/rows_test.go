@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
@@ -242,4 +244,61 @@ func TestEverythingThatMayHappenGetsIntoTheRows(t *testing.T) {
 	}
 	rows.Window.UpTo, rows.Window.After = 1, 1 // the events do not set it
 	kit.EveryField(t, "rows", rows)
+}
+
+// shown is what domain and rows both know of a thread that is not deleted.
+type shown struct {
+	Name     string
+	Members  map[thread.UserID]thread.Role
+	Messages map[thread.MessageID]thread.TextDigest
+}
+
+func shownBy(state thread.Thread) shown {
+	s, m := shown{state.Name().String(), map[thread.UserID]thread.Role{}, map[thread.MessageID]thread.TextDigest{}}, state.Memento()
+	for _, member := range m.Members {
+		s.Members[member.User] = member.Role
+	}
+	for _, message := range m.Messages {
+		s.Messages[message.ID] = message.Text
+	}
+	return s
+}
+
+func (r Rows) shown(key RowKey[thread.Thread]) shown {
+	s := shown{r.Threads[key].Name, map[thread.UserID]thread.Role{}, map[thread.MessageID]thread.TextDigest{}}
+	for _, member := range r.Members {
+		if !member.Removed {
+			s.Members[member.User] = member.Role
+		}
+	}
+	for _, message := range r.Messages {
+		if !message.Deleted {
+			s.Messages[message.ID] = thread.RecordedText(message.Text).Digest()
+		}
+	}
+	return s
+}
+
+// After every event, the rows must say what the state of the domain says.
+func TestRowsSayWhatTheDomainSays(t *testing.T) {
+	key := keyOf(t)
+	for _, history := range threadtest.Histories() {
+		rows, state := NewRows(), thread.Thread{}
+		for i, event := range threadtest.Events(history) {
+			recorded := next(key, event)
+			recorded.SeqNr = uint64(i + 1)
+			if err := rows.Apply(recorded); err != nil {
+				t.Fatalf("%T: %v", event, err)
+			}
+			state = state.Apply(event)
+			row := RowKey[thread.Thread]{key.Tenant, ThreadID(key)}
+			if state.Deleted() != rows.Threads[row].Deleted {
+				t.Fatalf("after %T one of them is deleted", event)
+			}
+			sameRole := cmp.Comparer(func(a, b thread.Role) bool { return a == b })
+			if diff := cmp.Diff(shownBy(state), rows.shown(row), sameRole); diff != "" && !state.Deleted() {
+				t.Fatalf("after %T (-domain +rows):\n%s", event, diff)
+			}
+		}
+	}
 }
