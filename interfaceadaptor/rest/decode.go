@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
+	partial "github.com/segmentio/encoding/json"
 
 	"example.com/threads/domain/ident"
 )
@@ -252,18 +253,20 @@ type bodyMember struct {
 
 // membersOf splits a JSON object into its members; false if raw, which must be JSON, is not an object.
 func membersOf(raw []byte) (all bodyMembers, ok bool) {
-	object := json.NewDecoder(bytes.NewReader(raw))
-	if start, _ := object.Token(); start != json.Delim('{') {
-		return nil, false
-	}
-	for object.More() {
+	const space = " \t\r\n"
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(raw, space), []byte("{"))
+	for rest = bytes.TrimLeft(rest, space); ok && rest[0] != '}'; rest = bytes.TrimPrefix(rest, []byte(",")) {
 		var next bodyMember
-		name, _ := object.Token() // no error: raw is JSON
-		next.name, _ = name.(string)
-		_ = object.Decode(&next.value)
+		value, err := partial.Parse(rest, &next.name, 0) // what is left begins after white space
+		if err == nil {
+			rest, err = partial.Parse(value[1:], (*partial.RawMessage)(&next.value), partial.DontCopyRawMessage)
+		}
+		if err != nil { // the two libraries differ in what JSON is
+			return nil, false
+		}
 		all = append(all, next)
 	}
-	return all, true
+	return all, ok
 }
 
 // take removes the members with the name and returns their values.
@@ -279,6 +282,9 @@ func (m *bodyMembers) take(name string) (taken []json.RawMessage) {
 
 // ExecutorOf returns the user account that a JSON body names as its executor; zero: none, or it can't be read.
 func ExecutorOf(body []byte) (executor ident.UserID) {
+	if !isJSON(body) {
+		return ident.UserID{}
+	}
 	members, _ := membersOf(body)
 	if named := members.take(executorField); len(named) != 1 || readID(&executor, named[0]) != nil {
 		return ident.UserID{}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,10 +18,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/es/database"
-	"example.com/threads/es/migration"
 	"example.com/threads/infrastructure/awsclient"
-	rdbmigration "example.com/threads/rdb-migration"
 )
 
 // projectionDynamoDB measures the three programs on DynamoDB Local and MySQL or MariaDB.
@@ -28,7 +27,7 @@ func projectionDynamoDB(ctx context.Context, l *lab) ([]reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	url, err := newReadModel(ctx)
+	url, err := newReadModel(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +88,7 @@ func projectionDynamoDB(ctx context.Context, l *lab) ([]reading, error) {
 }
 
 // newReadModel creates a database with the schema on the server that devservices has started.
-func newReadModel(ctx context.Context) (string, error) {
+func newReadModel(ctx context.Context, l *lab) (string, error) {
 	config, err := mysql.ParseDSN(os.Getenv(mySQLVar))
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", mySQLVar, err)
@@ -105,12 +104,12 @@ func newReadModel(ctx context.Context) (string, error) {
 	}
 	config.DBName = name
 	url := config.FormatDSN()
-	db, err := database.Open(ctx, url, database.Settings{})
-	if err != nil {
-		return "", err
+	migrate := exec.CommandContext(ctx, filepath.Join(l.binaries, "migrate"), "up")
+	migrate.Env = append(os.Environ(), "DATABASE_URL="+url)
+	if output, err := migrate.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("make the tables of the read model: %w\n%s", err, output)
 	}
-	_, err = migration.Up(ctx, db, rdbmigration.ReadModel()...)
-	return url, errors.Join(err, db.Close())
+	return url, nil
 }
 
 // readStream reads the whole stream of the journal, shard by shard, and returns the number of its records.

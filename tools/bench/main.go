@@ -139,7 +139,7 @@ func readSettings(args []string, stderr io.Writer) (s settings, err error) {
 
 // build builds the programs to measure.
 func build(ctx context.Context, folder string) error {
-	output, err := exec.CommandContext(ctx, "go", "build", "-o", folder+string(filepath.Separator), "./cmd/...").CombinedOutput()
+	output, err := exec.CommandContext(ctx, "go", "build", "-o", folder+string(filepath.Separator), "./cmd/...", "./rdb-migration/cmd/migrate").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("build the programs: %w\n%s", err, output)
 	}
