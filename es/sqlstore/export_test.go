@@ -1,5 +1,7 @@
 package sqlstore
 
+import "context"
+
 // Queue is what a source reads.
 type Queue = queue
 
@@ -29,3 +31,6 @@ type Totals struct{ Polls, Empty, Failures, Records, Skipped int64 }
 func (s *Source) Totals() Totals {
 	return Totals{s.polls.Load(), s.empty.Load(), s.failures.Load(), s.records.Load(), s.skipped.Load()}
 }
+
+// End returns the position of the last visible entry; 0 if there is none.
+func (q *queue) End(ctx context.Context) (uint64, error) { return lastNumber(ctx, q.gateway.db) }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -45,13 +46,14 @@ type Source struct {
 	log         *slog.Logger
 	settings    SourceSettings
 	wake        chan struct{} // holds a token from Wake until the next poll
-	looked      time.Time     // when it was last checked that the queue reaches the position
+	looked      time.Time     // when it was last checked that the queue has the event at the position
 
 	polls, empty, failures, records, skipped atomic.Int64
 
 	mu       sync.Mutex
 	name     string    // identifies the event store; another event store starts from the beginning
 	position uint64    // everything up to it is projected
+	mark     string    // of the event at the position; see [markOf]
 	moved    time.Time // time of the last successful read or batch
 	located  bool      // the position is known
 	trouble  error     // the last failure since then
@@ -116,28 +118,25 @@ func (s *Source) locate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		name, at := "events:"+id, uint64(0)
+		name, mark, at := "events:"+id, "", uint64(0)
 		stored, err := s.checkpoints.Checkpoints(ctx, name)
 		if err != nil {
 			return err
 		}
-		end, err := s.queue.End(ctx)
-		if err != nil {
-			return err
-		}
 		for _, checkpoint := range stored {
-			position, err := strconv.ParseUint(checkpoint.Position, 10, 63)
-			switch {
-			case checkpoint.Shard != queueShard:
-			case err != nil || position > end:
-				s.log.ErrorContext(ctx, "the projection is ahead of this event store, as after a backup was restored: "+
-					"rows of lost events remain; rebuild the rows (docs/operations.md)",
-					"position", checkpoint.Position, "end", end)
-			default:
-				at = position
+			if checkpoint.Shard != queueShard {
+				continue
+			}
+			mark = checkpoint.Position
+			if at, err = s.queue.Find(ctx, mark); err != nil {
+				return err
+			}
+			if at == 0 {
+				s.log.ErrorContext(ctx, "this event store does not have the last event that was projected, as after a backup was restored: "+
+					"rows of lost events remain; rebuild the rows (docs/operations.md)", "position", mark)
 			}
 		}
-		s.change(func() { s.name, s.position, s.located = name, at, true })
+		s.change(func() { s.name, s.position, s.mark, s.located = name, at, mark, true })
 		return s.projector.Begin(ctx, at == 0)
 	})
 }
@@ -145,14 +144,14 @@ func (s *Source) locate(ctx context.Context) error {
 // lookBackEvery is how often an idle source checks that the queue still reaches its position.
 const lookBackEvery = 5 * time.Second
 
-// lookBack occasionally checks whether the queue ends before the position, for example after a backup was restored. If
-// so, the source starts again.
+// lookBack occasionally checks whether the queue still has the event at the position, which it has not after a backup
+// was restored. Then the source starts again.
 func (s *Source) lookBack(ctx context.Context) {
-	if time.Since(s.looked) < lookBackEvery {
+	if s.position == 0 || time.Since(s.looked) < lookBackEvery {
 		return
 	}
 	s.looked = time.Now()
-	if end, err := s.queue.End(ctx); err == nil && end < s.position { // the next read reports the error
+	if at, err := s.queue.Find(ctx, s.mark); err == nil && at == 0 { // the next read reports the error
 		_ = s.locate(ctx) // fails when ctx ends, which the caller sees
 	}
 }
@@ -174,8 +173,9 @@ func (s *Source) read(ctx context.Context) (page []es.Queued, err error) {
 
 // project has a page projected. Events without a valid aggregate are skipped and counted.
 func (s *Source) project(ctx context.Context, page []es.Queued) error {
-	end := page[len(page)-1].Position
-	batch := projection.Batch{Checkpoint: projection.Checkpoint{Source: s.name, Shard: queueShard, Position: strconv.FormatUint(end, 10)}}
+	last := page[len(page)-1]
+	mark := markOf(last)
+	batch := projection.Batch{Checkpoint: projection.Checkpoint{Source: s.name, Shard: queueShard, Position: mark}}
 	for _, queued := range page {
 		if err := queued.ID.Check(); err != nil {
 			s.skipped.Add(1)
@@ -189,7 +189,7 @@ func (s *Source) project(ctx context.Context, page []es.Queued) error {
 	})
 	if err == nil {
 		s.records.Add(int64(len(batch.Records)))
-		s.change(func() { s.position = end })
+		s.change(func() { s.position, s.mark = last.Position, mark })
 	}
 	return err
 }
@@ -447,10 +447,23 @@ func (q *queue) StoreID(ctx context.Context) (string, error) {
 	return id, q.gateway.explain(ctx, err, "read the id of the event store")
 }
 
-// End returns the position of the last visible entry; 0 if there is none.
-func (q *queue) End(ctx context.Context) (uint64, error) {
-	end, err := lastNumber(ctx, q.gateway.db)
-	return end, q.gateway.explain(ctx, err, "find the end of the queue of events")
+// markOf returns what a checkpoint behind an entry says: its position, and a digest of the event. After a restore,
+// another event may get the number.
+func markOf(entry es.Queued) string {
+	digest := sha256.Sum256(entry.Payload)
+	return fmt.Sprintf("%d %x", entry.Position, digest[:8])
+}
+
+// Find returns the position of a mark; 0 if the queue has another event there, or none.
+func (q *queue) Find(ctx context.Context, mark string) (position uint64, err error) {
+	if _, err := fmt.Sscan(mark, &position); err != nil || position == 0 {
+		return 0, nil //nolint:nilerr // it is no mark
+	}
+	found, err := q.gateway.entriesAfter(ctx, position-1, 1)
+	if err != nil || len(found) == 0 || markOf(found[0]) != mark {
+		position = 0
+	}
+	return position, q.gateway.explain(ctx, err, "look for the event at %s in the queue", mark)
 }
 
 func lastNumber(ctx context.Context, in session) (last uint64, err error) {

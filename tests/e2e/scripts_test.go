@@ -94,7 +94,9 @@ var scripts = map[string]struct{ damage, after func(*testing.T, *damaged) }{
 	},
 	"Pruning": {
 		damage: func(t *testing.T, d *damaged) {
-			d.ada.view(t, d.thread, token(d.ada.command(t, "/threads/delete", fields{"thread_id": d.thread})))
+			deleted := d.ada.command(t, "/threads/delete", fields{"thread_id": d.thread})
+			// With its token, the query waits for the rows.
+			d.ada.refused(t, wholeThread, fields{"thread": d.thread, "viewer": d.ada.id}, token(deleted))
 			d.rows(t, "UPDATE threads SET updated_at = 0 WHERE id = ?")
 		},
 		after: func(t *testing.T, d *damaged) { d.operate(t, allIsWell, "rows", "verify") },
