@@ -175,12 +175,8 @@ func (h *handler) inTime(ctx context.Context, a asker, next graphql.OperationHan
 	if err := h.await(waiting, a); err != nil {
 		return graphql.OneShot(h.response(ctx, err))
 	}
-	responses, answered := next(ctx), false
+	responses := next(ctx)
 	return func(ctx context.Context) *graphql.Response {
-		if answered {
-			return nil
-		}
-		answered = true
 		inTime, cancel := context.WithDeadline(ctx, deadline)
 		defer cancel()
 		return responses(inTime)
