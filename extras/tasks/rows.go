@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -41,11 +40,6 @@ type Row struct {
 // Position returns the task's position in the list of its creator's tasks; it never changes.
 func (r Row) Position() query.Position {
 	return query.Position{At: r.CreatedAt.UnixMicro(), ID: r.ID.String()}
-}
-
-// Compare orders tasks by position, the latest last.
-func (r Row) Compare(other Row) int {
-	return cmp.Or(r.CreatedAt.Compare(other.CreatedAt), r.ID.Compare(other.ID))
 }
 
 // Finished reports whether the task's status is final.

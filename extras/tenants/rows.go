@@ -1,7 +1,6 @@
 package tenants
 
 import (
-	"cmp"
 	"embed"
 	"errors"
 	"time"
@@ -32,11 +31,6 @@ type Row struct {
 // Position returns the tenant's position in the list of tenants; it never changes.
 func (t Row) Position() query.Position {
 	return query.Position{At: t.CreatedAt.UnixMicro(), ID: t.ID.String()}
-}
-
-// Compare orders tenants by position.
-func (t Row) Compare(other Row) int {
-	return cmp.Or(t.CreatedAt.Compare(other.CreatedAt), t.ID.Compare(other.ID))
 }
 
 // Rows is the table of registered tenants. tenant_code is the registry's own, and code the registered one.

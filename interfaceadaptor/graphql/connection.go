@@ -33,10 +33,8 @@ type PageInfo struct {
 	EndCursor       *string
 }
 
-type positioned interface{ Position() query.Position }
-
 // NewConnection converts a page of a list.
-func NewConnection[S positioned, T any](cursors Cursors, page query.Page[S], node func(S) T) Connection[T] {
+func NewConnection[S query.Positioned, T any](cursors Cursors, page query.Page[S], node func(S) T) Connection[T] {
 	connection := Connection[T]{
 		Edges:    each(page.Items, func(item S) Edge[T] { return Edge[T]{cursors.encode(item.Position()), node(item)} }),
 		PageInfo: PageInfo{HasNextPage: page.HasNext, HasPreviousPage: page.HasPrevious},

@@ -262,7 +262,7 @@ func MarshalRole(role thread.Role) graphql.Marshaler {
 func UnmarshalRole(any) (thread.Role, error) { return thread.Role{}, errNoArgument }
 
 // connections converts the same page of the lists of several threads.
-func connections[S positioned, T any](
+func connections[S query.Positioned, T any](
 	cursors Cursors, pages map[thread.ID]query.Page[S], node func(S) T,
 ) map[thread.ID]Connection[T] {
 	converted := make(map[thread.ID]Connection[T], len(pages))

@@ -1,6 +1,9 @@
 package query
 
 import (
+	"cmp"
+	"strings"
+
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 )
@@ -35,6 +38,14 @@ type Position struct {
 
 // IsZero reports whether p means no position.
 func (p Position) IsZero() bool { return p == Position{} }
+
+// Compare orders positions: -1, 0 or 1.
+func (p Position) Compare(other Position) int {
+	return cmp.Or(cmp.Compare(p.At, other.At), strings.Compare(p.ID, other.ID))
+}
+
+// Positioned is a row of a list.
+type Positioned interface{ Position() Position }
 
 // Range is a requested page: at most Limit rows between After and Before, both exclusive. Rows are counted from the
 // list's beginning or, if Backward, from its end; they are returned in the list's order in both cases.

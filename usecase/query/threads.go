@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -55,11 +54,6 @@ type Thread struct {
 // Position returns the thread's position in a list of threads; it changes with every event.
 func (t Thread) Position() Position { return Position{At: t.UpdatedAt.UnixMicro(), ID: t.ID.String()} }
 
-// Compare orders threads by position, the largest last.
-func (t Thread) Compare(other Thread) int {
-	return cmp.Or(t.UpdatedAt.Compare(other.UpdatedAt), t.ID.Compare(other.ID))
-}
-
 // Member is the membership of a user account. A user who leaves and joins again gets a new one. Lists of members are in
 // the order of joining.
 type Member struct {
@@ -78,11 +72,6 @@ type Member struct {
 // Position returns the member's position in the list of the thread's members; it never changes.
 func (m Member) Position() Position { return Position{At: int64(m.JoinedSeq), ID: m.ID.String()} }
 
-// Compare orders members by position.
-func (m Member) Compare(other Member) int {
-	return cmp.Or(cmp.Compare(m.JoinedSeq, other.JoinedSeq), m.ID.Compare(other.ID))
-}
-
 // Message is a message; a deleted one has no text. Lists of messages are in the order of posting.
 type Message struct {
 	Tenant    es.Tenant        `db:"tenant_code"`
@@ -99,11 +88,6 @@ type Message struct {
 
 // Position returns the message's position in the list of the thread's messages; it never changes.
 func (m Message) Position() Position { return Position{At: int64(m.SeqNr), ID: m.ID.String()} }
-
-// Compare orders messages by position.
-func (m Message) Compare(other Message) int {
-	return cmp.Or(cmp.Compare(m.SeqNr, other.SeqNr), m.ID.Compare(other.ID))
-}
 
 // MembersOf returns a page of the members of a thread that the viewer sees.
 func (q *Queries) MembersOf(ctx context.Context, viewer Viewer, id thread.ID, page Range) ([]Member, error) {

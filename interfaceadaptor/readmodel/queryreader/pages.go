@@ -10,11 +10,8 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// ordered is a row with a position in a list.
-type ordered[R any] interface{ Compare(other R) int }
-
 // Page reads a page of a list, whose rows are columns of a table. scope are the arguments of the list.
-func Page[R ordered[R]](ctx context.Context, r *Reader, of table.Table[R], l List, page query.Range, scope ...any) (query.Page[R], error) {
+func Page[R query.Positioned](ctx context.Context, r *Reader, of table.Table[R], l List, page query.Range, scope ...any) (query.Page[R], error) {
 	var s unionStatement
 	l.add(&s, page, scope...)
 	found := foundPage[R]{}
@@ -23,7 +20,7 @@ func Page[R ordered[R]](ctx context.Context, r *Reader, of table.Table[R], l Lis
 }
 
 // foundPage are the rows that were read for a page.
-type foundPage[R ordered[R]] map[selectPart][]R
+type foundPage[R query.Positioned] map[selectPart][]R
 
 func (f foundPage[R]) take(p selectPart, row R) { f[p] = append(f[p], row) }
 
@@ -34,7 +31,7 @@ func (f foundPage[R]) page(l List, asked query.Range) query.Page[R] {
 		if l.Descending {
 			a, b = b, a
 		}
-		return a.Compare(b)
+		return a.Position().Compare(b.Position())
 	})
 	page := query.Page[R]{Items: items, HasPrevious: len(f[partPrevious]) > 0, HasNext: len(f[partNext]) > 0}
 	if surplus := len(items) - asked.Limit; surplus > 0 && asked.Backward {

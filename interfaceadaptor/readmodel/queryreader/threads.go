@@ -26,14 +26,14 @@ var (
 // The lists of the read model.
 var (
 	membersOfThread = List{
-		Columns: members.List("m"),
-		From:    `FROM members m WHERE m.tenant_code = ? AND m.thread_id = ? AND m.removed = 0`,
-		At:      "m.joined_seq", ID: "m.id",
+		Columns: members.List("members"),
+		From:    `FROM members WHERE tenant_code = ? AND thread_id = ? AND removed = 0`,
+		At:      "joined_seq", ID: "id",
 	}
 	messagesOfThread = List{
-		Columns: messages.List("s"),
-		From:    `FROM messages s WHERE s.tenant_code = ? AND s.thread_id = ? AND s.deleted = 0`,
-		At:      "s.seq_nr", ID: "s.id",
+		Columns: messages.List("messages"),
+		From:    `FROM messages WHERE tenant_code = ? AND thread_id = ? AND deleted = 0`,
+		At:      "seq_nr", ID: "id",
 	}
 )
 
@@ -179,28 +179,23 @@ func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range
 
 // Members implements [query.Reader].
 func (r *Reader) Members(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
-	page, err := r.begin(ctx, page, errAfter, `SELECT joined_seq FROM members WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
-		tenant.String(), page.AfterID, of[0].String())
-	if err != nil {
-		return nil, err
-	}
 	return pagesOf(ctx, r, membersOfThread, members, tenant, of, page, func(row query.Member) thread.ID { return row.Thread })
 }
 
 // Messages implements [query.Reader].
 func (r *Reader) Messages(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
-	page, err := r.begin(ctx, page, errAfter, `SELECT seq_nr FROM messages WHERE tenant_code = ? AND id = ? AND thread_id = ?`,
-		tenant.String(), page.AfterID, of[0].String())
-	if err != nil {
-		return nil, err
-	}
 	return pagesOf(ctx, r, messagesOfThread, messages, tenant, of, page, func(row query.Message) thread.ID { return row.Thread })
 }
 
 // pagesOf reads the same page of the lists of several threads, in one statement unless that exceeds maxSelects.
-func pagesOf[R ordered[R]](ctx context.Context, r *Reader, l List, of table.Table[R], tenant es.Tenant, threads []thread.ID, page query.Range,
+func pagesOf[R query.Positioned](ctx context.Context, r *Reader, l List, of table.Table[R], tenant es.Tenant, threads []thread.ID, page query.Range,
 	threadOf func(R) thread.ID,
 ) (map[thread.ID]query.Page[R], error) {
+	after := fmt.Sprintf("SELECT %s FROM %s WHERE tenant_code = ? AND id = ? AND thread_id = ?", l.At, of.Name)
+	page, err := r.begin(ctx, page, errAfter, after, tenant.String(), page.AfterID, threads[0].String())
+	if err != nil {
+		return nil, err
+	}
 	lists := make(map[thread.ID]foundPage[R], len(threads))
 	for some := range slices.Chunk(threads, maxSelects/len(partsOf(page))) {
 		var s unionStatement
