@@ -39,9 +39,12 @@ func dueOf(head es.AggregateHead) dueSnapshot {
 	return dueSnapshot{Tenant: head.ID.Tenant.String(), AID: head.ID.String(), Version: head.Version, SnapshotVersion: head.SnapshotVersion}
 }
 
-// eachDue calls do for the aggregates of known types that are more than SNAPSHOT_EVERY events ahead of their snapshot.
-// `journal check` reports wrong heads.
+// eachDue calls do for the aggregate that the argument names, or for those of known types that are more than
+// SNAPSHOT_EVERY events ahead of their snapshot. `journal check` reports wrong heads.
 func (c *call) eachDue(ctx context.Context, do func(es.AnyAggregate, es.AggregateHead) error) error {
+	if c.id != (es.AggregateID{}) {
+		return c.ofArgument(ctx, do)
+	}
 	for _, kind := range c.Types {
 		for head, err := range c.store.Gateway.Heads(ctx, kind.Type()) {
 			switch {
@@ -73,27 +76,28 @@ func (c *call) due(ctx context.Context) error {
 	return c.end(true, "snapshots", map[string]any{"due": count, "failed": 0}, fmt.Sprintf("%d snapshots due\n", count))
 }
 
-func (c *call) take(ctx context.Context) (err error) {
+// take goes on after an aggregate that can't be loaded, and reports it.
+func (c *call) take(ctx context.Context) error {
 	count, failed := 0, 0
-	take := func(kind es.AnyAggregate, head es.AggregateHead) error {
-		taken, err := c.takeOne(ctx, kind, head)
+	err := c.eachDue(ctx, func(kind es.AnyAggregate, head es.AggregateHead) error {
+		failure := kind.TakeSnapshot(ctx, c.store.Gateway, head.ID, es.Settings{Logger: c.log})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if failure != nil {
+			failed++
+			due := dueOf(head)
+			due.Error = failure.Error()
+			return c.add(due, fmt.Sprintf("%s has got no snapshot: %s; `journal check` may tell more\n", whose(due.Tenant, due.AID), due.Error))
+		}
+		after, err := c.store.Gateway.Head(ctx, head.ID)
 		if err != nil {
 			return err
 		}
-		text := fmt.Sprintf("%s has a snapshot at version %d\n", whose(taken.Tenant, taken.AID), taken.SnapshotVersion)
-		if taken.Error == "" {
-			count++
-		} else {
-			failed++
-			text = fmt.Sprintf("%s has got no snapshot: %s; `journal check` may tell more\n", whose(taken.Tenant, taken.AID), taken.Error)
-		}
-		return c.add(taken, text)
-	}
-	if c.id != (es.AggregateID{}) {
-		err = c.ofArgument(ctx, take)
-	} else {
-		err = c.eachDue(ctx, take)
-	}
+		count++
+		taken := dueOf(es.AggregateHead{ID: head.ID, Head: after})
+		return c.add(taken, fmt.Sprintf("%s has a snapshot at version %d\n", whose(taken.Tenant, taken.AID), taken.SnapshotVersion))
+	})
 	if err != nil {
 		return err
 	}
@@ -114,19 +118,4 @@ func (c *call) ofArgument(ctx context.Context, do func(es.AnyAggregate, es.Aggre
 		return fmt.Errorf("%s: there is no such aggregate: check id, tenant and tables", c.id)
 	}
 	return do(c.Types[at], es.AggregateHead{ID: c.id, Head: head})
-}
-
-// takeOne writes a snapshot. An aggregate that can't be loaded does not stop the others: taken has the error.
-func (c *call) takeOne(ctx context.Context, kind es.AnyAggregate, due es.AggregateHead) (taken dueSnapshot, err error) {
-	err = kind.TakeSnapshot(ctx, c.store.Gateway, due.ID, es.Settings{Logger: c.log})
-	if ctx.Err() != nil {
-		return taken, context.Cause(ctx)
-	}
-	if err != nil {
-		taken = dueOf(due)
-		taken.Error = err.Error()
-		return taken, nil //nolint:nilerr // taken has it
-	}
-	due.Head, err = c.store.Gateway.Head(ctx, due.ID)
-	return dueOf(due), err
 }
