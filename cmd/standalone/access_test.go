@@ -237,7 +237,7 @@ func (r *running) see(t *testing.T, token, path string, headers ...string) answe
 	return got
 }
 
-// operations returns the documented paths with the method, except pages and health.
+// operations returns the documented paths with the method.
 func (w world) operations(t *testing.T, method string) []string {
 	t.Helper()
 	got, err := send(t, http.MethodGet, w.write+"/openapi.json", "", nil)

@@ -117,10 +117,4 @@ func TestAnOpenDoorIsLoud(t *testing.T) {
 			t.Errorf("%s lacks the warning: %s, %v", url, got.raw, err)
 		}
 	}
-	for _, url := range []string{r.write + "/"} {
-		got, err := send(t, http.MethodGet, url, "", []string{"Accept", "text/html"})
-		if err != nil || !strings.Contains(got.raw, access.OpenWarning) {
-			t.Errorf("%s lacks the warning: %s, %v", url, got.raw, err)
-		}
-	}
 }

@@ -19,8 +19,6 @@ const (
 // Describe adds to the OpenAPI document of a program who is admitted, and how others are refused. Operations have the
 // rights that they need in their metadata.
 func (a *Access) Describe(doc *huma.OpenAPI) {
-	health := doc.Components.Schemas.Map()["HealthAnswer"]
-	health.Properties["auth"] = &huma.Schema{Type: huma.TypeString, Enum: []any{None, Dev, OIDC}, Description: "How people are known; with none, anybody is believed."}
 	if a.IsOpen() {
 		doc.Info.Description = "**" + OpenWarning + "** " + doc.Info.Description
 	} else {

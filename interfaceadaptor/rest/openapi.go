@@ -2,7 +2,9 @@ package rest
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -47,11 +49,19 @@ func document(service string, aggregates []Aggregate, headers []requestHeader) *
 			doc.AddOperation(describe(schemas, aggregate.Name, op, headers))
 		}
 	}
-	doc.Tags = append(doc.Tags, &huma.Tag{Name: "operation", Description: "For those who run the service."})
-	for _, page := range describePages(schemas) {
-		doc.AddOperation(page)
-	}
 	return doc
+}
+
+// serveJSON sends a constant document.
+func serveJSON(document any) http.HandlerFunc {
+	body, err := json.Marshal(document)
+	if err != nil {
+		panic(fmt.Sprintf("rest: a document of ours can't be written: %v", err)) // it is the same in every run
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", MediaJSON)
+		_, _ = w.Write(body) // fails only when the client has gone
+	}
 }
 
 func describe(schemas huma.Registry, tag string, op Operation, headers []requestHeader) *huma.Operation {

@@ -34,8 +34,6 @@ type Settings struct {
 	Timeout time.Duration
 	// Wrap wraps the execution of requests, once they have been decoded and checked. The first is the outermost.
 	Wrap []func(Perform) Perform
-	// Warning is shown on the page at /; empty: there is none.
-	Warning string
 	// Describe adds to the OpenAPI document.
 	Describe []func(*huma.OpenAPI)
 }
@@ -69,7 +67,9 @@ func NewHandler(aggregates []Aggregate, settings Settings) chi.Router {
 		describe(doc)
 	}
 	router.Get("/openapi.json", serveJSON(doc))
-	router.Get("/", home(settings.Source, settings.Warning))
+	router.Get("/", serveJSON(map[string]string{
+		"service": settings.Source, "docs": "/docs", "openapi": "/openapi.json", "health": "/health/ready", "metrics": "/metrics",
+	}))
 	return router
 }
 

@@ -45,7 +45,6 @@ func Listen(ctx context.Context, address string, settings Settings, store *event
 		Source:  "write-api",
 		Log:     parts.Log,
 		Timeout: 2 * settings.StoreTimeout, // a command may wait for another one as long
-		Warning: server.Notes["warning"],
 		Describe: []func(*huma.OpenAPI){
 			parts.Access.Describe,               // extra:access
 			tasks.Describe(commands.Operations), // extra:tasks
