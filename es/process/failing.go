@@ -19,13 +19,6 @@ func AllFailing(ctx context.Context, db *sqlx.DB, limit int) ([]Pending, error) 
 	return find(ctx, db, "attempts > 0 ORDER BY failing_since, process, tenant_code, aggregate_id LIMIT ?", limit)
 }
 
-// Failing returns the failing command for an aggregate that an event caused; false: there is none.
-func (o *Outbox) Failing(ctx context.Context, target es.AggregateID, eventID string) (found Pending, failing bool, err error) {
-	key := [][]string{keyOf(o.process, target, eventID)}
-	err = pendings.Load(ctx, o.db, key, "", func(p Pending) { found, failing = p, p.Attempts > 0 })
-	return found, failing, o.store.Explain("read a command of a process", err)
-}
-
 // Retry makes a command due. The process's program sends it soon after. It fails with [rowstore.ErrNotParked] if there
 // is no such command.
 func (o *Outbox) Retry(ctx context.Context, target es.AggregateID, eventID string, now time.Time) error {

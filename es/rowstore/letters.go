@@ -33,16 +33,6 @@ func Letters(ctx context.Context, db *sqlx.DB) (found []projection.DeadLetter, e
 // failing command because of it.
 var ErrNotParked = errors.New("nothing is parked on this event")
 
-// Letter is the dead letter of an aggregate; false: it is not parked.
-func (s *Store) Letter(ctx context.Context, key es.AggregateID) (letter projection.DeadLetter, parked bool, err error) {
-	set, err := s.set(ctx)
-	if err != nil {
-		return letter, false, err
-	}
-	err = deadLetters.Load(ctx, s.db, primariesOf(set, []es.AggregateID{key}), "", func(row letterRow) { letter, parked = row.DeadLetter, true })
-	return letter, parked, s.explain("read a dead letter", err)
-}
-
 // Retry makes a parked aggregate due. The projection's program tries it again within a moment.
 func (s *Store) Retry(ctx context.Context, key es.AggregateID, now time.Time) error {
 	set, err := s.set(ctx)

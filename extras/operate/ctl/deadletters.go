@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"example.com/threads/es"
 	"example.com/threads/es/process"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -33,7 +35,7 @@ why is stored: see dead-letters list --skipped. Skip only what can't be fixed: o
 and a retry is enough.`
 
 // maxListed limits lists.
-const maxListed = 1000
+const maxListed = 100_000
 
 func (o *operator) deadLetters() *cli.Command {
 	of := []cli.Flag{
@@ -108,32 +110,75 @@ func textOfLetter(l operate.Letter) string {
 		whose(l.Tenant, l.AID), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), l.Reason, l.Attempts, l.RetryAt.Format(time.RFC3339))
 }
 
+// stuck are parked aggregates and failing commands of processes.
+type stuck struct {
+	letters  []projection.DeadLetter
+	commands []process.Pending
+}
+
+// stuck reads those that the argument and the flags select.
+func (c *call) stuck(ctx context.Context) (found stuck, err error) {
+	if found.letters, err = rowstore.Letters(ctx, c.db); err != nil {
+		return found, fmt.Errorf("read the dead letters: %w", err)
+	}
+	if found.commands, err = process.AllFailing(ctx, c.db, maxListed); err != nil {
+		return found, fmt.Errorf("read the commands of processes: %w", err)
+	}
+	named, event := c.id != es.AggregateID{}, c.cmd.String("event")
+	selected := func(of string, id es.AggregateID) bool {
+		name := c.cmd.String("projection")
+		return (name == "" || of == name) && c.wanted(id) && (!named || id == c.id)
+	}
+	found.letters = slices.DeleteFunc(found.letters, func(l projection.DeadLetter) bool {
+		return event != "" || !selected(l.Projection, l.Key)
+	})
+	found.commands = slices.DeleteFunc(found.commands, func(p process.Pending) bool {
+		return named && p.EventID != event || !selected(p.Process, p.Target)
+	})
+	return found, nil
+}
+
+// one reads the one that the argument and the flags name.
+func (c *call) one(ctx context.Context) (stuck, error) {
+	found, err := c.stuck(ctx)
+	if err != nil || found.count() > 0 {
+		return found, err
+	}
+	name, aid := c.cmd.String("projection"), whose(c.id.Tenant.String(), c.id.String())
+	if event := c.cmd.String("event"); event != "" {
+		return found, fmt.Errorf("no command of the process %s for %s that follows from the event %q fails; `dead-letters list` tells what does", name, aid, event)
+	}
+	return found, fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", aid, name)
+}
+
+func (s stuck) count() int { return len(s.letters) + len(s.commands) }
+
 func (c *call) listLetters(ctx context.Context) error {
 	if c.cmd.Bool("skipped") {
 		return c.listSkips(ctx)
 	}
-	letters, err := rowstore.Letters(ctx, c.db)
+	found, err := c.stuck(ctx)
 	if err != nil {
-		return fmt.Errorf("read the dead letters: %w", err)
+		return err
 	}
-	failing, err := process.AllFailing(ctx, c.db, maxListed)
-	if err != nil {
-		return fmt.Errorf("read the commands of processes: %w", err)
-	}
+	return c.printStuck(found, fmt.Sprintf("%d aggregates are parked, %s commands fail\n", len(found.letters), upTo(len(found.commands))))
+}
+
+// printStuck prints all, and then a text.
+func (c *call) printStuck(found stuck, end string) error {
 	parked, commands := []operate.Letter{}, []shownCommand{}
 	var text strings.Builder
-	for _, each := range letters {
+	for _, each := range found.letters {
 		letter := operate.LetterOf(each.Projection, each)
 		parked = append(parked, letter)
 		text.WriteString(textOfLetter(letter) + next(letter.AID, letter.Tenant, letter.Projection, ""))
 	}
-	for _, each := range failing {
+	for _, each := range found.commands {
 		command := commandOf(each)
 		commands = append(commands, command)
 		text.WriteString(command.text() + next(command.AID, command.Tenant, command.Process, command.EventID))
 	}
-	fmt.Fprintf(&text, "%d aggregates are parked, %s commands fail\n", len(parked), upTo(len(commands)))
-	return c.print(len(parked)+len(commands) == 0, map[string]any{"parked": parked, "commands": commands}, text.String())
+	return c.print(found.count() == 0, map[string]any{"parked": parked, "commands": commands}, text.String()+end)
 }
 
 // upTo is the number of listed items, marked if there may be more.
@@ -197,22 +242,23 @@ func (c *call) listSkips(ctx context.Context) error {
 }
 
 func (c *call) showLetter(ctx context.Context) error {
-	found, err := c.find(ctx)
+	found, err := c.one(ctx)
 	if err != nil {
 		return err
 	}
-	if found.event != "" {
-		shown := commandOf(found.command)
+	if len(found.commands) > 0 {
+		shown := commandOf(found.commands[0])
 		return c.print(false, shown, shown.text()+
 			fmt.Sprintf("  cause     %s\n  executor  %s\n  correlation %s\n", shown.CausationID, shown.Executor, shown.CorrelationID))
 	}
-	payload := found.letter.Payload
+	letter := found.letters[0]
+	payload := letter.Payload
 	if len(payload) == 0 {
-		if payload, err = c.payloadOf(ctx, found.letter); err != nil {
+		if payload, err = c.payloadOf(ctx, letter); err != nil {
 			return err
 		}
 	}
-	shown := operate.LetterOf(c.cmd.String("projection"), found.letter)
+	shown := operate.LetterOf(letter.Projection, letter)
 	if shown.Event = string(payload); json.Valid(payload) {
 		shown.Event = json.RawMessage(payload)
 	}
@@ -234,20 +280,77 @@ func (c *call) payloadOf(ctx context.Context, letter projection.DeadLetter) (pay
 }
 
 func (c *call) retryLetter(ctx context.Context) error {
-	due, err := c.dueLetters(ctx)
+	read := c.stuck
+	if c.id != (es.AggregateID{}) {
+		read = c.one
+	}
+	due, err := read(ctx)
 	if err != nil {
 		return err
 	}
-	if len(due) == 0 {
+	if due.count() == 0 {
 		text := fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails\n", c.cmd.String("projection"))
-		return c.print(true, map[string]any{"aggregates": []result{}, "parked": 0}, text)
+		return c.print(true, map[string]any{"parked": []operate.Letter{}, "commands": []shownCommand{}}, text)
 	}
-	for _, one := range due {
-		if err := one.tryNow(ctx); err != nil {
+	return c.outcome(ctx)
+}
+
+const (
+	// outcomeWithin limits the wait for a retry: programs check every second what is due.
+	outcomeWithin = 10 * time.Second
+	retryEvery    = 500 * time.Millisecond
+)
+
+// outcome retries what the argument and the flags select until nothing is stuck or time is up, and prints what still
+// is. More than once, because the first attempt may have begun before the cause was fixed.
+func (c *call) outcome(ctx context.Context) error {
+	for end := time.Now().Add(outcomeWithin); ; {
+		left, err := c.stuck(ctx)
+		switch {
+		case err != nil:
+			return err
+		case left.count() == 0:
+			return c.printStuck(left, "all continue\n")
+		case time.Now().After(end):
+			return c.printStuck(left, "still stuck: if no attempt was made, is the program of this projection or process running?\n")
+		}
+		if err := c.retry(ctx, left); err != nil {
+			return err
+		}
+		if err := es.Wait(ctx, retryEvery); err != nil {
 			return err
 		}
 	}
-	return c.outcome(ctx, due)
+}
+
+// queues returns what the flag --projection names: the dead letters of a projection, and the commands of a process.
+func (c *call) queues() (*rowstore.Store, *process.Outbox, error) {
+	name := c.cmd.String("projection")
+	store, err := rowstore.New(c.db, name)
+	return store, process.New(c.db, store, name, c.log), err
+}
+
+// retry makes them due. Some may no longer be stuck.
+func (c *call) retry(ctx context.Context, due stuck) error {
+	store, commands, err := c.queues()
+	for _, each := range due.letters {
+		if err == nil {
+			err = unlessGone(store.Retry(ctx, each.Key, time.Now()))
+		}
+	}
+	for _, each := range due.commands {
+		if err == nil {
+			err = unlessGone(commands.Retry(ctx, each.Target, each.EventID, time.Now()))
+		}
+	}
+	return err
+}
+
+func unlessGone(err error) error {
+	if errors.Is(err, rowstore.ErrNotParked) {
+		return nil
+	}
+	return err
 }
 
 // skipper returns who skips: the flag --by, or else the user who runs this program. In a container neither USER nor a
@@ -261,12 +364,23 @@ func (o *operator) skipper(cmd *cli.Command) string {
 }
 
 func (c *call) skipLetter(ctx context.Context) error {
-	found, err := c.find(ctx)
+	found, err := c.one(ctx)
 	if err != nil {
 		return err
 	}
-	if err := found.skip(ctx, c.cmd.String("reason"), c.skipper(c.cmd), time.Now()); err != nil {
+	store, commands, err := c.queues()
+	if err != nil {
 		return err
 	}
-	return c.outcome(ctx, []stuck{found})
+	reason, by := c.cmd.String("reason"), c.skipper(c.cmd)
+	for _, each := range found.letters {
+		err = store.SkipEvent(ctx, each.Key, each.SeqNr, reason, by, time.Now())
+	}
+	for _, each := range found.commands {
+		err = commands.Skip(ctx, each.Target, each.EventID, reason, by, time.Now())
+	}
+	if err != nil {
+		return err
+	}
+	return c.outcome(ctx)
 }
