@@ -111,7 +111,7 @@ func TestTheFilesAreInTheFolder(t *testing.T) {
 		t.Fatalf("%v, and it said %s", err, said)
 	}
 	expectEntries(t, parent, "50%41 #1?")
-	expectEntries(t, env["DATA_DIR"], "events.db", "events.db.lock", "readmodel.db", "readmodel.db.lock")
+	expectEntries(t, env["DATA_DIR"], "events.db", "readmodel.db", "standalone.lock")
 }
 
 func expectEntries(t *testing.T, folder string, want ...string) {
