@@ -95,7 +95,9 @@ func (a *Access) ProtectPage(server *httpserver.Server) {
 	if a.IsOpen() {
 		server.Note("warning", OpenWarning)
 	} else {
-		server.Checks = append(server.Checks, httpserver.Check{Name: "issuer", Run: a.Verifier.Ready})
+		server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) {
+			health.Check("issuer", a.Verifier.Ready(ctx))
+		})
 	}
 }
 

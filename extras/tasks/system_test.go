@@ -68,7 +68,7 @@ func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
 		Source: "write-api", Log: log, Timeout: 10 * time.Second,
 		Wrap: []func(rest.Perform) rest.Perform{intake.Accept}, Describe: []func(*huma.OpenAPI){tasks.Describe(all)},
 	})
-	return system{httpserver.Wrap(log, nil, httpserver.WithProblems(mux, "")), onTasks, all}
+	return system{httpserver.Wrap(log, nil, nil, httpserver.WithProblems(mux, "")), onTasks, all}
 }
 
 // forOperators has a command that tasks can't send.

@@ -3,7 +3,9 @@ package httpserver
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,17 +15,10 @@ import (
 	"example.com/threads/es"
 )
 
-// Check is a dependency that a program needs to answer requests.
-type Check struct {
-	Name string // such as "database"
-	Run  func(ctx context.Context) error
-}
-
 // Health is the answer of /health/ready.
 type Health struct {
 	members map[string]any // beside the checks and what follows from them
-	checks  map[string]string
-	reasons []string
+	checks  map[string]error
 }
 
 // Set sets a member of the answer.
@@ -40,18 +35,9 @@ func (h *Health) Warn(warnings ...string) {
 	}
 }
 
-// Check adds a check: failed with an error, whose [es.PublicReason] is told, otherwise ok.
-func (h *Health) Check(name string, err error) {
-	h.checks[name] = "ok"
-	if err == nil {
-		return
-	}
-	h.checks[name] = "failed"
-	if reason := es.PublicReason(err); reason != "" {
-		h.reasons = append(h.reasons, reason)
-	}
-	h.members["status"] = "not ready"
-}
+// Check adds a check of a dependency: failed with an error, otherwise ok. The error is logged; only its
+// [es.PublicReason] is sent.
+func (h *Health) Check(name string, err error) { h.checks[name] = err }
 
 const checkTimeout = 2 * time.Second
 
@@ -64,8 +50,9 @@ func (p Public) Error() string { return string(p) }
 func (p Public) Reason() string { return string(p) }
 
 // Handler serves the routes with the server's health, the metrics in the registry, and a problem document for requests
-// that have no route; hint names the existing paths.
+// that have no route; hint names the existing paths. From then on the server measures its requests.
 func (s *Server) Handler(routes chi.Router, registry *prometheus.Registry, hint string) http.Handler {
+	s.durations = NewDurations(registry)
 	routes.Get("/health/alive", s.Alive)
 	routes.Get("/health/ready", s.Ready)
 	routes.Method(http.MethodGet, "/metrics", Metrics(registry))
@@ -77,30 +64,30 @@ func (s *Server) Alive(w http.ResponseWriter, _ *http.Request) {
 	s.answer(w, http.StatusOK, map[string]any{"status": "alive"})
 }
 
-// Ready answers /health/ready: 200 if every check of the server passes, otherwise 503, with the result of each check.
-// Causes are logged; only a public reason is sent.
+// Ready answers /health/ready with the reports: 200 if every check has passed, otherwise 503.
 func (s *Server) Ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
-	health := &Health{members: map[string]any{"status": "ready"}, checks: map[string]string{}}
-	for _, check := range s.Checks {
-		err := check.Run(ctx)
-		if err != nil {
-			s.log.WarnContext(ctx, "not ready", "check", check.Name, "error", err)
+	health := &Health{members: map[string]any{}, checks: map[string]error{}}
+	health.Warn(s.Notes["warning"])
+	for _, report := range s.Reports {
+		report(ctx, health)
+	}
+	verdict, status, results, reasons := "ready", http.StatusOK, map[string]string{}, []string(nil)
+	for _, name := range slices.Sorted(maps.Keys(health.checks)) {
+		results[name] = "ok"
+		if err := health.checks[name]; err != nil {
+			s.log.WarnContext(ctx, "not ready", "check", name, "error", err)
+			verdict, status, results[name] = "not ready", http.StatusServiceUnavailable, "failed"
+			if reason := es.PublicReason(err); reason != "" {
+				reasons = append(reasons, reason)
+			}
 		}
-		health.Check(check.Name, err)
 	}
-	if s.Report != nil {
-		health.Warn(s.Notes["warning"])
-		s.Report(ctx, health)
-	}
-	status := http.StatusOK
-	if health.members["status"] != "ready" {
-		status = http.StatusServiceUnavailable
-	}
-	health.members["checks"] = health.checks
-	if len(health.reasons) > 0 {
-		health.members["reason"] = strings.Join(health.reasons, "; ")
+	health.Set("status", verdict)
+	health.Set("checks", results)
+	if len(reasons) > 0 {
+		health.Set("reason", strings.Join(reasons, "; "))
 	}
 	s.answer(w, status, health.members)
 }

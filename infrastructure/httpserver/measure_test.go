@@ -16,12 +16,17 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 )
 
+// measured serves handler, and measures the requests in the registry.
+func measured(registry *prometheus.Registry, handler http.Handler) http.Handler {
+	return httpserver.Wrap(slog.New(slog.DiscardHandler), nil, httpserver.NewDurations(registry), handler)
+}
+
 func TestRequestsAreMeasuredByRoute(t *testing.T) {
 	registry := httpserver.NewRegistry()
 	mux := chi.NewRouter()
 	mux.HandleFunc("POST /things/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) })
 	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/event-stream") })
-	handler := httpserver.Measure(registry, httpserver.WithProblems(mux, ""))
+	handler := measured(registry, httpserver.WithProblems(mux, ""))
 	for _, request := range []struct{ method, path string }{{"POST", "/things/1"}, {"POST", "/things/2"}, {"BREW", "/nowhere"}, {"GET", "/stream"}} {
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), request.method, request.path, nil))
 	}
@@ -66,12 +71,12 @@ func TestRequestsThatPanicAreMeasured(t *testing.T) {
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { panic(handle(w)) })
 	}
-	handler := httpserver.Measure(registry, mux)
+	handler := measured(registry, mux)
 	want := map[string]string{"/at-once": "500", "/aborted": "500", "/begun": "201", "/before-stream": "500", "/stream": ""}
 	for path := range want {
 		func() {
 			defer func() {
-				if reason := recover(); reason != broken && reason != http.ErrAbortHandler { //nolint:errorlint // they come through as they are
+				if reason := recover(); reason != nil && reason != http.ErrAbortHandler { //nolint:errorlint // as net/http does
 					t.Errorf("%s: the panic was changed to %v", path, reason)
 				}
 			}()
@@ -87,14 +92,12 @@ func TestRequestsThatPanicAreMeasured(t *testing.T) {
 	}
 }
 
-// TestAPanicIsMeasuredAsItIsAnswered has the programs' order of middleware: measuring is inside of recovering.
 func TestAPanicIsMeasuredAsItIsAnswered(t *testing.T) {
 	registry := httpserver.NewRegistry()
 	mux := chi.NewRouter()
 	mux.HandleFunc("POST /broken", func(http.ResponseWriter, *http.Request) { panic("broken") })
-	measured := httpserver.Measure(registry, mux)
 	answer := httptest.NewRecorder()
-	httpserver.Wrap(slog.New(slog.DiscardHandler), nil, measured).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/broken", nil))
+	measured(registry, mux).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/broken", nil))
 	if page := collect(t, registry); answer.Code != http.StatusInternalServerError || !strings.Contains(page, `_count{method="POST",route="/broken",status="500"} 1`) {
 		t.Errorf("answered %d and measured\n%s", answer.Code, page)
 	}

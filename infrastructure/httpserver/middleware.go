@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"maps"
@@ -10,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/infrastructure/logging"
@@ -31,8 +34,9 @@ const (
 // The id is the client's X-Request-Id if it has 1 to 128 visible ASCII characters, otherwise a new one. It is in the
 // header of the request, for the handler, and of the response, for the client. Log lines with the request's context
 // contain it as request_id, and the trace as trace_id: that of a traceparent header, or a new one with a tracer. With a
-// tracer, which may be nil, every request except routine ones and streams has a span.
-func Wrap(log *slog.Logger, tracer trace.Tracer, next http.Handler) http.Handler {
+// tracer, which may be nil, every request except routine ones and streams has a span. durations are those of
+// [NewDurations], or nil.
+func Wrap(log *slog.Logger, tracer trace.Tracer, durations *prometheus.HistogramVec, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		started := time.Now()
 		id := requestID(r)
@@ -41,26 +45,29 @@ func Wrap(log *slog.Logger, tracer trace.Tracer, next http.Handler) http.Handler
 		guard(w.Header())
 
 		ctx, span := startSpan(logging.With(r.Context(), slog.String("request_id", id)), tracer, r)
-		r = r.WithContext(ctx)
+		route := chi.NewRouteContext() // the router fills it in
+		r = r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, route))
 		response := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		defer func() {
-			status := statusOf(response)
-			endSpan(span, status)
+			aborted := answerPanic(log, response, r, recover())
+			status := cmp.Or(response.Status(), http.StatusOK)
+			if aborted && response.Status() == 0 {
+				status = http.StatusInternalServerError
+			}
+			endSpan(span, r, route.RoutePattern(), status)
+			measure(durations, r, route.RoutePattern(), status, response.Header(), time.Since(started))
 			log.LogAttrs(r.Context(), levelOf(r, status), "request",
 				slog.String("method", cut(r.Method)),
 				slog.String("path", cut(r.URL.Path)),
 				slog.Int("status", status),
 				slog.Float64("duration_ms", float64(time.Since(started).Microseconds())/1000),
 				slog.String("tenant", cut(r.Header.Get(tenantHeader))))
+			if aborted {
+				panic(http.ErrAbortHandler) // the client must notice that the response is incomplete
+			}
 		}()
-		defer recoverPanic(log, response, r)
 		next.ServeHTTP(response, r)
 	})
-}
-
-// statusOf returns the status of a response, which is 200 if the handler has written nothing.
-func statusOf(response middleware.WrapResponseWriter) int {
-	return cmp.Or(response.Status(), http.StatusOK)
 }
 
 // guards keep browsers from guessing what an answer is, from storing it, from loading anything for it and from
@@ -88,24 +95,21 @@ func isRoutine(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/health/") || r.URL.Path == "/metrics"
 }
 
-// recoverPanic turns a panic into a log line and, if nothing was sent yet, a problem document. It passes on
-// [http.ErrAbortHandler], with which a handler drops the connection.
-func recoverPanic(log *slog.Logger, response middleware.WrapResponseWriter, r *http.Request) {
-	reason := recover()
-	if reason == nil {
-		return
-	}
-	if reason == http.ErrAbortHandler { //nolint:errorlint // net/http compares it in the same way
-		panic(reason)
+// answerPanic turns a panic into a log line and, if nothing was sent yet, a problem document. It returns true if the
+// connection must be dropped instead, also by the panic of a handler that wants that ([http.ErrAbortHandler]).
+func answerPanic(log *slog.Logger, response middleware.WrapResponseWriter, r *http.Request, reason any) (aborted bool) {
+	if reason == nil || reason == http.ErrAbortHandler { //nolint:errorlint // net/http compares it in the same way
+		return reason != nil
 	}
 	log.ErrorContext(r.Context(), "panic while answering a request", "panic", reason, "stack", string(debug.Stack()))
 	if response.Status() != 0 {
-		panic(http.ErrAbortHandler) // the client must notice that the response is incomplete
+		return true
 	}
 	header := response.Header()
 	guard(header) // replaces the headers of the failed response
 	header.Del("Content-Length")
 	WriteProblem(response, http.StatusInternalServerError, "internal", "an internal error occurred; it was logged with the X-Request-Id of this response")
+	return false
 }
 
 func requestID(r *http.Request) string {

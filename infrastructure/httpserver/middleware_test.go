@@ -23,7 +23,7 @@ func answer(t *testing.T, handler http.HandlerFunc, header map[string]string) (*
 		request.Header.Set(name, value)
 	}
 	recorder := httptest.NewRecorder()
-	httpserver.Wrap(logging.Settings{}.Logger(out), nil, handler).ServeHTTP(recorder, request)
+	httpserver.Wrap(logging.Settings{}.Logger(out), nil, nil, handler).ServeHTTP(recorder, request)
 	var logged []map[string]any
 	for line := range strings.Lines(out.String()) {
 		var fields map[string]any
@@ -98,7 +98,7 @@ func TestRoutineRequestsAreLoggedAtDebug(t *testing.T) {
 		{"/metrics/create", http.StatusOK, "INFO"},
 	} {
 		out := &testenv.Log{}
-		handler := httpserver.Wrap(logging.Settings{Level: slog.LevelDebug}.Logger(out), nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		handler := httpserver.Wrap(logging.Settings{Level: slog.LevelDebug}.Logger(out), nil, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(test.status)
 		}))
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, test.path, nil))
@@ -168,7 +168,7 @@ func TestHealth(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = server.Close() }()
-	server.Checks = []httpserver.Check{{Name: "database", Run: func(context.Context) error { return broken }}}
+	server.Reports = append(server.Reports, func(_ context.Context, health *httpserver.Health) { health.Check("database", broken) })
 	server.Note("about", "this")
 	ask := func(handler http.HandlerFunc) *httptest.ResponseRecorder {
 		recorder := httptest.NewRecorder()

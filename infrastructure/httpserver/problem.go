@@ -2,7 +2,6 @@ package httpserver
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -23,16 +22,12 @@ func WriteProblem(w http.ResponseWriter, status int, code, detail string) {
 	}{status, http.StatusText(status), detail, code})
 }
 
-// WithProblems serves the routes, with a problem document for requests that have none. hint names the existing paths.
-// What has a route for GET answers HEAD, too.
+// WithProblems adds a problem document for requests that have no route; hint names the existing paths. What has a route
+// for GET answers HEAD, too.
 func WithProblems(routes chi.Router, hint string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	unrouted := func(w http.ResponseWriter, r *http.Request) {
 		has := func(method string) bool {
 			return routes.Match(chi.NewRouteContext(), method, cmp.Or(r.URL.RawPath, r.URL.Path))
-		}
-		if has(r.Method) {
-			routes.ServeHTTP(w, r)
-			return
 		}
 		var allowed []string
 		if has(http.MethodGet) {
@@ -45,21 +40,16 @@ func WithProblems(routes chi.Router, hint string) http.Handler {
 		case len(allowed) == 0:
 			WriteProblem(w, http.StatusNotFound, "path_not_found", "there is nothing at this path; "+hint)
 		case r.Method == http.MethodHead && slices.Contains(allowed, http.MethodHead):
-			ctx, route := withRoute(r)
+			route := chi.RouteContext(r.Context())
+			route.Reset()
 			route.RouteMethod = http.MethodGet
-			routes.ServeHTTP(w, r.WithContext(ctx))
+			routes.ServeHTTP(w, r)
 		default:
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
 			WriteProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path takes "+strings.Join(allowed, ", "))
 		}
-	})
-}
-
-// withRoute returns the context of a request with that of its route, which the router fills in.
-func withRoute(r *http.Request) (context.Context, *chi.Context) {
-	if route := chi.RouteContext(r.Context()); route != nil {
-		return r.Context(), route
 	}
-	route := chi.NewRouteContext()
-	return context.WithValue(r.Context(), chi.RouteCtxKey, route), route
+	routes.NotFound(unrouted)
+	routes.MethodNotAllowed(unrouted)
+	return routes
 }

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -40,16 +41,15 @@ type Server struct {
 	Tracer trace.Tracer
 	// Around wraps the handler, the first one outermost. Set it before Serve.
 	Around []func(http.Handler) http.Handler
-	// Checks decide on readiness.
-	Checks []Check
-	// Report, unless nil, adds to the health after the checks.
-	Report func(context.Context, *Health)
+	// Reports make the answer of /health/ready.
+	Reports []func(context.Context, *Health)
 	// Notes are further facts about the program, by name: members of its health responses.
 	Notes map[string]string
 
-	listener net.Listener
-	log      *slog.Logger
-	grace    time.Duration
+	listener  net.Listener
+	log       *slog.Logger
+	durations *prometheus.HistogramVec // nil: requests are not measured
+	grace     time.Duration
 }
 
 // Listen listens on address, such as ":28080". Port 0 takes any free port; see [Server.Addr]. setting is the name of
@@ -98,7 +98,7 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	for _, around := range slices.Backward(s.Around) {
 		handler = around(handler)
 	}
-	wrapped := Wrap(s.log, s.Tracer, handler)
+	wrapped := Wrap(s.log, s.Tracer, s.durations, handler)
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			running.Add(1)

@@ -29,23 +29,20 @@ func startSpan(ctx context.Context, tracer trace.Tracer, r *http.Request) (conte
 	return ctx, span
 }
 
-func endSpan(span trace.Span, status int) {
+// endSpan names the span by the request's method and route, which is known after the response.
+func endSpan(span trace.Span, r *http.Request, route string, status int) {
 	if span == nil {
 		return
 	}
 	if span.IsRecording() {
+		if route != "" {
+			span.SetName(cut(r.Method) + " " + route)
+			span.SetAttributes(attribute.String("http.route", route))
+		}
 		span.SetAttributes(attribute.Int("http.response.status_code", status))
 		if status >= http.StatusInternalServerError {
 			span.SetStatus(codes.Error, http.StatusText(status))
 		}
 	}
 	span.End()
-}
-
-// nameSpan names the span of a request by its method and route, which is known after the response.
-func nameSpan(r *http.Request, route string) {
-	if span := trace.SpanFromContext(r.Context()); route != "" && span.IsRecording() {
-		span.SetName(cut(r.Method) + " " + route)
-		span.SetAttributes(attribute.String("http.route", route))
-	}
 }

@@ -24,7 +24,7 @@ func TestRequestsAreTraced(t *testing.T) {
 	mux := chi.NewRouter()
 	mux.HandleFunc("POST /things/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	mux.HandleFunc("/health/ready", func(http.ResponseWriter, *http.Request) {})
-	handler := httpserver.Wrap(logging.Settings{}.Logger(&log), tracer, httpserver.Measure(httpserver.NewRegistry(), mux))
+	handler := httpserver.Wrap(logging.Settings{}.Logger(&log), tracer, nil, mux)
 	for _, request := range []struct{ path, header, value string }{
 		{path: "/things/7"}, {path: "/health/ready"},
 		{"/things/7", "Upgrade", "websocket"}, {"/things/7", "Accept", "text/event-stream"},

@@ -51,7 +51,7 @@ func (f fails[C]) Snapshot(context.Context, es.Caller, string) (uint64, error) {
 func handlerOf(aggregates []rest.Aggregate, log io.Writer) http.Handler {
 	logger := slog.New(slog.NewJSONHandler(log, nil))
 	mux := rest.NewHandler(aggregates, rest.Settings{Source: "write-api", Log: logger, Timeout: 10 * time.Second})
-	return httpserver.Wrap(logger, nil, new(httpserver.Server).Handler(mux, httpserver.NewRegistry(), "/docs tells what there is"))
+	return httpserver.Wrap(logger, nil, nil, new(httpserver.Server).Handler(mux, httpserver.NewRegistry(), "/docs tells what there is"))
 }
 
 // answer is a response.

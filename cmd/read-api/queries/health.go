@@ -40,8 +40,7 @@ func (h health) report(ctx context.Context, health *httpserver.Health) {
 		report, err = rowstore.ReadReport(ctx, h.db, chatrows.Projection)
 	}
 	if err != nil {
-		h.log.WarnContext(ctx, "not ready", "check", "database", "error", err)
-		err = httpserver.Public("the database of the read model can't be used; the log says why")
+		err = fmt.Errorf("%w: %w", httpserver.Public("the database of the read model can't be used; the log says why"), err)
 	}
 	health.Check("database", err)
 	silent := time.Since(report.At)

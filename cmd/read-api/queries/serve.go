@@ -86,7 +86,7 @@ func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts sys
 	if err != nil {
 		return nil, err
 	}
-	server.Report = health{db, store, parts.Log}.report
+	server.Reports = append(server.Reports, health{db, store, parts.Log}.report)
 	parts.Registry.MustRegister(collectors.NewDBStatsCollector(db.DB, "read_model"))
 
 	reader := queryreader.New(db)
@@ -118,7 +118,7 @@ func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts sys
 	for path, file := range page {
 		mux.Handle("GET "+path, file)
 	}
-	handler := httpserver.Measure(parts.Registry, server.Handler(mux, parts.Registry, "GraphQL is at /graphql, and / is a page to try it on"))
+	handler := server.Handler(mux, parts.Registry, "GraphQL is at /graphql, and / is a page to try it on")
 	return &Server{server, watcher, handler, endStreams}, nil
 }
 

@@ -92,7 +92,7 @@ func Listen(ctx context.Context, s Settings, ports Ports, parts system.Parts) (*
 		return nil, err
 	}
 	updater := run.New(options(s, ports, parts), parts.Registry)
-	server.Report = func(ctx context.Context, health *httpserver.Health) { report(health, updater.Look(ctx)) }
+	server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) { report(health, updater.Look(ctx)) })
 	mux := chi.NewRouter()
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")

@@ -33,7 +33,10 @@ func Listen(ctx context.Context, address string, settings Settings, store *event
 	// extra:tenants {
 	server.Around = append(server.Around, parts.Tenants.Middleware(tenants.InJournal(store.Gateway, parts.Log), parts.Log))
 	// extra:tenants }
-	server.Checks = append(server.Checks, httpserver.Check{Name: "store", Run: store.Check}, httpserver.Check{Name: "clock", Run: store.CheckClock})
+	server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) {
+		health.Check("store", store.Check(ctx))
+		health.Check("clock", store.CheckClock(ctx))
+	})
 	measured := es.NewMetrics()
 	parts.Registry.MustRegister(append(store.Metrics, measured)...)
 	commands := New(
@@ -56,6 +59,6 @@ func Listen(ctx context.Context, address string, settings Settings, store *event
 	docs.AddTo(api)
 	return &Server{server, func(ctx context.Context) error {
 		defer commands.Finish(ctx, parts.Log)
-		return server.Serve(ctx, httpserver.Measure(parts.Registry, server.Handler(api, parts.Registry, "/docs tells what there is")))
+		return server.Serve(ctx, server.Handler(api, parts.Registry, "/docs tells what there is"))
 	}}, nil
 }
