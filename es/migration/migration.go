@@ -84,19 +84,6 @@ func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
 	return taken, err
 }
 
-// Status lists the set's migrations in order.
-func Status(ctx context.Context, db *sqlx.DB, set Set) ([]*goose.MigrationStatus, error) {
-	provider, err := set.open(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	states, err := provider.Status(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the state of the %s: %w", set, err)
-	}
-	return states, nil
-}
-
 // Check returns a [*VersionError] if a set's schema in db is not the one of this program. Call it at a program's start.
 // It only reads, so it may run during a migration.
 func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error {
