@@ -65,9 +65,8 @@ func TestMessagesBothWays(t *testing.T) {
 						more = page.PageInfo.HasNextPage
 						border = fmt.Sprintf(`after: "%s"`, *page.PageInfo.EndCursor)
 					}
-					if behind := map[bool]bool{true: page.PageInfo.HasNextPage, false: page.PageInfo.HasPreviousPage}[backward]; behind != (begun && size > 1) {
-						// With pages of one row, the deleted rows were all rows on that side.
-						t.Errorf("size %d backward %v: there are rows on the side that was deleted: %v", size, backward, behind)
+					if behind := map[bool]bool{true: page.PageInfo.HasNextPage, false: page.PageInfo.HasPreviousPage}[backward]; behind != begun {
+						t.Errorf("size %d backward %v: there were rows on the side of the cursor: %v", size, backward, behind)
 					}
 					seen := page.Edges[len(page.Edges)-1].Node.ID
 					if backward {

@@ -59,6 +59,6 @@ type Range struct {
 // Page is a part of a list.
 type Page[T any] struct {
 	Items       []T
-	HasPrevious bool // there is a row before the first of Items
-	HasNext     bool // there is a row after the last of Items
+	HasPrevious bool // there is a row before the first of Items, or there was one: the range has an After
+	HasNext     bool // there is a row after the last of Items, or there was one: the range has a Before
 }

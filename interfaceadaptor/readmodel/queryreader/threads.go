@@ -129,87 +129,82 @@ func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Ra
 	if err != nil {
 		return query.Page[query.Thread]{}, err
 	}
-	found, err := r.few(ctx, viewer, page)
-	whole := len(found[partMany]) == 0
-	if err == nil && !whole {
+	found, many, err := r.few(ctx, viewer, page)
+	whole := !many
+	if err == nil && many {
 		found, whole, err = r.walk(ctx, viewer, page)
 	}
 	if err == nil && !whole {
 		return Page(ctx, r, threads, threadsOfViewer, page, viewer.Tenant.String(), viewer.User.String())
 	}
-	return found.page(threadsOfViewer, page), err
+	return pageOf(threadsOfViewer, found, page), err
 }
 
 // few reads the page of a viewer with fewer than fewThreads, or finds that there are more.
-func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (foundPage[query.Thread], error) {
+func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (found []query.Thread, many bool, err error) {
 	var s unionStatement
 	tenant, user := viewer.Tenant.String(), viewer.User.String()
-	threadsOfFew.add(&s, page, tenant, user, tenant, user, tenant)
-	s.begin(partMany, fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ?`, threadsOfTenant.Columns, counted, fewThreads),
+	threadsOfFew.add(&s, selectionOf(page), tenant, user, tenant, user, tenant)
+	s.begin(fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ?`, threadsOfTenant.Columns, counted, fewThreads),
 		tenant, user, tenant)
 	s.end(" LIMIT 1")
-	found := foundPage[query.Thread]{}
-	return found, run(ctx, r, &s, threads, found.take)
+	err = run(ctx, r, &s, threads, func(part int, row query.Thread) {
+		if part == 0 {
+			found = append(found, row)
+		} else {
+			many = true
+		}
+	})
+	return found, many, err
 }
 
 // walk searches the tenant's threads for the page's, from the start of the page. whole is false if the page is not
 // complete at the maximum.
-func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range) (found foundPage[query.Thread], whole bool, err error) {
-	parts, tenant := partsOf(page), viewer.Tenant.String()
-	var s unionStatement
-	for _, p := range parts {
-		p.limit, p.offset = 1, walked
-		threadsOfTenant.addPart(&s, p, tenant)
+func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range) (found []query.Thread, whole bool, err error) {
+	p, tenant := selectionOf(page), viewer.Tenant.String()
+	end, err := read(ctx, r, threads, threadsOfTenant, selection{backward: p.backward, offset: walked, limit: 1, bounds: p.bounds}, tenant)
+	if err != nil {
+		return nil, false, err
 	}
-	found, ends := foundPage[query.Thread]{}, foundPage[query.Thread]{} // ends of the searches
-	if err = run(ctx, r, &s, threads, ends.take); err != nil {
-		return found, false, err
+	if len(end) > 0 {
+		p.bounds = append(p.bounds, bound{beyond: p.backward, of: end[0].Position()})
 	}
-	s = unionStatement{}
-	for _, p := range parts {
-		if end := ends[p.part]; len(end) > 0 {
-			p.bounds = append(p.bounds, bound{beyond: p.backward, orAt: true, of: end[0].Position()})
-		}
-		threadsWalked(r).addPart(&s, p, tenant, viewer.User.String())
-	}
-	err = run(ctx, r, &s, threads, found.take)
-	whole = !slices.ContainsFunc(parts, func(p selection) bool { return len(ends[p.part]) > 0 && len(found[p.part]) < p.limit })
-	return found, whole, err
+	found, err = read(ctx, r, threads, threadsWalked(r), p, tenant, viewer.User.String())
+	return found, len(end) == 0 || len(found) == p.limit, err
 }
 
 // Members implements [query.Reader].
 func (r *Reader) Members(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
-	return pagesOf(ctx, r, membersOfThread, members, tenant, of, page, func(row query.Member) thread.ID { return row.Thread })
+	return pagesOf(ctx, r, membersOfThread, members, tenant, of, page)
 }
 
 // Messages implements [query.Reader].
 func (r *Reader) Messages(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
-	return pagesOf(ctx, r, messagesOfThread, messages, tenant, of, page, func(row query.Message) thread.ID { return row.Thread })
+	return pagesOf(ctx, r, messagesOfThread, messages, tenant, of, page)
 }
 
 // pagesOf reads the same page of the lists of several threads, in one statement unless that exceeds maxSelects.
-func pagesOf[R query.Positioned](ctx context.Context, r *Reader, l List, of table.Table[R], tenant es.Tenant, threads []thread.ID, page query.Range,
-	threadOf func(R) thread.ID,
+func pagesOf[R query.Positioned](
+	ctx context.Context, r *Reader, l List, of table.Table[R], tenant es.Tenant, threads []thread.ID, page query.Range,
 ) (map[thread.ID]query.Page[R], error) {
 	after := fmt.Sprintf("SELECT %s FROM %s WHERE tenant_code = ? AND id = ? AND thread_id = ?", l.At, of.Name)
 	page, err := r.begin(ctx, page, errAfter, after, tenant.String(), page.AfterID, threads[0].String())
 	if err != nil {
 		return nil, err
 	}
-	lists := make(map[thread.ID]foundPage[R], len(threads))
-	for some := range slices.Chunk(threads, maxSelects/len(partsOf(page))) {
+	pages := make(map[thread.ID]query.Page[R], len(threads))
+	for some := range slices.Chunk(threads, maxSelects) {
 		var s unionStatement
 		for _, id := range some {
-			lists[id] = foundPage[R]{}
-			l.add(&s, page, tenant.String(), id.String())
+			l.add(&s, selectionOf(page), tenant.String(), id.String())
 		}
-		if err := run(ctx, r, &s, of, func(p selectPart, row R) { lists[threadOf(row)].take(p, row) }); err != nil {
+		found := make([][]R, len(some))
+		if err := run(ctx, r, &s, of, func(part int, row R) { found[part] = append(found[part], row) }); err != nil {
 			return nil, err
 		}
-	}
-	pages := make(map[thread.ID]query.Page[R], len(threads))
-	for id, list := range lists {
-		pages[id] = list.page(l, page)
+		for i, id := range some {
+			pages[id] = pageOf(l, found[i], page)
+		}
 	}
 	return pages, nil
 }
