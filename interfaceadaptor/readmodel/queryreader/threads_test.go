@@ -81,7 +81,7 @@ func expectPage(t *testing.T, db *readmodeltest.Database, viewer query.Viewer, a
 	if !asked.Before.IsZero() {
 		to = max(from, len(slices.DeleteFunc(slices.Clone(list), func(p query.Position) bool { return comparePositions(p, asked.Before) <= 0 })))
 	}
-	previous, next := from > 0, to < len(list)
+	previous, next := !asked.After.IsZero(), !asked.Before.IsZero()
 	if asked.Backward && to-from > asked.Limit {
 		from, previous = to-asked.Limit, true
 	} else if to-from > asked.Limit {
