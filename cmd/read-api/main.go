@@ -10,8 +10,9 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/read-api/queries"
 	"example.com/threads/es/database"
-	"example.com/threads/extras/erasure"         // extra:erasure
-	"example.com/threads/extras/erasure/awskeys" // extra:erasure
+	"example.com/threads/extras/erasure"          // extra:erasure
+	"example.com/threads/extras/erasure/awskeys"  // extra:erasure
+	"example.com/threads/extras/observe/awscalls" // extra:observe
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -66,8 +67,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	defer func() { _ = db.Close() }()
+	observed := awscalls.Observe(parts.Registry) // extra:observe
 	store, closeStore := eventstore.Later(func(ctx context.Context) (*eventstore.Store, error) {
-		return dynamo.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer})
+		return dynamo.Open(
+			ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer},
+			observed, // extra:observe
+		)
 	})
 	defer func() { err = errors.Join(err, closeStore(context.WithoutCancel(ctx))) }()
 	if parts.Keys, err = awskeys.OpenIn(ctx, s.erasure, store); err != nil { // extra:erasure {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/read-model-updater/projections"
 	"example.com/threads/cmd/write-api/commands" // extra:tasks
@@ -16,6 +18,7 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/extras/erasure"            // extra:erasure
 	"example.com/threads/extras/erasure/awskeys"    // extra:erasure
+	"example.com/threads/extras/observe/awscalls"   // extra:observe
 	"example.com/threads/extras/publishing"         // extra:publishing
 	"example.com/threads/extras/publishing/kafka"   // extra:publishing
 	"example.com/threads/extras/publishing/nats"    // extra:publishing
@@ -85,7 +88,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer parts.Close()
-	open := func(ctx context.Context) (projections.Databases, error) { return s.open(ctx, parts) }
+	var options []func(*dynamodb.Options)
+	options = append(options, awscalls.Observe(parts.Registry)) // extra:observe
+	open := func(ctx context.Context) (projections.Databases, error) { return s.open(ctx, parts, options) }
 	server, err := projections.Listen(ctx, s.projections, projections.Ports{Open: open}, parts)
 	if err != nil {
 		return err
@@ -100,7 +105,7 @@ const silence = 3 * time.Second
 // spareConns are connections to the read model for repairs, retries, rebuilds and health, beside one for each shard.
 const spareConns = 16
 
-func (s settings) open(ctx context.Context, parts system.Parts) (d projections.Databases, err error) {
+func (s settings) open(ctx context.Context, parts system.Parts, options []func(*dynamodb.Options)) (d projections.Databases, err error) {
 	var opened []func() error
 	d.Close = func() {
 		for _, end := range slices.Backward(opened) {
@@ -123,7 +128,7 @@ func (s settings) open(ctx context.Context, parts system.Parts) (d projections.D
 	if err := migration.Check(ctx, d.ReadModel, system.Schemas()...); err != nil {
 		return d, fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	if d.Store, err = dynamo.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer}); err != nil {
+	if d.Store, err = dynamo.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer}, options...); err != nil {
 		return d, err
 	}
 	opened = append(opened, func() error { return d.Store.Close(context.WithoutCancel(ctx)) })

@@ -8,8 +8,9 @@ import (
 
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/commands"
-	"example.com/threads/extras/erasure"         // extra:erasure
-	"example.com/threads/extras/erasure/awskeys" // extra:erasure
+	"example.com/threads/extras/erasure"          // extra:erasure
+	"example.com/threads/extras/erasure/awskeys"  // extra:erasure
+	"example.com/threads/extras/observe/awscalls" // extra:observe
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -56,7 +57,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer parts.Close()
-	store, err := dynamo.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer})
+	store, err := dynamo.Open(
+		ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer},
+		awscalls.Observe(parts.Registry), // extra:observe
+	)
 	if err != nil {
 		return err
 	}

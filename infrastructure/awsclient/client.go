@@ -50,7 +50,6 @@ func Load(ctx context.Context) (aws.Config, error) {
 func DynamoDB(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, append(options, func(o *dynamodb.Options) {
 		o.DisableValidateResponseChecksum = true
-		o.APIOptions = append(o.APIOptions, initialize("trace", traceCall))
 	})...)
 }
 

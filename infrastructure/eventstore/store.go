@@ -34,7 +34,7 @@ type Store struct {
 	// CheckClock returns an error while this computer's clock differs too much from the store's. SQLite runs on this
 	// computer's clock.
 	CheckClock func(context.Context) error
-	// Metrics are those of the store: consumed capacity or connections, and the difference of the clocks.
+	// Metrics are those of the store: connections, and the difference of the clocks.
 	Metrics []prometheus.Collector
 	// Source returns a source of the store's changes. Sources of one store share the readers of its stream. No argument
 	// is called before Run.

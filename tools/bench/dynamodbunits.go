@@ -12,7 +12,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/extras/observe/awscalls"
 	"example.com/threads/interfaceadaptor/eventjson"
 )
 
@@ -27,7 +27,7 @@ func writeUnits(ctx context.Context, _ *lab) ([]reading, error) {
 		return nil, err
 	}
 	var meter unitMeter
-	if tables.client, err = newSDKClient(ctx, awsclient.CountCapacity(meter.count)); err != nil {
+	if tables.client, err = newSDKClient(ctx, awscalls.CountCapacity(meter.count)); err != nil {
 		return nil, err
 	}
 	var units [2]float64

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodbstreams"
@@ -15,8 +15,10 @@ import (
 	"example.com/threads/infrastructure/eventstore"
 )
 
-// Open connects to the store.
-func Open(ctx context.Context, settings eventstore.Settings, ports eventstore.Ports) (*eventstore.Store, error) {
+// Open connects to the store. With DynamoDB, the options are its client's.
+func Open(
+	ctx context.Context, settings eventstore.Settings, ports eventstore.Ports, options ...func(*sdk.Options),
+) (*eventstore.Store, error) {
 	if settings.Kind != eventstore.DynamoDB {
 		return eventstore.Open(ctx, settings, ports)
 	}
@@ -24,13 +26,7 @@ func Open(ctx context.Context, settings eventstore.Settings, ports eventstore.Po
 	if err != nil {
 		return nil, err
 	}
-	consumed := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "dynamodb_consumed_capacity_units_total",
-		Help: "Read and write units that answered calls took, by table, index (empty: the table itself) and operation.",
-	}, []string{"table", "index", "operation"})
-	client := awsclient.DynamoDB(config, awsclient.CountCapacity(func(table, index, operation string, units float64) {
-		consumed.WithLabelValues(table, index, operation).Add(units)
-	}))
+	client := awsclient.DynamoDB(config, options...)
 	gateway, err := dynamodb.New(client, dynamodb.Settings{
 		JournalTable: settings.JournalTable, SnapshotTable: settings.SnapshotTable, Shards: settings.Shards,
 		SnapshotKeep: settings.SnapshotKeep, SnapshotTTL: settings.SnapshotTTL, Clock: time.Now,
@@ -43,7 +39,6 @@ func Open(ctx context.Context, settings eventstore.Settings, ports eventstore.Po
 		Gateway: gateway,
 		Check:   gateway.Check,
 		Trouble: func(context.Context) error { return nil },
-		Metrics: []prometheus.Collector{consumed},
 		Source: func(projector projection.Sink, checkpoints projection.Checkpoints, polls eventstore.Polls) (run.Source, error) {
 			return dynamodbstreams.New(settings.JournalTable, dynamodbstreams.Ports{
 				Places: gateway, Tables: client, Streams: streams, Projector: projector, Checkpoints: checkpoints, Log: ports.Log,

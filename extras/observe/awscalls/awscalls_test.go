@@ -1,4 +1,4 @@
-package awsclient_test
+package awscalls_test
 
 import (
 	"context"
@@ -12,9 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/prometheus/client_golang/prometheus"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"example.com/threads/extras/observe/awscalls"
 	"example.com/threads/infrastructure/awsclient"
 )
 
@@ -32,7 +34,11 @@ func answering(t *testing.T, status int, answer string) (asked func() map[string
 		_, _ = w.Write([]byte(answer))
 	}))
 	t.Cleanup(server.Close)
-	setEnvironment(t, server.URL, server.URL)
+	for name, value := range map[string]string{
+		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_ENDPOINT_URL_DYNAMODB": server.URL,
+	} {
+		t.Setenv(name, value)
+	}
 	return func() map[string]any {
 		mutex.Lock()
 		defer mutex.Unlock()
@@ -52,7 +58,7 @@ func countingClient(t *testing.T) (client *dynamodb.Client, counted func() []con
 		t.Fatal(err)
 	}
 	var all []consumed
-	client = awsclient.DynamoDB(cfg, awsclient.CountCapacity(func(table, index, operation string, units float64) {
+	client = awsclient.DynamoDB(cfg, awscalls.CountCapacity(func(table, index, operation string, units float64) {
 		all = append(all, consumed{table, index, operation, units})
 	}))
 	return client, func() []consumed { return all }
@@ -114,7 +120,11 @@ func TestWithoutCapacityNothingIsCounted(t *testing.T) {
 
 func TestCallsHaveSpans(t *testing.T) {
 	answering(t, http.StatusOK, "{}")
-	client, _ := countingClient(t)
+	cfg, err := awsclient.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := awsclient.DynamoDB(cfg, awscalls.Observe(prometheus.NewRegistry()))
 	spans := tracetest.NewSpanRecorder()
 	ctx, parent := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)).Tracer("test").Start(t.Context(), "parent")
 	for _, ctx := range []context.Context{ctx, t.Context()} { // traced, and not traced

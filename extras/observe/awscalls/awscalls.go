@@ -1,4 +1,5 @@
-package awsclient
+// Package awscalls observes the calls to DynamoDB: their spans, and the capacity that they consume.
+package awscalls
 
 import (
 	"context"
@@ -8,12 +9,30 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 )
 
-const tracerName = "example.com/threads/infrastructure/awsclient"
+const tracerName = "example.com/threads/extras/observe/awscalls"
+
+// Observe returns an option for clients of DynamoDB whose calls are traced, and counted in the registry. Use it for all
+// clients of a program.
+func Observe(registry prometheus.Registerer) func(*dynamodb.Options) {
+	units := promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
+		Name: "dynamodb_consumed_capacity_units_total",
+		Help: "Read and write units that answered calls took, by table, index (empty: the table itself) and operation.",
+	}, []string{"table", "index", "operation"})
+	capacity := CountCapacity(func(table, index, operation string, consumed float64) {
+		units.WithLabelValues(table, index, operation).Add(consumed)
+	})
+	return func(o *dynamodb.Options) {
+		capacity(o)
+		o.APIOptions = append(o.APIOptions, initialize("trace", traceCall))
+	}
+}
 
 // around is what a middleware does with a call.
 type around = func(context.Context, middleware.InitializeInput, middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error)
