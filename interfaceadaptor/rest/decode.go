@@ -259,7 +259,7 @@ func membersOf(raw []byte) (all bodyMembers, ok bool) {
 		var next bodyMember
 		value, err := partial.Parse(rest, &next.name, 0) // what is left begins after white space
 		if err == nil {
-			rest, err = partial.Parse(value[1:], (*partial.RawMessage)(&next.value), partial.DontCopyRawMessage)
+			rest, err = partial.Parse(value[1:], &next.value, partial.DontCopyRawMessage)
 		}
 		if err != nil { // the two libraries differ in what JSON is
 			return nil, false
