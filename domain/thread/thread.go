@@ -131,12 +131,12 @@ type Memento struct {
 
 // Memento lays the state open. Its cost grows with the thread: it is not for the path of a command.
 func (t Thread) Memento() Memento {
-	return Memento{Deleted: t.deleted, Events: t.events, Name: t.name, Members: t.Participants(), Postings: t.postings.open()}
+	return Memento{Deleted: t.deleted, Events: t.events, Name: t.name, Members: t.Participants(), Postings: t.open()}
 }
 
 // Thread is the state that m was taken from.
 func (m Memento) Thread() Thread {
-	t := Thread{created: true, deleted: m.Deleted, events: m.Events, name: m.Name, postings: m.Postings.closed()}
+	t := Thread{created: true, deleted: m.Deleted, events: m.Events, name: m.Name, postings: m.closed()}
 	for _, member := range m.Members {
 		t = t.withMember(member)
 	}
