@@ -69,8 +69,9 @@ func readSettings(r *config.Reader) (s settings) {
 	s.databaseURL = eventstore.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
 	s.store.ReadClock(r)
-	s.projections.Commands = commands.ReadSettings(r) // extra:tasks {
-	s.store.ReadSnapshots(r)                          // extra:tasks }
+	working := r.Group("Long work (extras/tasks)") // extra:tasks {
+	s.projections.Commands = commands.ReadSettings(working)
+	s.store.ReadSnapshots(working) // extra:tasks }
 	s.erasure = erasure.ReadSettings(r, "")           // extra:erasure
 	s.system = system.ReadSettings(r, "info", "json")
 	s.system.Observe.ReadMetrics(r) // extra:observe

@@ -27,7 +27,11 @@ type Program[S any] struct {
 	More []map[string]string
 }
 
-// CheckHelp checks that --help lists exactly the variables that are read, each with its true default.
+// mostSettings is how many settings --help lists without the heading of an extra, at most: a reader takes in no more.
+const mostSettings = 20
+
+// CheckHelp checks that --help lists exactly the variables that are read, each with its true default, and few that are
+// not of an extra.
 func (p Program[S]) CheckHelp(t *testing.T) {
 	t.Helper()
 	read := map[string]bool{}
@@ -68,6 +72,11 @@ func (p Program[S]) told(t *testing.T) map[string]string {
 	var help bytes.Buffer
 	if err := p.Run(t.Context(), []string{"--help"}, func(string) string { return "" }, &help); err != nil {
 		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(help.String(), "Environment variables")
+	ofTheCore, _, _ := strings.Cut(list, "\n\n") // an extra's settings follow under its heading
+	if settings := strings.Count(ofTheCore, "\n  "); settings > mostSettings {
+		t.Errorf("--help lists %d settings without the heading of an extra, more than %d", settings, mostSettings)
 	}
 	told := map[string]string{}
 	for _, line := range regexp.MustCompile(`(?m)^  ([A-Z_]+)  (.*)$`).FindAllStringSubmatch(help.String(), -1) {

@@ -47,7 +47,7 @@ const (
 // the values of REBUILD, the default first.
 func ReadSettings(r *config.Reader, rebuild ...string) Settings {
 	// extra:operate {
-	ignore := r.String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
+	ignore := r.Group("Operations (extras/operate)").String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
 	// extra:operate }
 	return Settings{
 		Address: r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health, metrics and operators (/operate)"),

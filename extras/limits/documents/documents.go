@@ -36,6 +36,7 @@ type Limits struct {
 
 // ReadSettings reads them.
 func ReadSettings(r *config.Reader) Limits {
+	r = r.Group("Limits of queries (extras/limits)")
 	return Limits{
 		Complexity: r.Int("QUERY_COMPLEXITY_LIMIT", 20_000, 1, 10_000_000, "the most fields times page sizes of an operation"),
 		InFlight:   r.Int("COMPLEXITY_IN_FLIGHT", 20_000, 1, 100_000_000, "the complexity of all operations in progress; further ones wait"),
