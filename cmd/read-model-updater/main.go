@@ -71,8 +71,8 @@ func readSettings(r *config.Reader) (s settings) {
 	s.store.ReadClock(r)
 	working := r.Group("Long work (extras/tasks)") // extra:tasks {
 	s.projections.Commands = commands.ReadSettings(working)
-	s.store.ReadSnapshots(working) // extra:tasks }
-	s.erasure = erasure.ReadSettings(r, "")           // extra:erasure
+	s.store.ReadSnapshots(working)          // extra:tasks }
+	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
 	s.system = system.ReadSettings(r, "info", "json")
 	s.system.Observe.ReadMetrics(r) // extra:observe
 	return s

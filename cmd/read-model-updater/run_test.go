@@ -14,13 +14,15 @@ import (
 	"testing"
 	"time"
 
+	sdkstreams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/es"
+	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
-	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/tests/programtest"
 )
@@ -263,7 +265,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	projector := projection.New(store, projection.JournalReader{Journal: s.gateway}, projection.Options{}, append(system.ReadModel().Handlers, gizmos{})...)
 	config := testenv.DynamoDBConfig(t)
 	source := dynamodbstreams.New(s.env["JOURNAL_TABLE"], dynamodbstreams.Ports{
-		Places: s.gateway, Tables: awsclient.DynamoDB(config), Streams: dynamodbstreams.Share(awsclient.Streams(config)), Projector: projector, Checkpoints: store, Log: slog.New(slog.DiscardHandler),
+		Places: s.gateway, Tables: dynamodb.NewClient(config), Streams: dynamodbstreams.Share(sdkstreams.NewFromConfig(config)), Projector: projector, Checkpoints: store, Log: slog.New(slog.DiscardHandler),
 	}, dynamodbstreams.Settings{})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -24,7 +24,6 @@ import (
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
-	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/usecase/chat"
@@ -62,7 +61,7 @@ func newSystem(t *testing.T) *world {
 		},
 		user: newID[ident.UserAccount](),
 	}
-	gateway, err := dynamodb.New(awsclient.DynamoDB(testenv.DynamoDBConfig(t)), dynamodb.Settings{
+	gateway, err := dynamodb.New(dynamodb.NewClient(testenv.DynamoDBConfig(t)), dynamodb.Settings{
 		JournalTable: s.env["JOURNAL_TABLE"], SnapshotTable: s.env["SNAPSHOT_TABLE"], Clock: time.Now,
 	}, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -88,7 +87,7 @@ func (s *world) setUp(t *testing.T) *world {
 
 func (s *world) setUpTables(t *testing.T) {
 	t.Helper()
-	client := awsclient.DynamoDB(testenv.DynamoDBConfig(t))
+	client := dynamodb.NewClient(testenv.DynamoDBConfig(t))
 	if _, _, err := dynamodb.SetUpTables(t.Context(), client, dynamodb.Tables(s.env["JOURNAL_TABLE"], s.env["SNAPSHOT_TABLE"])); err != nil {
 		t.Fatal(err)
 	}

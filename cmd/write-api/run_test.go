@@ -16,7 +16,6 @@ import (
 
 	esdynamodb "example.com/threads/es/dynamodb"
 	"example.com/threads/es/estest/testenv"
-	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/tests/programtest"
 )
 
@@ -27,7 +26,7 @@ func withTables(t *testing.T) map[string]string {
 	t.Helper()
 	name := testenv.UniqueName(t)
 	journal, snapshot := name+"_journal", name+"_snapshot"
-	client := awsclient.DynamoDB(testenv.DynamoDBConfig(t))
+	client := esdynamodb.NewClient(testenv.DynamoDBConfig(t))
 	if _, _, err := esdynamodb.SetUpTables(t.Context(), client, esdynamodb.Tables(journal, snapshot)); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +72,7 @@ func TestAHeadThatIsLost(t *testing.T) {
 	p := start(t, testenv.DynamoDB(t), tables)
 	created := programtest.Post(t, p.URL+"/threads/create", create, nil)
 	id, _, _ := strings.Cut(created.Header.Get("Consistency-Token"), ":")
-	client, snapshots := awsclient.DynamoDB(testenv.DynamoDBConfig(t)), aws.String(tables["SNAPSHOT_TABLE"])
+	client, snapshots := esdynamodb.NewClient(testenv.DynamoDBConfig(t)), aws.String(tables["SNAPSHOT_TABLE"])
 	found, err := client.Scan(t.Context(), &dynamodb.ScanInput{
 		TableName: snapshots, FilterExpression: aws.String("attribute_exists(aid)"), // a sequence has none
 	})

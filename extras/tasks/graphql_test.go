@@ -15,6 +15,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
+	"example.com/threads/es/projection"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/graphql"
@@ -54,7 +55,7 @@ type endpoint string
 func serveTasks(t *testing.T, db *readmodeltest.Database) endpoint {
 	t.Helper()
 	reader, log := readmodeltest.NewReader(t, db.DB), slog.New(slog.DiscardHandler)
-	watcher := query.NewWatcher(reader, log)
+	watcher := projection.NewWatcher(reader.Versions, log)
 	go watcher.Run(t.Context())
 	queries := query.New(reader, watcher, query.Settings{})
 	type others struct{ generated.Resolvers }

@@ -19,6 +19,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es/estest/testenv"
+	"example.com/threads/es/projection"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/tests/readmodeltest"
@@ -60,7 +61,7 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 	out := &testenv.Log{}
 	log := slog.New(slog.NewTextHandler(out, nil))
 	// Versions are read through another connection, so that tests count only the statements of queries.
-	watcher := query.NewWatcher(readmodeltest.NewReader(t, db.DB), log)
+	watcher := projection.NewWatcher(readmodeltest.NewReader(t, db.DB).Versions, log)
 	reader := readmodeltest.NewReader(t, pool)
 	queries := query.New(reader, watcher, query.Settings{WaitTimeout: s.wait})
 

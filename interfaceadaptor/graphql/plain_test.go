@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/threads/es/projection"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
@@ -67,7 +68,7 @@ func TestAListCostsLittleForEachRow(t *testing.T) {
 	for range messages {
 		w.Post(chat, alice, "hello")
 	}
-	queries := query.New(reader, query.NewWatcher(reader, log), query.Settings{})
+	queries := query.New(reader, projection.NewWatcher(reader.Versions, log), query.Settings{})
 	handler := graphql.NewHandler(t.Context(), queries, executable(queries, nil), log, graphql.Settings{})
 	cost := func(first int) float64 {
 		body := `{"query": ` + strconv.Quote(`{ getMessages(`+ids(chat, alice)+`, first: `+strconv.Itoa(first)+`) { id threadId userAccountId text createdAt updatedAt } }`) + `}`

@@ -15,7 +15,7 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
-	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/eventstore/dynamo"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/usecase/chat"
 )
@@ -56,11 +56,11 @@ func newTables(ctx context.Context, streamed bool) (*testTables, error) {
 }
 
 func newSDKClient(ctx context.Context, options ...func(*sdk.Options)) (*sdk.Client, error) {
-	config, err := awsclient.Load(ctx)
+	config, err := dynamo.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return awsclient.DynamoDB(config, options...), nil
+	return dynamodb.NewClient(config, options...), nil
 }
 
 // commandPoster sends commands without HTTP.

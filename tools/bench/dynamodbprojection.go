@@ -18,7 +18,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/eventstore/dynamo"
 )
 
 // projectionDynamoDB measures the three programs on DynamoDB Local and MySQL or MariaDB.
@@ -114,11 +114,11 @@ func newReadModel(ctx context.Context, l *lab) (string, error) {
 
 // readStream reads the whole stream of the journal, shard by shard, and returns the number of its records.
 func (t *testTables) readStream(ctx context.Context) (records int, took time.Duration, err error) {
-	config, err := awsclient.Load(ctx)
+	config, err := dynamo.Load(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	client := awsclient.Streams(config)
+	client := dynamodbstreams.NewFromConfig(config)
 	table, err := t.client.DescribeTable(ctx, &sdk.DescribeTableInput{TableName: &t.journal})
 	if err != nil {
 		return 0, 0, err

@@ -11,9 +11,9 @@ import (
 
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
-	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/eventstore/dynamo"
 	"example.com/threads/infrastructure/program"
 )
 
@@ -39,11 +39,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if helped || err != nil {
 		return err
 	}
-	cfg, err := awsclient.Load(ctx)
+	cfg, err := dynamo.Load(ctx)
 	if err != nil {
 		return err
 	}
-	created, differences, err := dynamodb.SetUpTables(ctx, awsclient.DynamoDB(cfg), tables)
+	created, differences, err := dynamodb.SetUpTables(ctx, dynamodb.NewClient(cfg), tables)
 	for _, what := range created {
 		fmt.Fprintln(stdout, "created", what)
 	}

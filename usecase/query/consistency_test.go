@@ -6,23 +6,24 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/es/estest/testenv"
+	"example.com/threads/es/projection"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
+type versionsOf = func(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error)
+
 // watching returns a running watcher, which ends with the test, and queries that use it.
-func watching(t *testing.T, db *readmodeltest.Database, versions query.VersionReader, wait time.Duration) (*query.Queries, *query.Watcher) {
+func watching(t *testing.T, db *readmodeltest.Database, versions versionsOf, wait time.Duration) (*query.Queries, *projection.Watcher) {
 	t.Helper()
 	reader := readmodeltest.NewReader(t, db.DB)
-	watcher := query.NewWatcher(versions, slog.New(slog.DiscardHandler))
+	watcher := projection.NewWatcher(versions, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { watcher.Run(ctx) })
@@ -85,8 +86,8 @@ func TestTokens(t *testing.T) {
 
 func TestAwait(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		queries, _ := watching(t, db, readmodeltest.NewReader(t, db.Counted), 5*time.Second)
-		impatient, _ := watching(t, db, readmodeltest.NewReader(t, db.DB), 50*time.Millisecond)
+		queries, _ := watching(t, db, readmodeltest.NewReader(t, db.Counted).Versions, 5*time.Second)
+		impatient, _ := watching(t, db, readmodeltest.NewReader(t, db.DB).Versions, 50*time.Millisecond)
 		w := db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		id, other := w.Thread("chat", alice), w.Thread("other", alice)
@@ -136,7 +137,7 @@ func TestAwait(t *testing.T) {
 func TestAStrangerDoesNotLearnVersionsByTokens(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		const wait = 200 * time.Millisecond
-		queries, _ := watching(t, db, readmodeltest.NewReader(t, db.DB), wait)
+		queries, _ := watching(t, db, readmodeltest.NewReader(t, db.DB).Versions, wait)
 		w := db.World(t, "acme")
 		alice, bob, stranger := readmodeltest.NewUser(), readmodeltest.NewUser(), readmodeltest.NewUser()
 		id, deleted := w.Thread("chat", alice), w.Thread("deleted", alice)
@@ -168,7 +169,7 @@ func TestAStrangerDoesNotLearnVersionsByTokens(t *testing.T) {
 
 func TestAllWhoWaitShareTheStatements(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		queries, watcher := watching(t, db, readmodeltest.NewReader(t, db.Counted), time.Minute)
+		queries, watcher := watching(t, db, readmodeltest.NewReader(t, db.Counted).Versions, time.Minute)
 		w := db.World(t, "acme")
 		const waits = 200
 		chats := make([]thread.ID, waits)
@@ -221,9 +222,9 @@ func TestAllWhoWaitShareTheStatements(t *testing.T) {
 
 // broken is a version reader that fails until it is repaired.
 type broken struct {
-	query.VersionReader
-	mu  sync.Mutex
-	err error
+	versions versionsOf
+	mu       sync.Mutex
+	err      error
 }
 
 func (b *broken) set(err error) {
@@ -239,13 +240,13 @@ func (b *broken) Versions(ctx context.Context, keys []es.AggregateID) (map[es.Ag
 	if err != nil {
 		return nil, err
 	}
-	return b.VersionReader.Versions(ctx, keys)
+	return b.versions(ctx, keys)
 }
 
 func TestAReadModelThatCanNotBeRead(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		faulty := &broken{VersionReader: readmodeltest.NewReader(t, db.DB)}
-		queries, watcher := watching(t, db, faulty, 5*time.Second)
+		faulty := &broken{versions: readmodeltest.NewReader(t, db.DB).Versions}
+		queries, watcher := watching(t, db, faulty.Versions, 5*time.Second)
 		w := db.World(t, "acme")
 		id := w.Thread("chat", readmodeltest.NewUser())
 		changed := make(chan error, 1)
@@ -262,46 +263,4 @@ func TestAReadModelThatCanNotBeRead(t *testing.T) {
 			t.Errorf("a subscription is told %v, and could have waited", err)
 		}
 	})
-}
-
-// nothing is a read model without threads. It counts the polls.
-type nothing struct{ looks atomic.Int64 }
-
-func (n *nothing) Versions(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error) {
-	n.looks.Add(1)
-	return map[es.AggregateID]uint64{}, nil
-}
-
-func TestWakeTellsWhatTheReadModelDoesNotShowYet(t *testing.T) {
-	empty := &nothing{}
-	watcher := query.NewWatcher(empty, slog.New(slog.DiscardHandler))
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { watcher.Run(ctx) })
-	defer running.Wait()
-	defer stop()
-	tenant, err := es.ParseTenant("acme")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := chat.ThreadKey(tenant, readmodeltest.NewID[thread.Thread]())
-	woken := make(chan error, 1)
-	go func() { woken <- watcher.Await(t.Context(), map[es.AggregateID]uint64{key: 3}) }()
-	stillWaiting := func() { // the watcher polls while a caller waits
-		seen := empty.looks.Load()
-		testenv.Eventually(t, 5*time.Second, func() error {
-			if empty.looks.Load() < seen+3 {
-				return errors.New("nobody waits")
-			}
-			return nil
-		})
-	}
-	stillWaiting()
-	foreign := es.AggregateID{Type: key.Type, ID: key.ID} // the same id in another tenant
-	watcher.Wake(map[es.AggregateID]uint64{key: 2, foreign: 9})
-	stillWaiting()
-	watcher.Wake(map[es.AggregateID]uint64{key: 3})
-	if err := <-woken; err != nil {
-		t.Error(err)
-	}
 }

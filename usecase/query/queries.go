@@ -1,8 +1,8 @@
 // Package query answers questions about the read model: threads, their members and messages, as one viewer sees them.
 // The GraphQL adapter calls [Queries], and interfaceadaptor/readmodel/queryreader implements [Reader] with SQL.
 //
-// The read model follows the journal with a delay. A [Watcher] lets a query wait for the version in its client's token,
-// and a subscription for the next version.
+// The read model follows the journal with a delay. A [projection.Watcher] lets a query wait for the version in its
+// client's token, and a subscription for the next version.
 package query
 
 import (
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/projection"
 )
 
 // Reader reads the read model. It is safe for concurrent use. The number of SQL statements per call depends neither on
@@ -26,7 +27,7 @@ type Reader interface {
 // is safe for concurrent use.
 type Queries struct {
 	Reader
-	watcher  *Watcher
+	watcher  *projection.Watcher
 	settings Settings
 	types    []Awaitable
 }
@@ -40,7 +41,7 @@ type Settings struct {
 }
 
 // New returns queries on reader. watcher must run for [Queries.Await] and [Changes].
-func New(reader Reader, watcher *Watcher, settings Settings) *Queries {
+func New(reader Reader, watcher *projection.Watcher, settings Settings) *Queries {
 	settings.WaitTimeout = cmp.Or(settings.WaitTimeout, 2*time.Second)
 	q := &Queries{Reader: reader, watcher: watcher, settings: settings}
 	q.types = q.awaitable()

@@ -60,7 +60,7 @@ func ReadSettings(r *config.Reader) Settings {
 // Server is the read-api. It holds its listening address.
 type Server struct {
 	*httpserver.Server
-	watcher   *query.Watcher
+	watcher   *projection.Watcher
 	handler   http.Handler
 	endStream context.CancelFunc
 }
@@ -90,7 +90,7 @@ func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts sys
 	parts.Registry.MustRegister(collectors.NewDBStatsCollector(db.DB, "read_model"))
 
 	reader := queryreader.New(db)
-	watcher := query.NewWatcher(reader, parts.Log)
+	watcher := projection.NewWatcher(reader.Versions, parts.Log)
 	rows, schema := query.Reader(reader), generated.Schema()
 	rows = parts.Keys.Reader(rows)           // extra:erasure
 	schema = parts.Access.Schema(schema)     // extra:access
@@ -136,13 +136,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 // Changed reports what a projection in the same process has just committed, so that queries waiting for these versions
 // need not wait for the next poll of the database.
-func (s *Server) Changed(heads []projection.Head) {
-	versions := make(map[es.AggregateID]uint64, len(heads))
-	for _, head := range heads {
-		versions[head.Key] = head.Version
-	}
-	s.watcher.Wake(versions)
-}
+func (s *Server) Changed(heads []projection.Head) { s.watcher.Wake(heads) }
 
 // journalsOf returns what opens the journals in a store. // extra:chat {
 func journalsOf(open Store, parts system.Parts) func(context.Context) (query.Journals, error) {

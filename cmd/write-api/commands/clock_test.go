@@ -16,7 +16,6 @@ import (
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -109,7 +108,7 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 func onDynamoDB(t *testing.T) map[string]string {
 	name := testenv.UniqueName(t)
 	journal, snapshot := name+"_journal", name+"_snapshot"
-	client := awsclient.DynamoDB(testenv.DynamoDBConfig(t))
+	client := dynamodb.NewClient(testenv.DynamoDBConfig(t))
 	if _, _, err := dynamodb.SetUpTables(t.Context(), client, dynamodb.Tables(journal, snapshot)); err != nil {
 		t.Fatal(err)
 	}

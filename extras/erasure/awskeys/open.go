@@ -11,9 +11,9 @@ import (
 
 	esdynamodb "example.com/threads/es/dynamodb"
 	"example.com/threads/extras/erasure"
-	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/eventstore/dynamo"
 )
 
 // Table defines the keys' table in DynamoDB. Its backups must not be kept longer than erased data may exist.
@@ -66,7 +66,7 @@ func masterOf(ctx context.Context, s erasure.Settings) (erasure.Master, error) {
 	if s.KMSKey == "" {
 		return s.Master()
 	}
-	awsConfig, err := awsclient.Load(ctx)
+	awsConfig, err := dynamo.Load(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,9 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	esdynamodb "example.com/threads/es/dynamodb"
 	"example.com/threads/extras/observe/awscalls"
-	"example.com/threads/infrastructure/awsclient"
+	"example.com/threads/infrastructure/eventstore/dynamo"
 )
 
 // answering is a DynamoDB that answers every call with the same JSON and records the requests.
@@ -53,12 +54,12 @@ type consumed struct {
 
 func countingClient(t *testing.T) (client *dynamodb.Client, counted func() []consumed) {
 	t.Helper()
-	cfg, err := awsclient.Load(t.Context())
+	cfg, err := dynamo.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []consumed
-	client = awsclient.DynamoDB(cfg, awscalls.CountCapacity(func(table, index, operation string, units float64) {
+	client = esdynamodb.NewClient(cfg, awscalls.CountCapacity(func(table, index, operation string, units float64) {
 		all = append(all, consumed{table, index, operation, units})
 	}))
 	return client, func() []consumed { return all }
@@ -120,11 +121,11 @@ func TestWithoutCapacityNothingIsCounted(t *testing.T) {
 
 func TestCallsHaveSpans(t *testing.T) {
 	answering(t, http.StatusOK, "{}")
-	cfg, err := awsclient.Load(t.Context())
+	cfg, err := dynamo.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := awsclient.DynamoDB(cfg, awscalls.Observe(prometheus.NewRegistry()))
+	client := esdynamodb.NewClient(cfg, awscalls.Observe(prometheus.NewRegistry()))
 	spans := tracetest.NewSpanRecorder()
 	ctx, parent := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)).Tracer("test").Start(t.Context(), "parent")
 	for _, ctx := range []context.Context{ctx, t.Context()} { // traced, and not traced

@@ -3,17 +3,36 @@ package dynamo
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	sdkstreams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
-	"example.com/threads/infrastructure/awsclient"
 	"example.com/threads/infrastructure/eventstore"
 )
+
+var errNoRegion = errors.New("AWS_REGION is not set: name the region of the tables, such as eu-central-1 " +
+	"(for DynamoDB Local use any region, but always the same)")
+
+// Load reads where to connect, and as whom, from the SDK's own variables and files. It does not connect.
+func Load(ctx context.Context) (aws.Config, error) {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return cfg, fmt.Errorf("read the AWS settings: %w", err)
+	}
+	if cfg.Region == "" {
+		return cfg, errNoRegion
+	}
+	return dynamodb.Tuned(cfg), nil
+}
 
 // Open connects to the store. With DynamoDB, the options are its client's.
 func Open(
@@ -22,11 +41,11 @@ func Open(
 	if settings.Kind != eventstore.DynamoDB {
 		return eventstore.Open(ctx, settings, ports)
 	}
-	config, err := awsclient.Load(ctx)
+	config, err := Load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	client := awsclient.DynamoDB(config, options...)
+	client := dynamodb.NewClient(config, options...)
 	gateway, err := dynamodb.New(client, dynamodb.Settings{
 		JournalTable: settings.JournalTable, SnapshotTable: settings.SnapshotTable, Shards: settings.Shards,
 		SnapshotKeep: settings.SnapshotKeep, SnapshotTTL: settings.SnapshotTTL, Clock: time.Now,
@@ -34,7 +53,7 @@ func Open(
 	if err != nil {
 		return nil, err
 	}
-	streams := dynamodbstreams.Share(awsclient.Streams(config))
+	streams := dynamodbstreams.Share(sdkstreams.NewFromConfig(config))
 	store := &eventstore.Store{
 		Gateway: gateway,
 		Check:   gateway.Check,

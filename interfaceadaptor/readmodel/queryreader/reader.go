@@ -24,10 +24,7 @@ type Reader struct {
 	db *sqlx.DB
 }
 
-var (
-	_ query.Reader        = (*Reader)(nil)
-	_ query.VersionReader = (*Reader)(nil)
-)
+var _ query.Reader = (*Reader)(nil)
 
 // New returns a reader of the read model in db.
 func New(db *sqlx.DB) *Reader { return &Reader{db} }
@@ -44,7 +41,7 @@ func One[R any](ctx context.Context, r *Reader, of table.Table[R], missing error
 	return found, nil
 }
 
-// Versions implements [query.VersionReader].
+// Versions returns the version of each aggregate that the read model has, for a [projection.Watcher].
 func (r *Reader) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	versions, err := rowstore.Versions(ctx, r.db, chatrows.Projection, keys)
 	if err != nil {

@@ -1,15 +1,7 @@
-// Package awsclient creates the clients of DynamoDB and DynamoDB Streams for all programs. The SDK's default retries
-// and connections suit batch jobs; these are set for commands that a user waits for.
-//
-// The SDK's own variables say where to connect: AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB,
-// AWS_ENDPOINT_URL_DYNAMODB_STREAMS (the last two are not needed on AWS) and those of the credentials. The clients are
-// used by the DynamoDB gateway (es/dynamodb), the stream's source and tools/dynamodb-setup.
-package awsclient
+package dynamodb
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -19,42 +11,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 )
 
-var errNoRegion = errors.New("AWS_REGION is not set: name the region of the tables, such as eu-central-1 " +
-	"(for DynamoDB Local use any region, but always the same)")
-
-// Load reads the SDK's variables and files and returns a configuration with this package's retries and connections. It
-// does not connect. Without a region it fails with an error that names the variable.
-func Load(ctx context.Context) (aws.Config, error) {
-	cfg, err := config.LoadDefaultConfig(ctx,
-		config.WithRetryer(newRetryer),
-		config.WithHTTPClient(newHTTPClient()),
-	)
-	if err != nil {
-		return aws.Config{}, fmt.Errorf("read the AWS settings: %w", err)
-	}
-	if cfg.Region == "" {
-		return aws.Config{}, errNoRegion
-	}
-	return cfg, nil
+// Tuned returns cfg with retries and connections for commands that somebody waits for. The SDK's own suit batch jobs.
+func Tuned(cfg aws.Config) aws.Config {
+	cfg.Retryer, cfg.HTTPClient = newRetryer, newHTTPClient()
+	return cfg
 }
 
-// DynamoDB returns a client of the tables. It is safe for concurrent use and meant to be shared.
+// NewClient returns a client of the tables. It is safe for concurrent use and meant to be shared.
 //
 // The SDK's checksum validation of answers is off. It only logs warnings, also for every answer without a checksum,
 // which DynamoDB Local sends for every failed condition. TLS protects the data.
-func DynamoDB(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
+func NewClient(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, append(options, func(o *dynamodb.Options) {
 		o.DisableValidateResponseChecksum = true
 	})...)
 }
-
-// Streams returns a client of the tables' streams. It is safe for concurrent use and meant to be shared.
-func Streams(cfg aws.Config) *dynamodbstreams.Client { return dynamodbstreams.NewFromConfig(cfg) }
 
 const (
 	// attemptTimeout limits one attempt, from dialling to the last byte of the answer. DynamoDB answers in
@@ -91,20 +65,20 @@ const (
 
 // newRetryer retries transient errors (lost connections, 5xx, throttling) four times within about a second. The SDK's
 // default backoff waits up to 2 s and then 4 s. Its MaxBackoff does not help: below one second it gives a constant
-// delay without jitter. So this package has its own backoff.
+// delay without jitter. So there is an own backoff.
 //
 // The SDK's retry quota stays active: when everything fails, most calls fail at once instead of multiplying the load.
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
-		o.Backoff = retry.BackoffDelayerFunc(backoff)
+		o.Backoff = retry.BackoffDelayerFunc(delay)
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(answerCutShort))
 	})
 }
 
-// backoff doubles from minBackoff to maxBackoff and returns a random point in the upper half, so that clients that
+// delay doubles from minBackoff to maxBackoff and returns a random point in the upper half, so that clients that
 // failed together do not retry together.
-func backoff(attempt int, _ error) (time.Duration, error) {
+func delay(attempt int, _ error) (time.Duration, error) {
 	ceiling := maxBackoff
 	if doubled := minBackoff << min(attempt, 10); doubled < ceiling {
 		ceiling = doubled
