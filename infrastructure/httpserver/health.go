@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"example.com/threads/es"
 )
@@ -48,6 +50,19 @@ func (p Public) Error() string { return string(p) }
 
 // Reason returns the text, for [es.PublicReason].
 func (p Public) Reason() string { return string(p) }
+
+// NewRegistry returns a registry of metrics, with those of the process and Go's runtime. A program passes it to
+// everything that counts; there is no global one.
+func NewRegistry() *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return registry
+}
+
+// Metrics answers /metrics.
+func Metrics(registry *prometheus.Registry) http.Handler {
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})
+}
 
 // Handler serves the routes with the server's health, the metrics in the registry, and a problem document for requests
 // that have no route; hint names the existing paths. From then on the server measures its requests.

@@ -8,12 +8,18 @@ import (
 	"maps"
 	"net/http"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/infrastructure/logging"
@@ -122,3 +128,63 @@ func requestID(r *http.Request) string {
 }
 
 func cut(text string) string { return text[:min(len(text), maxLogged)] }
+
+// NewDurations returns http_request_duration_seconds by method, route and status. The route is the pattern of a
+// [chi.Router]. Streams (WebSockets and server-sent events) are not measured, because their duration depends on the
+// client.
+func NewDurations(registry prometheus.Registerer) *prometheus.HistogramVec {
+	return promauto.With(registry).NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "http_request_duration_seconds",
+		Help:    "Time from the request's header to the end of the response, without streams.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+	}, []string{"method", "route", "status"})
+}
+
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions}
+
+func measure(durations *prometheus.HistogramVec, r *http.Request, route string, status int, answer http.Header, took time.Duration) {
+	if durations == nil || status == http.StatusSwitchingProtocols || strings.HasPrefix(answer.Get("Content-Type"), "text/event-stream") {
+		return
+	}
+	method := r.Method
+	if !slices.Contains(methods, method) {
+		method = "other"
+	}
+	durations.WithLabelValues(method, cmp.Or(route, "other"), strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+// startSpan returns the request's context with the trace of its traceparent header, and its span. The span is nil
+// without a tracer and for requests that are not traced: health checks, metrics and streams, whose duration depends on
+// the client.
+func startSpan(ctx context.Context, tracer trace.Tracer, r *http.Request) (context.Context, trace.Span) {
+	if r.Header.Get("Traceparent") != "" {
+		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
+	}
+	isStream := r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	if tracer == nil || isRoutine(r) || isStream {
+		return ctx, nil
+	}
+	ctx, span := tracer.Start(ctx, cut(r.Method), trace.WithSpanKind(trace.SpanKindServer))
+	if span.IsRecording() {
+		span.SetAttributes(attribute.String("http.request.method", cut(r.Method)), attribute.String("url.path", cut(r.URL.Path)))
+	}
+	return ctx, span
+}
+
+// endSpan names the span by the request's method and route, which is known after the response.
+func endSpan(span trace.Span, r *http.Request, route string, status int) {
+	if span == nil {
+		return
+	}
+	if span.IsRecording() {
+		if route != "" {
+			span.SetName(cut(r.Method) + " " + route)
+			span.SetAttributes(attribute.String("http.route", route))
+		}
+		span.SetAttributes(attribute.Int("http.response.status_code", status))
+		if status >= http.StatusInternalServerError {
+			span.SetStatus(codes.Error, http.StatusText(status))
+		}
+	}
+	span.End()
+}

@@ -2,12 +2,14 @@
 // statements run on MySQL, MariaDB and SQLite.
 //
 // Every statement is restricted to the tenant. A page is found by its position, not by counting rows. The pages of
-// several lists are read in one statement that reads no more rows than it returns (pages.go).
+// several lists are read in one statement that reads no more rows than it returns.
 package queryreader
 
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -57,4 +59,130 @@ func (r *Reader) explain(doing string, err error) error {
 		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// Page reads a page of a list, whose rows are columns of a table. scope are the arguments of the list.
+func Page[R query.Positioned](ctx context.Context, r *Reader, of table.Table[R], l List, page query.Range, scope ...any) (query.Page[R], error) {
+	items, err := read(ctx, r, of, l, selectionOf(page), scope...)
+	return pageOf(l, items, page), err
+}
+
+// pageOf returns the page of the rows that a selection for it has found, in any order.
+func pageOf[R query.Positioned](l List, items []R, asked query.Range) query.Page[R] {
+	slices.SortFunc(items, func(a, b R) int {
+		if l.Descending {
+			a, b = b, a
+		}
+		return a.Position().Compare(b.Position())
+	})
+	page := query.Page[R]{Items: items, HasPrevious: !asked.After.IsZero(), HasNext: !asked.Before.IsZero()}
+	if surplus := len(items) - asked.Limit; surplus > 0 && asked.Backward {
+		page.Items, page.HasPrevious = items[surplus:], true
+	} else if surplus > 0 {
+		page.Items, page.HasNext = items[:asked.Limit], true
+	}
+	return page
+}
+
+// List defines how the rows of a list are selected and ordered.
+type List struct {
+	From       string // FROM ... WHERE ... that selects the list, with placeholders for its scope
+	Columns    string
+	At, ID     string // the columns that order the list
+	Descending bool
+}
+
+// selection is the part of a list that a SELECT reads.
+type selection struct {
+	backward bool // from the end
+	offset   int
+	limit    int
+	bounds   []bound
+}
+
+// bound restricts a selection to one side of a position.
+type bound struct {
+	beyond bool // after the position in the list's order, not before it
+	of     query.Position
+}
+
+// selectionOf returns the selection of a page, and of one row more, which shows whether there are more.
+func selectionOf(page query.Range) selection {
+	s := selection{backward: page.Backward, limit: page.Limit + 1}
+	if !page.After.IsZero() {
+		s.bounds = append(s.bounds, bound{beyond: true, of: page.After})
+	}
+	if !page.Before.IsZero() {
+		s.bounds = append(s.bounds, bound{of: page.Before})
+	}
+	return s
+}
+
+// unionStatement joins SELECTs by UNION ALL, so that the pages of several lists need one statement, and each is a short
+// index scan. (A window function would also need one statement, but reads every list to its end.)
+type unionStatement struct {
+	sql  strings.Builder
+	args []any
+	size int // number of SELECTs
+}
+
+// add adds the SELECT of a selection from a list.
+func (l List) add(s *unionStatement, p selection, scope ...any) {
+	s.begin(l.Columns+" "+l.From, scope...)
+	for _, b := range p.bounds {
+		side := "<"
+		if b.beyond != l.Descending {
+			side = ">"
+		}
+		// The first condition is redundant, but it lets the database use an index.
+		fmt.Fprintf(&s.sql, " AND %[1]s %[3]s= ? AND (%[1]s %[3]s ? OR %[2]s %[3]s ?)", l.At, l.ID, side)
+		s.args = append(s.args, b.of.At, b.of.At, b.of.ID)
+	}
+	order := "ASC"
+	if p.backward != l.Descending {
+		order = "DESC"
+	}
+	s.end(fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.At, l.ID, order, p.limit, p.offset))
+}
+
+// begin starts a SELECT of columns from a table, which [unionStatement.end] ends.
+func (s *unionStatement) begin(columnsFrom string, args ...any) {
+	if s.size++; s.size > 1 {
+		s.sql.WriteString("\nUNION ALL ")
+	}
+	fmt.Fprintf(&s.sql, "SELECT * FROM (SELECT %d AS part, %s", s.size-1, columnsFrom)
+	s.args = append(s.args, args...)
+}
+
+func (s *unionStatement) end(suffix string) { fmt.Fprintf(&s.sql, "%s) AS part%d", suffix, s.size) }
+
+// run calls take with the rows of a statement, in any order, and with the number of the SELECT that each is from.
+func run[R any](ctx context.Context, r *Reader, s *unionStatement, of table.Table[R], take func(part int, row R)) error {
+	const doing = "read a list of the read model"
+	rows, err := r.db.QueryContext(ctx, s.sql.String(), s.args...)
+	if err != nil {
+		return r.explain(doing, err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	var part int
+	var row R
+	fields := append([]any{&part}, of.Fields(&row)...)
+	for rows.Next() {
+		if err := rows.Scan(fields...); err != nil {
+			return r.explain(doing, err)
+		}
+		take(part, row)
+	}
+	if err := rows.Err(); err != nil {
+		return r.explain(doing, err)
+	}
+	return nil
+}
+
+// read returns the rows of a selection from one list, in any order.
+func read[R any](ctx context.Context, r *Reader, of table.Table[R], l List, p selection, scope ...any) (found []R, err error) {
+	var s unionStatement
+	l.add(&s, p, scope...)
+	err = run(ctx, r, &s, of, func(_ int, row R) { found = append(found, row) })
+	return found, err
 }
