@@ -64,7 +64,7 @@ new-app: ## writes a new repository without chat: make new-app DIR=../shop MODUL
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
 
 EACH    := none $(notdir $(wildcard extras/*))
-FOR_NEW := $(filter-out erasure lab page tasks,$(notdir $(wildcard extras/*))) # the others are about chat
+FOR_NEW := $(filter-out erasure history lab page tasks,$(notdir $(wildcard extras/*))) # the others are about chat
 
 release-check: ## the lessons of the tutorial, with each place left out; copies without extras and with each; new applications
 	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial

@@ -1,3 +1,5 @@
+// extra:history
+
 package main
 
 import (

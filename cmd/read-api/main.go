@@ -12,6 +12,7 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/extras/erasure"          // extra:erasure
 	"example.com/threads/extras/erasure/awskeys"  // extra:erasure
+	"example.com/threads/extras/history"          // extra:history
 	"example.com/threads/extras/observe/awscalls" // extra:observe
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
@@ -20,8 +21,8 @@ import (
 )
 
 const about = `
-Answers GraphQL queries and subscriptions on chat threads at /graphql, from the read model. Only threadHistory, threadAt
-and accountHistory need the event store, and with ERASURE=on the start. GET / is a page to try queries on.
+Answers GraphQL queries and subscriptions on chat threads at /graphql, from the read model. GET / is a page to try
+queries on. Only threadHistory, threadAt and accountHistory need the event store, and with ERASURE=on the start.
 SIGINT and SIGTERM end it once the accepted queries are answered; the clients of subscriptions are told to reconnect.
 
 Browsers may open a WebSocket only from a page of this server's own origin or of one in ALLOWED_ORIGINS. A proxy in
@@ -34,16 +35,16 @@ func main() { program.Main("read-api", run) }
 type settings struct {
 	queries     queries.Settings
 	databaseURL string
-	store       eventstore.Settings
-	erasure     erasure.Settings // extra:erasure
+	store       eventstore.Settings // extra:history
+	erasure     erasure.Settings    // extra:erasure
 	system      system.Settings
 }
 
 func readSettings(r *config.Reader) (s settings) {
 	s.queries = queries.ReadSettings(r)
 	s.databaseURL = eventstore.ReadDatabaseURL(r)
-	s.store = eventstore.ReadSettings(r)
-	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
+	s.store = eventstore.ReadSettings(r.Group("History (extras/history)")) // extra:history
+	s.erasure = erasure.ReadSettings(r, "")                                // extra:erasure
 	s.system = system.ReadSettings(r, "info", "json")
 	s.system.Observe.ReadMetrics(r) // extra:observe
 	s.system.Access.ReadLive(r)     // extra:access
@@ -67,18 +68,23 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	defer func() { _ = db.Close() }()
+	// extra:history {
 	observed := awscalls.Observe(parts.Registry) // extra:observe
-	store, closeStore := eventstore.Later(func(ctx context.Context) (*eventstore.Store, error) {
+	store, closeStore := history.Later(func(ctx context.Context) (*eventstore.Store, error) {
 		return dynamo.Open(
 			ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer},
 			observed, // extra:observe
 		)
 	})
 	defer func() { err = errors.Join(err, closeStore(context.WithoutCancel(ctx))) }()
+	// extra:history }
 	if parts.Keys, err = awskeys.OpenIn(ctx, s.erasure, store); err != nil { // extra:erasure {
 		return err
 	} // extra:erasure }
-	server, err := queries.Listen(ctx, s.queries, db, store, parts)
+	server, err := queries.Listen(
+		ctx, s.queries, db, parts,
+		store, // extra:history
+	)
 	if err != nil {
 		return err
 	}

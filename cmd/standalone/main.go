@@ -136,7 +136,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { _ = write.Close() }()
-	read, err := queries.Listen(ctx, s.queries, rows, func(context.Context) (*eventstore.Store, error) { return store, nil }, parts.Anew())
+	read, err := queries.Listen(
+		ctx, s.queries, rows, parts.Anew(),
+		func(context.Context) (*eventstore.Store, error) { return store, nil }, // extra:history
+	)
 	if err != nil {
 		return err
 	}

@@ -150,32 +150,6 @@ func (t Thread) Participants() []Participant {
 	})
 }
 
-// MessagesAfter returns the first limit messages in the order of posting, after a message; the zero id means from the
-// beginning. It fails with [ErrMessageNotFound] when the thread does not have that message. It looks at every message.
-func (t Thread) MessagesAfter(after MessageID, limit int) ([]Posting, error) {
-	from, exists := t.messages.get(after)
-	if !exists && !after.IsZero() {
-		return nil, ErrMessageNotFound
-	}
-	var later []Posting
-	for message := range t.messages.values() {
-		if message.Posted > from.Posted {
-			later = append(later, message)
-		}
-	}
-	slices.SortFunc(later, func(a, b Posting) int { return cmp.Compare(a.Posted, b.Posted) })
-	return slices.Clip(later[:min(limit, len(later))]), nil
-}
-
-// MaySeeHistory returns why the user account may not see what the thread was like: [ErrThreadNotFound] for who is no
-// member, [ErrNotAdmin] for who is no Admin. It shows what was edited and deleted.
-func (t Thread) MaySeeHistory(user UserID) error {
-	if t.mustBeMember(user) != nil {
-		return ErrThreadNotFound
-	}
-	return t.mustBeAdmin(user)
-}
-
 // CheckAdmin returns the rejection unless the user is an Admin of the thread, which is there and not deleted.
 func (t Thread) CheckAdmin(user UserID) error {
 	if err := t.Usable(); err != nil {

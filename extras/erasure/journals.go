@@ -7,14 +7,14 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/usecase/query"
+	"example.com/threads/extras/history"
 )
 
 // Journals returns journals that open sealed names and texts; those of erased people become [Erased].
-func (k *Keyring) Journals(open func(context.Context) (query.Journals, error)) func(context.Context) (query.Journals, error) {
-	return func(ctx context.Context) (query.Journals, error) {
+func (k *Keyring) Journals(open func(context.Context) (history.Journals, error)) func(context.Context) (history.Journals, error) {
+	return func(ctx context.Context) (history.Journals, error) {
 		journals, err := open(ctx)
-		return query.Journals{
+		return history.Journals{
 			Threads:  openedThreads{journals.Threads, k},
 			Accounts: openedAccounts{journals.Accounts, k},
 		}, err
@@ -22,11 +22,11 @@ func (k *Keyring) Journals(open func(context.Context) (query.Journals, error)) f
 }
 
 type openedThreads struct {
-	query.ThreadJournal
+	history.ThreadJournal
 	keys *Keyring
 }
 
-// Latest implements [query.ThreadJournal].
+// Latest implements [history.ThreadJournal].
 func (o openedThreads) Latest(ctx context.Context, key es.AggregateID) (es.State[thread.Thread], uint64, error) {
 	state, version, err := o.ThreadJournal.Latest(ctx, key)
 	if err == nil {
@@ -35,7 +35,7 @@ func (o openedThreads) Latest(ctx context.Context, key es.AggregateID) (es.State
 	return state, version, err
 }
 
-// At implements [query.ThreadJournal].
+// At implements [history.ThreadJournal].
 func (o openedThreads) At(ctx context.Context, key es.AggregateID, version uint64) (es.State[thread.Thread], error) {
 	state, err := o.ThreadJournal.At(ctx, key, version)
 	if err == nil {
@@ -54,12 +54,12 @@ func (o openedThreads) openName(ctx context.Context, tenant es.Tenant, state *es
 	return err
 }
 
-// Describe implements [query.ThreadJournal].
+// Describe implements [history.ThreadJournal].
 func (o openedThreads) Describe(ctx context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[es.Described, error] {
 	return o.keys.described(ctx, o.ThreadJournal.Describe(ctx, key, after, upTo))
 }
 
-// EventsAt implements [query.ThreadJournal]. It opens the texts of all messages at once, because they are those of a
+// EventsAt implements [history.ThreadJournal]. It opens the texts of all messages at once, because they are those of a
 // page. Texts from before ERASURE=on become erased with their sender, too.
 func (o openedThreads) EventsAt(ctx context.Context, key es.AggregateID, seqNrs []uint64) iter.Seq2[es.Recorded[thread.Event], error] {
 	return func(yield func(es.Recorded[thread.Event], error) bool) {
@@ -108,11 +108,11 @@ func withMessage(event thread.Event, change func(*thread.Message)) thread.Event 
 }
 
 type openedAccounts struct {
-	query.AccountJournal
+	history.AccountJournal
 	keys *Keyring
 }
 
-// Describe implements [query.AccountJournal].
+// Describe implements [history.AccountJournal].
 func (o openedAccounts) Describe(ctx context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[es.Described, error] {
 	return o.keys.described(ctx, o.AccountJournal.Describe(ctx, key, after, upTo))
 }

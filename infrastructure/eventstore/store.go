@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/trace"
-	"golang.org/x/sync/semaphore"
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
@@ -108,29 +107,4 @@ func (s *Store) Watch(settings Settings, other func(context.Context) (time.Time,
 		Name: "clock_ahead_seconds",
 		Help: "How far this computer's clock was ahead of the event store's when they were last compared; negative: behind.",
 	}, func() float64 { return watch.Ahead().Seconds() }))
-}
-
-// Later returns a function that opens a store at its first use, and again after a failure, and one that closes it.
-// Until the store is open, the program serves what does not need it.
-func Later(open func(context.Context) (*Store, error)) (use func(context.Context) (*Store, error), end func(context.Context) error) {
-	var store *Store
-	opening := semaphore.NewWeighted(1) // guards store
-	use = func(ctx context.Context) (*Store, error) {
-		err := opening.Acquire(ctx, 1)
-		if err != nil {
-			return nil, err
-		}
-		defer opening.Release(1)
-		if store == nil {
-			store, err = open(ctx)
-		}
-		return store, err
-	}
-	end = func(ctx context.Context) error {
-		if store == nil {
-			return nil
-		}
-		return store.Close(ctx)
-	}
-	return use, end
 }

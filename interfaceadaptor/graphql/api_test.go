@@ -38,17 +38,16 @@ type testAPI struct {
 // settings are the endpoint's settings that a test can change.
 type settings struct {
 	graphql.Settings
-	wait    time.Duration
-	history *query.History // nil: the test does not query history
+	wait time.Duration
 }
 
 // executable returns the schema with the core's resolvers. Fields of extras have none.
-func executable(queries *query.Queries, history *query.History) graphql.Executable {
+func executable(queries *query.Queries) graphql.Executable {
 	type extras struct{ generated.Resolvers }
 	return generated.Executable(generated.Schema(), struct {
 		graphql.Resolver
 		extras
-	}{Resolver: graphql.Resolver{Queries: queries, History: history}})
+	}{Resolver: graphql.Resolver{Queries: queries}})
 }
 
 func serve(t *testing.T, db *readmodeltest.Database, s settings) *testAPI {
@@ -69,7 +68,7 @@ func serveDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s settings
 	streams, stopStreams := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { watcher.Run(watching) })
-	server := httptest.NewUnstartedServer(graphql.NewHandler(streams, queries, executable(queries, s.history), log, s.Settings))
+	server := httptest.NewUnstartedServer(graphql.NewHandler(streams, queries, executable(queries), log, s.Settings))
 	connections := &countingListener{Listener: server.Listener}
 	server.Listener = connections
 	server.Start()

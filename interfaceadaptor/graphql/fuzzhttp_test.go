@@ -15,7 +15,7 @@ import (
 func FuzzHTTP(f *testing.F) {
 	f.Add("POST", "application/json", "application/json", "acme", "", `{"query":"{ __typename }"}`)
 	f.Add("GET", "", "text/event-stream", "", "01ARZ3NDEKTSV4RRFFQ69G5FAV:1", "")
-	h := graphql.NewHandler(f.Context(), nil, executable(nil, nil), slog.New(slog.DiscardHandler), graphql.Settings{})
+	h := graphql.NewHandler(f.Context(), nil, executable(nil), slog.New(slog.DiscardHandler), graphql.Settings{})
 	f.Fuzz(func(t *testing.T, method, media, accept, tenant, tokens, body string) {
 		if method != http.MethodGet {
 			method = http.MethodPost

@@ -69,7 +69,7 @@ func TestAListCostsLittleForEachRow(t *testing.T) {
 		w.Post(chat, alice, "hello")
 	}
 	queries := query.New(reader, projection.NewWatcher(reader.Versions, log), query.Settings{})
-	handler := graphql.NewHandler(t.Context(), queries, executable(queries, nil), log, graphql.Settings{})
+	handler := graphql.NewHandler(t.Context(), queries, executable(queries), log, graphql.Settings{})
 	cost := func(first int) float64 {
 		body := `{"query": ` + strconv.Quote(`{ getMessages(`+ids(chat, alice)+`, first: `+strconv.Itoa(first)+`) { id threadId userAccountId text createdAt updatedAt } }`) + `}`
 		return testing.AllocsPerRun(20, func() {

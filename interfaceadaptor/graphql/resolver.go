@@ -3,7 +3,4 @@ package graphql
 import "example.com/threads/usecase/query"
 
 // Resolver resolves the core's fields of Query and Subscription.
-type Resolver struct {
-	Queries *query.Queries
-	History *query.History // extra:chat
-}
+type Resolver struct{ Queries *query.Queries }

@@ -79,7 +79,7 @@ func (r Resolver) GetThreadByCode(ctx context.Context, code, userAccountID strin
 // GetThreads resolves Query.getThreads.
 func (r Resolver) GetThreads(ctx context.Context, userAccountID string, first *int, after *string) ([]Thread, error) {
 	viewer, err := ViewerOf(ctx, userAccountID)
-	page, pageErr := pageAfter[thread.Thread](first, after, DefaultPage)
+	page, pageErr := AfterID[thread.Thread](first, after, DefaultPage)
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string)
 // GetMembers resolves Query.getMembers.
 func (r Resolver) GetMembers(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]Member, error) {
 	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
-	page, pageErr := pageAfter[thread.Member](first, after, DefaultPage)
+	page, pageErr := AfterID[thread.Member](first, after, DefaultPage)
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (r Resolver) GetMessage(ctx context.Context, messageID, userAccountID strin
 // GetMessages resolves Query.getMessages.
 func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]Message, error) {
 	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
-	page, pageErr := pageAfter[thread.Message](first, after, 2*DefaultPage)
+	page, pageErr := AfterID[thread.Message](first, after, 2*DefaultPage)
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}
@@ -279,8 +279,8 @@ func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query
 	return viewer, id, cmp.Or(err, idErr)
 }
 
-// pageAfter returns the range after the row with an id.
-func pageAfter[T any](first *int, after *string, usual int) (page query.Range, err error) {
+// AfterID returns the range after the row with an id.
+func AfterID[T any](first *int, after *string, usual int) (page query.Range, err error) {
 	if page.Limit, err = limit("first", first, usual); err != nil || after == nil {
 		return page, err
 	}

@@ -35,7 +35,8 @@ var layers = map[string]struct {
 
 	// An extra imports another one only where its README says so.
 	"extras/access":           {imports: with(inner, "infrastructure", "extras/limits", "interfaceadaptor/admission")},
-	"extras/erasure":          {imports: with(inner, "infrastructure", "interfaceadaptor")},
+	"extras/erasure":          {imports: with(inner, "extras/history", "infrastructure", "interfaceadaptor")},
+	"extras/history":          {imports: with(inner, "infrastructure", "interfaceadaptor")},
 	"extras/lab":              {imports: []string{"docs", "es", "infrastructure"}},
 	"extras/limits":           {imports: []string{"infrastructure"}},
 	"extras/limits/documents": {imports: []string{"infrastructure", "interfaceadaptor", "usecase"}},

@@ -1,16 +1,13 @@
 package queries
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/cmd/internal/system"
-	"example.com/threads/es"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -18,18 +15,11 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
-const (
-	journalCheckTimeout = time.Second
-	// silentAfter is the age of a report that is too old to be trusted: the updater reports every 10 s or more often.
-	silentAfter = 30 * time.Second
-)
+// silentAfter is the age of a report that is too old to be trusted: the updater reports every 10 s or more often.
+const silentAfter = 30 * time.Second
 
 // health is that of the read-api.
-type health struct {
-	db    *sqlx.DB
-	store Store
-	log   *slog.Logger
-}
+type health struct{ db *sqlx.DB }
 
 // report makes the program ready when the read model can be reached and has caught up once since its tables were
 // created. The lag is the one that the updater reported last.
@@ -49,27 +39,11 @@ func (h health) report(ctx context.Context, health *httpserver.Health) {
 	if err != nil {
 		return
 	}
-	h.checkJournal(ctx, health)
 	system.CheckCaughtUp(health, report.CaughtUp, lag)
 	switch {
 	case report.At.Unix() <= 0:
 		health.Warn("no read-model-updater has reported yet how far the read model is")
 	case silent > silentAfter:
 		health.Warn(fmt.Sprintf("no read-model-updater has reported for %.0f s how far the read model is", silent.Seconds()))
-	}
-}
-
-// checkJournal warns when the event store can't be used. Only three queries need it.
-func (h health) checkJournal(ctx context.Context, health *httpserver.Health) {
-	ctx, cancel := context.WithTimeout(ctx, journalCheckTimeout)
-	defer cancel()
-	store, err := h.store(ctx)
-	if err == nil {
-		err = store.Check(ctx)
-	}
-	if err != nil {
-		h.log.WarnContext(ctx, "the event store can't be used: queries of the history are UNAVAILABLE", "error", err)
-		health.Warn("the event store can't be used, so queries of the history are UNAVAILABLE: " +
-			cmp.Or(es.PublicReason(err), "the log says why"))
 	}
 }

@@ -1,11 +1,10 @@
-// Package queries is the query side: SQL reader, version watcher, queries, history from the event store, and the
-// GraphQL API over them. read-api and standalone serve it over the database that they open; in standalone the updater
-// reports changes to it ([Server.Changed]).
+// Package queries is the query side: SQL reader, version watcher, queries, and the GraphQL API over them. read-api and
+// standalone serve it over the database that they open; in standalone the updater reports changes to it
+// ([Server.Changed]).
 package queries
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -19,15 +18,13 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/read-api/graphiql"
 	"example.com/threads/es"
-	"example.com/threads/es/memory"
 	"example.com/threads/es/projection"
+	"example.com/threads/extras/history"          // extra:history
 	"example.com/threads/extras/limits/documents" // extra:limits
 	"example.com/threads/extras/tasks"            // extra:tasks
 	"example.com/threads/extras/tenants"          // extra:tenants
 	"example.com/threads/infrastructure/config"
-	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
@@ -65,19 +62,19 @@ type Server struct {
 	endStream context.CancelFunc
 }
 
-// Store returns the open event store, or why it can't be used.
-type Store = func(context.Context) (*eventstore.Store, error)
-
 // resolver resolves the fields of Query and Subscription.
 type resolver struct {
 	graphql.Resolver
-	tasks.TaskResolver     // extra:tasks
-	tenants.TenantResolver // extra:tenants
+	history.HistoryResolver // extra:history
+	tasks.TaskResolver      // extra:tasks
+	tenants.TenantResolver  // extra:tenants
 }
 
-// Listen takes the address, for queries of the read model in db, and of the history in a store. While the store can't
-// be used, everything else is served.
-func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts system.Parts) (*Server, error) {
+// Listen takes the address, for queries of the read model in db.
+func Listen(
+	ctx context.Context, s Settings, db *sqlx.DB, parts system.Parts,
+	store history.Store, // extra:history
+) (*Server, error) {
 	page, err := graphiql.Files()
 	if err != nil {
 		return nil, err
@@ -86,24 +83,23 @@ func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts sys
 	if err != nil {
 		return nil, err
 	}
-	server.Reports = append(server.Reports, health{db, store, parts.Log}.report)
+	server.Reports = append(server.Reports, health{db}.report)
+	server.Reports = append(server.Reports, history.Report(store, parts.Log)) // extra:history
 	parts.Registry.MustRegister(collectors.NewDBStatsCollector(db.DB, "read_model"))
 
 	reader := queryreader.New(db)
 	watcher := projection.NewWatcher(reader.Versions, parts.Log)
 	rows, schema := query.Reader(reader), generated.Schema()
-	rows = parts.Keys.Reader(rows)           // extra:erasure
-	schema = parts.Access.Schema(schema)     // extra:access
-	journals := journalsOf(store, parts)     // extra:chat
-	journals = parts.Keys.Journals(journals) // extra:erasure
+	rows = parts.Keys.Reader(rows)                   // extra:erasure
+	schema = parts.Access.Schema(schema)             // extra:access
+	journals := history.JournalsOf(store, parts.Log) // extra:history
+	journals = parts.Keys.Journals(journals)         // extra:erasure
 	queries := query.New(rows, watcher, query.Settings{WaitTimeout: s.WaitTimeout, Waited: measureWaits(parts.Registry)})
 	resolver := resolver{
-		graphql.Resolver{
-			Queries: queries,
-			History: query.NewHistory(journals), // extra:chat
-		},
-		tasks.NewResolver(tasks.NewReader(reader), queries), // extra:tasks
-		tenants.NewResolver(tenants.NewReader(reader)),      // extra:tenants
+		graphql.Resolver{Queries: queries},
+		history.HistoryResolver{History: history.New(journals)}, // extra:history
+		tasks.NewResolver(tasks.NewReader(reader), queries),     // extra:tasks
+		tenants.NewResolver(tenants.NewReader(reader)),          // extra:tenants
 	}
 	queries.Add(tasks.NewReader(reader).Versions()) // extra:tasks
 	queries.Add(tenants.Versions())                 // extra:tenants {
@@ -137,25 +133,6 @@ func (s *Server) Run(ctx context.Context) error {
 // Changed reports what a projection in the same process has just committed, so that queries waiting for these versions
 // need not wait for the next poll of the database.
 func (s *Server) Changed(heads []projection.Head) { s.watcher.Wake(heads) }
-
-// journalsOf returns what opens the journals in a store. // extra:chat {
-func journalsOf(open Store, parts system.Parts) func(context.Context) (query.Journals, error) {
-	var once sync.Once
-	var journals query.Journals
-	return func(ctx context.Context) (query.Journals, error) {
-		store, err := open(ctx)
-		if err != nil {
-			return query.Journals{}, fmt.Errorf("%w: open the event store: %w", es.ErrUnavailable, err)
-		}
-		once.Do(func() {
-			journals = query.Journals{
-				Threads:  es.NewRepository(eventjson.Threads(), store.Gateway, es.Settings{CacheBytes: memory.Limit() / 10, Logger: parts.Log}),
-				Accounts: es.NewRepository(eventjson.Accounts(), store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: parts.Log}),
-			}
-		})
-		return journals, nil
-	}
-} // extra:chat }
 
 // measureWaits returns an observer of how long queries wait for the versions of their consistency tokens.
 func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/extras/history"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tenants"
 	graphql1 "example.com/threads/interfaceadaptor/graphql"
-	"example.com/threads/usecase/query"
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
 	gqlparser "github.com/vektah/gqlparser/v2"
@@ -57,9 +57,9 @@ type QueryResolver interface {
 	GetMessages(ctx context.Context, threadID string, userAccountID string, first *int, after *string) ([]graphql1.Message, error)
 	GetAccount(ctx context.Context, accountID string) (graphql1.Account, error)
 	Threads(ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[graphql1.Thread], error)
-	ThreadHistory(ctx context.Context, threadID string, userAccountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[query.HistoryEntry], error)
-	AccountHistory(ctx context.Context, accountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[query.HistoryEntry], error)
-	ThreadAt(ctx context.Context, threadID string, userAccountID string, version int) (graphql1.ThreadState, error)
+	ThreadHistory(ctx context.Context, threadID string, userAccountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[history.Entry], error)
+	AccountHistory(ctx context.Context, accountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[history.Entry], error)
+	ThreadAt(ctx context.Context, threadID string, userAccountID string, version int) (history.ThreadState, error)
 	GetTask(ctx context.Context, taskID string, userAccountID string) (tasks.Task, error)
 	Tasks(ctx context.Context, userAccountID string, first *int, after *string) (graphql1.Connection[tasks.Task], error)
 	Tenants(ctx context.Context, first *int, after *string, last *int, before *string) (graphql1.Connection[tenants.Tenant], error)
@@ -297,103 +297,6 @@ type Account {
   updatedAt: Time!
 }
 
-"""
-An event of a thread or an account in the journal.
-"""
-type HistoryEntry {
-  "The event's number, which is the version of the thread or account after it: 1, 2, 3 ... without gaps."
-  seqNr: Int!
-  "The event's id, a ULID."
-  eventId: ID!
-  "The event's type, such as ` + "`" + `ThreadRenamed` + "`" + `."
-  type: String!
-  "When it happened."
-  occurredAt: Time!
-  "The user account whose command led to the event."
-  executorId: ID!
-  "The id of the command; empty if it was not recorded."
-  commandId: ID!
-  "The correlation id of the command."
-  correlationId: String!
-  "The id of the event or message that caused the command; empty for a client's request."
-  causationId: String!
-  "The program and operation that received the request."
-  source: String!
-  "The id of the request."
-  requestId: String!
-  "The event's own fields, with their names in the journal, in today's form."
-  data: JSON!
-}
-
-"""
-A page of a history.
-"""
-type HistoryConnection {
-  "The events with their cursors."
-  edges: [HistoryEdge!]!
-  "The page's position in the list."
-  pageInfo: PageInfo!
-}
-
-"""
-An event in a history.
-"""
-type HistoryEdge {
-  "The event's place in the list, which never changes."
-  cursor: String!
-  "The event."
-  node: HistoryEntry!
-}
-
-"""
-A thread's state after one of its events.
-"""
-type ThreadState {
-  "The number of that event."
-  version: Int!
-  "The thread's name."
-  name: String!
-  "Whether the thread was deleted. It then has neither members nor messages; the version before has them."
-  deleted: Boolean!
-  "The members, in order of joining."
-  members: [StateMember!]!
-  "The messages, in order of posting, without those that were deleted before."
-  messages(
-    "How many messages at most, 1 to 500."
-    first: Int = 50
-    "The id of the last message seen."
-    after: ID
-  ): [StateMessage!]!
-}
-
-"""
-A member in an earlier state of a thread.
-"""
-type StateMember {
-  "The user account."
-  userAccountId: ID!
-  "The member's role."
-  role: Role!
-  "When the member joined."
-  createdAt: Time!
-}
-
-"""
-A message in an earlier state of a thread.
-"""
-type StateMessage {
-  "The message's id, a ULID."
-  id: ID!
-  "The user account that posted the message."
-  userAccountId: ID!
-  "The message's text in that state."
-  text: String!
-  "When the message was posted."
-  createdAt: Time!
-  "When the text had changed last, or else when the message was posted."
-  updatedAt: Time!
-}
-
 # extra:chat }
 """
 The position of a page in its list.
@@ -559,6 +462,129 @@ type Query {
     "The cursor of the thread before which the range ends."
     before: String
   ): ThreadConnection!
+}
+
+"""
+The subscriptions, over a WebSocket with the protocol ` + "`" + `graphql-transport-ws` + "`" + ` or as server-sent events (a request that
+prefers ` + "`" + `text/event-stream` + "`" + `).
+
+256 operations (` + "`" + `WEBSOCKET_OPERATION_LIMIT` + "`" + `) may run on one WebSocket at the same time. Further ones are refused: the
+error's ` + "`" + `extensions.code` + "`" + ` is ` + "`" + `TOO_MANY_OPERATIONS` + "`" + `. Browsers may open a WebSocket only from a page of this server's own
+origin or of one in ` + "`" + `ALLOWED_ORIGINS` + "`" + `; a proxy must pass the header ` + "`" + `Host` + "`" + ` on.
+"""
+type Subscription {
+  """
+  A thread and everything in it: first the current state, then the state after each change. Several quick changes may
+  arrive as one; the latest state always arrives. It ends with the error ` + "`" + `NOT_FOUND` + "`" + ` when the thread is deleted or the
+  viewer is no longer a member.
+  """
+  threadChanged(
+    "The thread's id."
+    threadId: ID!
+    "The viewer."
+    userAccountId: ID!
+  ): Thread!
+}
+# extra:chat }
+`, BuiltIn: false},
+	{Name: "../../../extras/history/history.graphqls", Input: `"""
+An event of a thread or an account in the journal.
+"""
+type HistoryEntry {
+  "The event's number, which is the version of the thread or account after it: 1, 2, 3 ... without gaps."
+  seqNr: Int!
+  "The event's id, a ULID."
+  eventId: ID!
+  "The event's type, such as ` + "`" + `ThreadRenamed` + "`" + `."
+  type: String!
+  "When it happened."
+  occurredAt: Time!
+  "The user account whose command led to the event."
+  executorId: ID!
+  "The id of the command; empty if it was not recorded."
+  commandId: ID!
+  "The correlation id of the command."
+  correlationId: String!
+  "The id of the event or message that caused the command; empty for a client's request."
+  causationId: String!
+  "The program and operation that received the request."
+  source: String!
+  "The id of the request."
+  requestId: String!
+  "The event's own fields, with their names in the journal, in today's form."
+  data: JSON!
+}
+
+"""
+A page of a history.
+"""
+type HistoryConnection {
+  "The events with their cursors."
+  edges: [HistoryEdge!]!
+  "The page's position in the list."
+  pageInfo: PageInfo!
+}
+
+"""
+An event in a history.
+"""
+type HistoryEdge {
+  "The event's place in the list, which never changes."
+  cursor: String!
+  "The event."
+  node: HistoryEntry!
+}
+
+"""
+A thread's state after one of its events.
+"""
+type ThreadState {
+  "The number of that event."
+  version: Int!
+  "The thread's name."
+  name: String!
+  "Whether the thread was deleted. It then has neither members nor messages; the version before has them."
+  deleted: Boolean!
+  "The members, in order of joining."
+  members: [StateMember!]!
+  "The messages, in order of posting, without those that were deleted before."
+  messages(
+    "How many messages at most, 1 to 500."
+    first: Int = 50
+    "The id of the last message seen."
+    after: ID
+  ): [StateMessage!]!
+}
+
+"""
+A member in an earlier state of a thread.
+"""
+type StateMember {
+  "The user account."
+  userAccountId: ID!
+  "The member's role."
+  role: Role!
+  "When the member joined."
+  createdAt: Time!
+}
+
+"""
+A message in an earlier state of a thread.
+"""
+type StateMessage {
+  "The message's id, a ULID."
+  id: ID!
+  "The user account that posted the message."
+  userAccountId: ID!
+  "The message's text in that state."
+  text: String!
+  "When the message was posted."
+  createdAt: Time!
+  "When the text had changed last, or else when the message was posted."
+  updatedAt: Time!
+}
+
+extend type Query {
   """
   All events of a thread, in order, as a Relay connection. Only for the thread's Admins (of a deleted thread, its last
   Admins); other members get ` + "`" + `FORBIDDEN` + "`" + `. It comes from the journal, so it is complete while the read model is behind. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each other; without either it is the first 50.
@@ -603,29 +629,6 @@ type Query {
     version: Int!
   ): ThreadState!
 }
-
-"""
-The subscriptions, over a WebSocket with the protocol ` + "`" + `graphql-transport-ws` + "`" + ` or as server-sent events (a request that
-prefers ` + "`" + `text/event-stream` + "`" + `).
-
-256 operations (` + "`" + `WEBSOCKET_OPERATION_LIMIT` + "`" + `) may run on one WebSocket at the same time. Further ones are refused: the
-error's ` + "`" + `extensions.code` + "`" + ` is ` + "`" + `TOO_MANY_OPERATIONS` + "`" + `. Browsers may open a WebSocket only from a page of this server's own
-origin or of one in ` + "`" + `ALLOWED_ORIGINS` + "`" + `; a proxy must pass the header ` + "`" + `Host` + "`" + ` on.
-"""
-type Subscription {
-  """
-  A thread and everything in it: first the current state, then the state after each change. Several quick changes may
-  arrive as one; the latest state always arrives. It ends with the error ` + "`" + `NOT_FOUND` + "`" + ` when the thread is deleted or the
-  viewer is no longer a member.
-  """
-  threadChanged(
-    "The thread's id."
-    threadId: ID!
-    "The viewer."
-    userAccountId: ID!
-  ): Thread!
-}
-# extra:chat }
 `, BuiltIn: false},
 	{Name: "../../../extras/tasks/tasks.graphqls", Input: `"""
 Long work of the write API: an import, an export, or a command whose answer is fetched later.
@@ -2043,7 +2046,7 @@ func (ec *executionContext) fieldContext_Account_updatedAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Account", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[query.HistoryEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryConnection_edges(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[history.Entry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2055,7 +2058,7 @@ func (ec *executionContext) _HistoryConnection_edges(ctx context.Context, field 
 			return obj.Edges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Edge[query.HistoryEntry]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Edge[history.Entry]) graphql.Marshaler {
 			return ec.marshalNHistoryEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -2075,7 +2078,7 @@ func (ec *executionContext) fieldContext_HistoryConnection_edges(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _HistoryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[query.HistoryEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[history.Entry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2107,7 +2110,7 @@ func (ec *executionContext) fieldContext_HistoryConnection_pageInfo(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _HistoryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[query.HistoryEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[history.Entry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2130,7 +2133,7 @@ func (ec *executionContext) fieldContext_HistoryEdge_cursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("HistoryEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEdge_node(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[query.HistoryEntry]) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEdge_node(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[history.Entry]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2142,8 +2145,8 @@ func (ec *executionContext) _HistoryEdge_node(ctx context.Context, field graphql
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v query.HistoryEntry) graphql.Marshaler {
-			return ec.marshalNHistoryEntry2exampleᚗcomᚋthreadsᚋusecaseᚋqueryᚐHistoryEntry(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v history.Entry) graphql.Marshaler {
+			return ec.marshalNHistoryEntry2exampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐEntry(ctx, selections, v)
 		},
 		true,
 		true,
@@ -2162,7 +2165,7 @@ func (ec *executionContext) fieldContext_HistoryEdge_node(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _HistoryEntry_seqNr(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_seqNr(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2185,7 +2188,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_seqNr(_ context.Context, f
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_eventId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_eventId(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2208,7 +2211,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_eventId(_ context.Context,
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_type(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_type(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2231,7 +2234,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_type(_ context.Context, fi
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_occurredAt(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_occurredAt(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2254,7 +2257,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_occurredAt(_ context.Conte
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_executorId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_executorId(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2277,7 +2280,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_executorId(_ context.Conte
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_commandId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_commandId(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2300,7 +2303,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_commandId(_ context.Contex
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_correlationId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_correlationId(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2323,7 +2326,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_correlationId(_ context.Co
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_causationId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_causationId(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2346,7 +2349,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_causationId(_ context.Cont
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_source(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_source(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2369,7 +2372,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_source(_ context.Context, 
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_requestId(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_requestId(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2392,7 +2395,7 @@ func (ec *executionContext) fieldContext_HistoryEntry_requestId(_ context.Contex
 	return graphql.NewScalarFieldContext("HistoryEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _HistoryEntry_data(ctx context.Context, field graphql.CollectedField, obj *query.HistoryEntry) (ret graphql.Marshaler) {
+func (ec *executionContext) _HistoryEntry_data(ctx context.Context, field graphql.CollectedField, obj *history.Entry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3586,7 +3589,7 @@ func (ec *executionContext) _Query_threadHistory(ctx context.Context, field grap
 			return ec.Resolvers.Query().ThreadHistory(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[query.HistoryEntry]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[history.Entry]) graphql.Marshaler {
 			return ec.marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -3630,7 +3633,7 @@ func (ec *executionContext) _Query_accountHistory(ctx context.Context, field gra
 			return ec.Resolvers.Query().AccountHistory(ctx, fc.Args["accountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[query.HistoryEntry]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[history.Entry]) graphql.Marshaler {
 			return ec.marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -3674,8 +3677,8 @@ func (ec *executionContext) _Query_threadAt(ctx context.Context, field graphql.C
 			return ec.Resolvers.Query().ThreadAt(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string), fc.Args["version"].(int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v graphql1.ThreadState) graphql.Marshaler {
-			return ec.marshalNThreadState2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThreadState(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v history.ThreadState) graphql.Marshaler {
+			return ec.marshalNThreadState2exampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐThreadState(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3913,7 +3916,7 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _StateMember_userAccountId(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMember) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMember_userAccountId(ctx context.Context, field graphql.CollectedField, obj *history.StateMember) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3936,7 +3939,7 @@ func (ec *executionContext) fieldContext_StateMember_userAccountId(_ context.Con
 	return graphql.NewScalarFieldContext("StateMember", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _StateMember_role(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMember) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMember_role(ctx context.Context, field graphql.CollectedField, obj *history.StateMember) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3959,7 +3962,7 @@ func (ec *executionContext) fieldContext_StateMember_role(_ context.Context, fie
 	return graphql.NewScalarFieldContext("StateMember", field, false, false, errors.New("field of type Role does not have child fields"))
 }
 
-func (ec *executionContext) _StateMember_createdAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMember) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMember_createdAt(ctx context.Context, field graphql.CollectedField, obj *history.StateMember) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3982,7 +3985,7 @@ func (ec *executionContext) fieldContext_StateMember_createdAt(_ context.Context
 	return graphql.NewScalarFieldContext("StateMember", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _StateMessage_id(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMessage) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMessage_id(ctx context.Context, field graphql.CollectedField, obj *history.StateMessage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4005,7 +4008,7 @@ func (ec *executionContext) fieldContext_StateMessage_id(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("StateMessage", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _StateMessage_userAccountId(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMessage) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMessage_userAccountId(ctx context.Context, field graphql.CollectedField, obj *history.StateMessage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4028,7 +4031,7 @@ func (ec *executionContext) fieldContext_StateMessage_userAccountId(_ context.Co
 	return graphql.NewScalarFieldContext("StateMessage", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _StateMessage_text(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMessage) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMessage_text(ctx context.Context, field graphql.CollectedField, obj *history.StateMessage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4051,7 +4054,7 @@ func (ec *executionContext) fieldContext_StateMessage_text(_ context.Context, fi
 	return graphql.NewScalarFieldContext("StateMessage", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _StateMessage_createdAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMessage) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMessage_createdAt(ctx context.Context, field graphql.CollectedField, obj *history.StateMessage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4074,7 +4077,7 @@ func (ec *executionContext) fieldContext_StateMessage_createdAt(_ context.Contex
 	return graphql.NewScalarFieldContext("StateMessage", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _StateMessage_updatedAt(ctx context.Context, field graphql.CollectedField, obj *graphql1.StateMessage) (ret graphql.Marshaler) {
+func (ec *executionContext) _StateMessage_updatedAt(ctx context.Context, field graphql.CollectedField, obj *history.StateMessage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5228,7 +5231,7 @@ func (ec *executionContext) fieldContext_ThreadEdge_node(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _ThreadState_version(ctx context.Context, field graphql.CollectedField, obj *graphql1.ThreadState) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadState_version(ctx context.Context, field graphql.CollectedField, obj *history.ThreadState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5251,7 +5254,7 @@ func (ec *executionContext) fieldContext_ThreadState_version(_ context.Context, 
 	return graphql.NewScalarFieldContext("ThreadState", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ThreadState_name(ctx context.Context, field graphql.CollectedField, obj *graphql1.ThreadState) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadState_name(ctx context.Context, field graphql.CollectedField, obj *history.ThreadState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5274,7 +5277,7 @@ func (ec *executionContext) fieldContext_ThreadState_name(_ context.Context, fie
 	return graphql.NewScalarFieldContext("ThreadState", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ThreadState_deleted(ctx context.Context, field graphql.CollectedField, obj *graphql1.ThreadState) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadState_deleted(ctx context.Context, field graphql.CollectedField, obj *history.ThreadState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5297,7 +5300,7 @@ func (ec *executionContext) fieldContext_ThreadState_deleted(_ context.Context, 
 	return graphql.NewScalarFieldContext("ThreadState", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _ThreadState_members(ctx context.Context, field graphql.CollectedField, obj *graphql1.ThreadState) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadState_members(ctx context.Context, field graphql.CollectedField, obj *history.ThreadState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5309,8 +5312,8 @@ func (ec *executionContext) _ThreadState_members(ctx context.Context, field grap
 			return obj.Members(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.StateMember) graphql.Marshaler {
-			return ec.marshalNStateMember2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMemberᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []history.StateMember) graphql.Marshaler {
+			return ec.marshalNStateMember2ᚕexampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐStateMemberᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -5329,7 +5332,7 @@ func (ec *executionContext) fieldContext_ThreadState_members(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _ThreadState_messages(ctx context.Context, field graphql.CollectedField, obj *graphql1.ThreadState) (ret graphql.Marshaler) {
+func (ec *executionContext) _ThreadState_messages(ctx context.Context, field graphql.CollectedField, obj *history.ThreadState) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5342,8 +5345,8 @@ func (ec *executionContext) _ThreadState_messages(ctx context.Context, field gra
 			return obj.Messages(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.StateMessage) graphql.Marshaler {
-			return ec.marshalNStateMessage2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMessageᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []history.StateMessage) graphql.Marshaler {
+			return ec.marshalNStateMessage2ᚕexampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐStateMessageᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -6505,7 +6508,7 @@ func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, 
 
 var historyConnectionImplementors = []string{"HistoryConnection"}
 
-func (ec *executionContext) _HistoryConnection(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Connection[query.HistoryEntry]) graphql.Marshaler {
+func (ec *executionContext) _HistoryConnection(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Connection[history.Entry]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, historyConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6548,7 +6551,7 @@ func (ec *executionContext) _HistoryConnection(ctx context.Context, sel ast.Sele
 
 var historyEdgeImplementors = []string{"HistoryEdge"}
 
-func (ec *executionContext) _HistoryEdge(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Edge[query.HistoryEntry]) graphql.Marshaler {
+func (ec *executionContext) _HistoryEdge(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Edge[history.Entry]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, historyEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6591,7 +6594,7 @@ func (ec *executionContext) _HistoryEdge(ctx context.Context, sel ast.SelectionS
 
 var historyEntryImplementors = []string{"HistoryEntry"}
 
-func (ec *executionContext) _HistoryEntry(ctx context.Context, sel ast.SelectionSet, obj *query.HistoryEntry) graphql.Marshaler {
+func (ec *executionContext) _HistoryEntry(ctx context.Context, sel ast.SelectionSet, obj *history.Entry) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, historyEntryImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7511,7 +7514,7 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 
 var stateMemberImplementors = []string{"StateMember"}
 
-func (ec *executionContext) _StateMember(ctx context.Context, sel ast.SelectionSet, obj *graphql1.StateMember) graphql.Marshaler {
+func (ec *executionContext) _StateMember(ctx context.Context, sel ast.SelectionSet, obj *history.StateMember) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, stateMemberImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7559,7 +7562,7 @@ func (ec *executionContext) _StateMember(ctx context.Context, sel ast.SelectionS
 
 var stateMessageImplementors = []string{"StateMessage"}
 
-func (ec *executionContext) _StateMessage(ctx context.Context, sel ast.SelectionSet, obj *graphql1.StateMessage) graphql.Marshaler {
+func (ec *executionContext) _StateMessage(ctx context.Context, sel ast.SelectionSet, obj *history.StateMessage) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, stateMessageImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8202,7 +8205,7 @@ func (ec *executionContext) _ThreadEdge(ctx context.Context, sel ast.SelectionSe
 
 var threadStateImplementors = []string{"ThreadState"}
 
-func (ec *executionContext) _ThreadState(ctx context.Context, sel ast.SelectionSet, obj *graphql1.ThreadState) graphql.Marshaler {
+func (ec *executionContext) _ThreadState(ctx context.Context, sel ast.SelectionSet, obj *history.ThreadState) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, threadStateImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8736,15 +8739,15 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 	return res
 }
 
-func (ec *executionContext) marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx context.Context, sel ast.SelectionSet, v graphql1.Connection[query.HistoryEntry]) graphql.Marshaler {
+func (ec *executionContext) marshalNHistoryConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx context.Context, sel ast.SelectionSet, v graphql1.Connection[history.Entry]) graphql.Marshaler {
 	return ec._HistoryConnection(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNHistoryEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx context.Context, sel ast.SelectionSet, v graphql1.Edge[query.HistoryEntry]) graphql.Marshaler {
+func (ec *executionContext) marshalNHistoryEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx context.Context, sel ast.SelectionSet, v graphql1.Edge[history.Entry]) graphql.Marshaler {
 	return ec._HistoryEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNHistoryEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Edge[query.HistoryEntry]) graphql.Marshaler {
+func (ec *executionContext) marshalNHistoryEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Edge[history.Entry]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -8760,7 +8763,7 @@ func (ec *executionContext) marshalNHistoryEdge2ᚕexampleᚗcomᚋthreadsᚋint
 	return ret
 }
 
-func (ec *executionContext) marshalNHistoryEntry2exampleᚗcomᚋthreadsᚋusecaseᚋqueryᚐHistoryEntry(ctx context.Context, sel ast.SelectionSet, v query.HistoryEntry) graphql.Marshaler {
+func (ec *executionContext) marshalNHistoryEntry2exampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐEntry(ctx context.Context, sel ast.SelectionSet, v history.Entry) graphql.Marshaler {
 	return ec._HistoryEntry(ctx, sel, &v)
 }
 
@@ -8942,15 +8945,15 @@ func (ec *executionContext) marshalNRole2exampleᚗcomᚋthreadsᚋdomainᚋthre
 	return res
 }
 
-func (ec *executionContext) marshalNStateMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMember(ctx context.Context, sel ast.SelectionSet, v graphql1.StateMember) graphql.Marshaler {
+func (ec *executionContext) marshalNStateMember2exampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐStateMember(ctx context.Context, sel ast.SelectionSet, v history.StateMember) graphql.Marshaler {
 	return ec._StateMember(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNStateMember2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMemberᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.StateMember) graphql.Marshaler {
+func (ec *executionContext) marshalNStateMember2ᚕexampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐStateMemberᚄ(ctx context.Context, sel ast.SelectionSet, v []history.StateMember) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNStateMember2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMember(ctx, sel, v[i])
+		return ec.marshalNStateMember2exampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐStateMember(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -8962,15 +8965,15 @@ func (ec *executionContext) marshalNStateMember2ᚕexampleᚗcomᚋthreadsᚋint
 	return ret
 }
 
-func (ec *executionContext) marshalNStateMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMessage(ctx context.Context, sel ast.SelectionSet, v graphql1.StateMessage) graphql.Marshaler {
+func (ec *executionContext) marshalNStateMessage2exampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐStateMessage(ctx context.Context, sel ast.SelectionSet, v history.StateMessage) graphql.Marshaler {
 	return ec._StateMessage(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNStateMessage2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMessageᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.StateMessage) graphql.Marshaler {
+func (ec *executionContext) marshalNStateMessage2ᚕexampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐStateMessageᚄ(ctx context.Context, sel ast.SelectionSet, v []history.StateMessage) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNStateMessage2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐStateMessage(ctx, sel, v[i])
+		return ec.marshalNStateMessage2exampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐStateMessage(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -9098,7 +9101,7 @@ func (ec *executionContext) marshalNThreadEdge2ᚕexampleᚗcomᚋthreadsᚋinte
 	return ret
 }
 
-func (ec *executionContext) marshalNThreadState2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐThreadState(ctx context.Context, sel ast.SelectionSet, v graphql1.ThreadState) graphql.Marshaler {
+func (ec *executionContext) marshalNThreadState2exampleᚗcomᚋthreadsᚋextrasᚋhistoryᚐThreadState(ctx context.Context, sel ast.SelectionSet, v history.ThreadState) graphql.Marshaler {
 	return ec._ThreadState(ctx, sel, &v)
 }
 

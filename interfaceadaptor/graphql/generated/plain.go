@@ -6,11 +6,11 @@ import (
 	"context"
 	"io"
 
+	"example.com/threads/extras/history"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tenants"
 	graphql1 "example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/plain"
-	"example.com/threads/usecase/query"
 	"github.com/99designs/gqlgen/graphql"
 )
 
@@ -23,23 +23,23 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainAccount())
 	case []graphql1.Account:
 		return plain.Values(ctx, value, plainAccount())
-	case graphql1.Connection[query.HistoryEntry]:
+	case graphql1.Connection[history.Entry]:
 		return plain.Value(ctx, &value, plainHistoryConnection())
-	case *graphql1.Connection[query.HistoryEntry]:
+	case *graphql1.Connection[history.Entry]:
 		return plain.Value(ctx, value, plainHistoryConnection())
-	case []graphql1.Connection[query.HistoryEntry]:
+	case []graphql1.Connection[history.Entry]:
 		return plain.Values(ctx, value, plainHistoryConnection())
-	case graphql1.Edge[query.HistoryEntry]:
+	case graphql1.Edge[history.Entry]:
 		return plain.Value(ctx, &value, plainHistoryEdge())
-	case *graphql1.Edge[query.HistoryEntry]:
+	case *graphql1.Edge[history.Entry]:
 		return plain.Value(ctx, value, plainHistoryEdge())
-	case []graphql1.Edge[query.HistoryEntry]:
+	case []graphql1.Edge[history.Entry]:
 		return plain.Values(ctx, value, plainHistoryEdge())
-	case query.HistoryEntry:
+	case history.Entry:
 		return plain.Value(ctx, &value, plainHistoryEntry())
-	case *query.HistoryEntry:
+	case *history.Entry:
 		return plain.Value(ctx, value, plainHistoryEntry())
-	case []query.HistoryEntry:
+	case []history.Entry:
 		return plain.Values(ctx, value, plainHistoryEntry())
 	case graphql1.Member:
 		return plain.Value(ctx, &value, plainMember())
@@ -83,17 +83,17 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainPageInfo())
 	case []graphql1.PageInfo:
 		return plain.Values(ctx, value, plainPageInfo())
-	case graphql1.StateMember:
+	case history.StateMember:
 		return plain.Value(ctx, &value, plainStateMember())
-	case *graphql1.StateMember:
+	case *history.StateMember:
 		return plain.Value(ctx, value, plainStateMember())
-	case []graphql1.StateMember:
+	case []history.StateMember:
 		return plain.Values(ctx, value, plainStateMember())
-	case graphql1.StateMessage:
+	case history.StateMessage:
 		return plain.Value(ctx, &value, plainStateMessage())
-	case *graphql1.StateMessage:
+	case *history.StateMessage:
 		return plain.Value(ctx, value, plainStateMessage())
-	case []graphql1.StateMessage:
+	case []history.StateMessage:
 		return plain.Values(ctx, value, plainStateMessage())
 	case tasks.Task:
 		return plain.Value(ctx, &value, plainTask())
@@ -149,11 +149,11 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainThreadEdge())
 	case []graphql1.Edge[graphql1.Thread]:
 		return plain.Values(ctx, value, plainThreadEdge())
-	case graphql1.ThreadState:
+	case history.ThreadState:
 		return plain.Value(ctx, &value, plainThreadState())
-	case *graphql1.ThreadState:
+	case *history.ThreadState:
 		return plain.Value(ctx, value, plainThreadState())
-	case []graphql1.ThreadState:
+	case []history.ThreadState:
 		return plain.Values(ctx, value, plainThreadState())
 	}
 	return nil
@@ -182,63 +182,63 @@ func plainAccount() plain.Type[graphql1.Account] {
 	}
 }
 
-func plainHistoryConnection() plain.Type[graphql1.Connection[query.HistoryEntry]] {
-	return plain.Type[graphql1.Connection[query.HistoryEntry]]{
+func plainHistoryConnection() plain.Type[graphql1.Connection[history.Entry]] {
+	return plain.Type[graphql1.Connection[history.Entry]]{
 		Names: historyConnectionImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Connection[query.HistoryEntry]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Connection[history.Entry]] {
 			switch field.Name {
 			case "edges":
-				return plain.Many(operation, field, func(v *graphql1.Connection[query.HistoryEntry]) []graphql1.Edge[query.HistoryEntry] { return v.Edges }, plainHistoryEdge())
+				return plain.Many(operation, field, func(v *graphql1.Connection[history.Entry]) []graphql1.Edge[history.Entry] { return v.Edges }, plainHistoryEdge())
 			case "pageInfo":
-				return plain.One(operation, field, func(v *graphql1.Connection[query.HistoryEntry]) *graphql1.PageInfo { return &v.PageInfo }, plainPageInfo())
+				return plain.One(operation, field, func(v *graphql1.Connection[history.Entry]) *graphql1.PageInfo { return &v.PageInfo }, plainPageInfo())
 			}
 			return nil
 		},
 	}
 }
 
-func plainHistoryEdge() plain.Type[graphql1.Edge[query.HistoryEntry]] {
-	return plain.Type[graphql1.Edge[query.HistoryEntry]]{
+func plainHistoryEdge() plain.Type[graphql1.Edge[history.Entry]] {
+	return plain.Type[graphql1.Edge[history.Entry]]{
 		Names: historyEdgeImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Edge[query.HistoryEntry]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Edge[history.Entry]] {
 			switch field.Name {
 			case "cursor":
-				return func(w io.Writer, v *graphql1.Edge[query.HistoryEntry]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Edge[history.Entry]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
-				return plain.One(operation, field, func(v *graphql1.Edge[query.HistoryEntry]) *query.HistoryEntry { return &v.Node }, plainHistoryEntry())
+				return plain.One(operation, field, func(v *graphql1.Edge[history.Entry]) *history.Entry { return &v.Node }, plainHistoryEntry())
 			}
 			return nil
 		},
 	}
 }
 
-func plainHistoryEntry() plain.Type[query.HistoryEntry] {
-	return plain.Type[query.HistoryEntry]{
+func plainHistoryEntry() plain.Type[history.Entry] {
+	return plain.Type[history.Entry]{
 		Names: historyEntryImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[query.HistoryEntry] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[history.Entry] {
 			switch field.Name {
 			case "seqNr":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalUint64(v.SeqNr).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql.MarshalUint64(v.SeqNr).MarshalGQL(w) }
 			case "eventId":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.EventID).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql.MarshalString(v.EventID).MarshalGQL(w) }
 			case "type":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.Type).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql.MarshalString(v.Type).MarshalGQL(w) }
 			case "occurredAt":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql1.MarshalTime(v.OccurredAt).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql1.MarshalTime(v.OccurredAt).MarshalGQL(w) }
 			case "executorId":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.Executor).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql.MarshalString(v.Executor).MarshalGQL(w) }
 			case "commandId":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.CommandID).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql.MarshalString(v.CommandID).MarshalGQL(w) }
 			case "correlationId":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.CorrelationID).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql.MarshalString(v.CorrelationID).MarshalGQL(w) }
 			case "causationId":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.CausationID).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql.MarshalString(v.CausationID).MarshalGQL(w) }
 			case "source":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.Source).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql.MarshalString(v.Source).MarshalGQL(w) }
 			case "requestId":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql.MarshalString(v.RequestID).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql.MarshalString(v.RequestID).MarshalGQL(w) }
 			case "data":
-				return func(w io.Writer, v *query.HistoryEntry) { graphql1.MarshalJSON(v.Data).MarshalGQL(w) }
+				return func(w io.Writer, v *history.Entry) { graphql1.MarshalJSON(v.Data).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -378,38 +378,38 @@ func plainPageInfo() plain.Type[graphql1.PageInfo] {
 	}
 }
 
-func plainStateMember() plain.Type[graphql1.StateMember] {
-	return plain.Type[graphql1.StateMember]{
+func plainStateMember() plain.Type[history.StateMember] {
+	return plain.Type[history.StateMember]{
 		Names: stateMemberImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.StateMember] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[history.StateMember] {
 			switch field.Name {
 			case "userAccountId":
-				return func(w io.Writer, v *graphql1.StateMember) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
+				return func(w io.Writer, v *history.StateMember) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
 			case "role":
-				return func(w io.Writer, v *graphql1.StateMember) { graphql1.MarshalRole(v.Role).MarshalGQL(w) }
+				return func(w io.Writer, v *history.StateMember) { graphql1.MarshalRole(v.Role).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *graphql1.StateMember) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *history.StateMember) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainStateMessage() plain.Type[graphql1.StateMessage] {
-	return plain.Type[graphql1.StateMessage]{
+func plainStateMessage() plain.Type[history.StateMessage] {
+	return plain.Type[history.StateMessage]{
 		Names: stateMessageImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.StateMessage] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[history.StateMessage] {
 			switch field.Name {
 			case "id":
-				return func(w io.Writer, v *graphql1.StateMessage) { graphql.MarshalString(v.ID).MarshalGQL(w) }
+				return func(w io.Writer, v *history.StateMessage) { graphql.MarshalString(v.ID).MarshalGQL(w) }
 			case "userAccountId":
-				return func(w io.Writer, v *graphql1.StateMessage) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
+				return func(w io.Writer, v *history.StateMessage) { graphql.MarshalString(v.UserAccountID).MarshalGQL(w) }
 			case "text":
-				return func(w io.Writer, v *graphql1.StateMessage) { graphql.MarshalString(v.Text).MarshalGQL(w) }
+				return func(w io.Writer, v *history.StateMessage) { graphql.MarshalString(v.Text).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *graphql1.StateMessage) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *history.StateMessage) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *graphql1.StateMessage) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *history.StateMessage) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
@@ -591,17 +591,17 @@ func plainThreadEdge() plain.Type[graphql1.Edge[graphql1.Thread]] {
 	}
 }
 
-func plainThreadState() plain.Type[graphql1.ThreadState] {
-	return plain.Type[graphql1.ThreadState]{
+func plainThreadState() plain.Type[history.ThreadState] {
+	return plain.Type[history.ThreadState]{
 		Names: threadStateImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.ThreadState] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[history.ThreadState] {
 			switch field.Name {
 			case "version":
-				return func(w io.Writer, v *graphql1.ThreadState) { graphql.MarshalUint64(v.Version).MarshalGQL(w) }
+				return func(w io.Writer, v *history.ThreadState) { graphql.MarshalUint64(v.Version).MarshalGQL(w) }
 			case "name":
-				return func(w io.Writer, v *graphql1.ThreadState) { graphql.MarshalString(v.Name).MarshalGQL(w) }
+				return func(w io.Writer, v *history.ThreadState) { graphql.MarshalString(v.Name).MarshalGQL(w) }
 			case "deleted":
-				return func(w io.Writer, v *graphql1.ThreadState) { graphql.MarshalBoolean(v.Deleted).MarshalGQL(w) }
+				return func(w io.Writer, v *history.ThreadState) { graphql.MarshalBoolean(v.Deleted).MarshalGQL(w) }
 			}
 			return nil
 		},

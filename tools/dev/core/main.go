@@ -57,7 +57,6 @@ var parts = map[string]string{
 	"interfaceadaptor/eventjson/testdata":                 chat,
 	"interfaceadaptor/eventjson/threads.go":               chat,
 	"interfaceadaptor/graphql/accounts.go":                chat,
-	"interfaceadaptor/graphql/history.go":                 chat,
 	"interfaceadaptor/graphql/threads.go":                 chat,
 	"interfaceadaptor/readmodel/chatrows/leaveonclose.go": chat,
 	"interfaceadaptor/readmodel/chatrows/threads.go":      chat,
@@ -77,7 +76,6 @@ var parts = map[string]string{
 	"usecase/chat/leaveonclose.go":                        chat,
 	"usecase/chat/threads.go":                             chat,
 	"usecase/query/accounts.go":                           chat,
-	"usecase/query/history.go":                            chat,
 	"usecase/query/threads.go":                            chat,
 }
 

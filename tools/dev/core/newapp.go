@@ -25,7 +25,7 @@ const newAppExample = `for example: make new-app DIR=../shop MODULE=example.org/
 const inOtherWords = "tools/dev/core/newapp"
 
 // aboutChat are the extras that know threads, messages or accounts.
-var aboutChat = []string{"erasure", "lab", "page", "tasks"}
+var aboutChat = []string{"erasure", "history", "lab", "page", "tasks"}
 
 var (
 	usableModule = regexp.MustCompile(`^[a-z0-9.-]+\.[a-z]+(/[a-zA-Z0-9._~-]+)+$`)

@@ -1,7 +1,9 @@
-package query
+package history
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -12,6 +14,8 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/usecase/chat"
+	"example.com/threads/usecase/query"
 )
 
 // History answers queries about the events of threads and accounts from the journal only, so it is complete while the
@@ -56,22 +60,22 @@ type ThreadJournal interface {
 // statesAtOnce limits the states that are read concurrently. A state of 100,000 messages takes some ten megabytes.
 const statesAtOnce = 2
 
-// NewHistory returns the history. open returns the journals, or why they are unavailable; it is called for every query.
-func NewHistory(open func(context.Context) (Journals, error)) *History {
+// New returns the history. open returns the journals, or why they are unavailable; it is called for every query.
+func New(open func(context.Context) (Journals, error)) *History {
 	return &History{open: open, states: semaphore.NewWeighted(statesAtOnce)}
 }
 
-// HistoryEntry is an event of a thread or of an account.
-type HistoryEntry struct{ es.Described }
+// Entry is an event of a thread or of an account.
+type Entry struct{ es.Described }
 
 // Position returns the entry's position in the history; it never changes.
-func (e HistoryEntry) Position() Position { return Position{At: int64(e.SeqNr), ID: e.EventID} }
+func (e Entry) Position() query.Position { return query.Position{At: int64(e.SeqNr), ID: e.EventID} }
 
 // Entries returns a page of the thread's events, in order.
-func (h *History) Entries(ctx context.Context, viewer Viewer, id thread.ID, page Range) (Page[HistoryEntry], error) {
+func (h *History) Entries(ctx context.Context, viewer query.Viewer, id thread.ID, page query.Range) (query.Page[Entry], error) {
 	seen, err := h.look(ctx, viewer, id)
 	if err != nil {
-		return Page[HistoryEntry]{}, err
+		return query.Page[Entry]{}, err
 	}
 	return entries(seen.version, page, func(after, upTo uint64) iter.Seq2[es.Described, error] {
 		return seen.journal.Describe(ctx, seen.key, after, upTo)
@@ -80,10 +84,10 @@ func (h *History) Entries(ctx context.Context, viewer Viewer, id thread.ID, page
 
 // AccountEntries returns a page of the account's events, in order. The caller checks who may see them. The error is
 // [account.ErrAccountNotFound] if there is no account.
-func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id account.ID, page Range) (Page[HistoryEntry], error) {
+func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id account.ID, page query.Range) (query.Page[Entry], error) {
 	journals, err := h.open(ctx)
 	if err != nil {
-		return Page[HistoryEntry]{}, err
+		return query.Page[Entry]{}, err
 	}
 	key := es.AggregateID{Tenant: tenant, Type: account.AggregateType, ID: id.String()}
 	_, version, err := journals.Accounts.Latest(ctx, key)
@@ -91,7 +95,7 @@ func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id accou
 		err = account.ErrAccountNotFound
 	}
 	if err != nil {
-		return Page[HistoryEntry]{}, err
+		return query.Page[Entry]{}, err
 	}
 	return entries(version, page, func(after, upTo uint64) iter.Seq2[es.Described, error] {
 		return journals.Accounts.Describe(ctx, key, after, upTo)
@@ -99,7 +103,7 @@ func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id accou
 }
 
 // entries reads a page of the events 1 to last. A position's At is the number of its event.
-func entries(last uint64, page Range, read func(after, upTo uint64) iter.Seq2[es.Described, error]) (found Page[HistoryEntry], err error) {
+func entries(last uint64, page query.Range, read func(after, upTo uint64) iter.Seq2[es.Described, error]) (found query.Page[Entry], err error) {
 	after, upTo := min(page.After.At, int64(last)), int64(last)
 	if !page.Before.IsZero() {
 		upTo = min(page.Before.At-1, upTo)
@@ -117,7 +121,7 @@ func entries(last uint64, page Range, read func(after, upTo uint64) iter.Seq2[es
 		if err != nil {
 			return found, err
 		}
-		found.Items = append(found.Items, HistoryEntry{described})
+		found.Items = append(found.Items, Entry{described})
 	}
 	return found, nil
 }
@@ -131,7 +135,7 @@ type sight struct {
 	alive   es.State[thread.Thread] // the latest state before a deletion
 }
 
-func (h *History) look(ctx context.Context, viewer Viewer, id thread.ID) (sight, error) {
+func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (sight, error) {
 	journals, err := h.open(ctx)
 	if err != nil {
 		return sight{}, err
@@ -141,7 +145,7 @@ func (h *History) look(ctx context.Context, viewer Viewer, id thread.ID) (sight,
 		return sight{}, err
 	}
 	defer h.states.Release(1)
-	s := sight{journal: journal, key: viewer.key(id)}
+	s := sight{journal: journal, key: chat.ThreadKey(viewer.Tenant, id)}
 	if s.latest, s.version, err = journal.Latest(ctx, s.key); err != nil {
 		return s, err
 	}
@@ -151,17 +155,21 @@ func (h *History) look(ctx context.Context, viewer Viewer, id thread.ID) (sight,
 			return s, err
 		}
 	}
-	return s, s.alive.Value.MaySeeHistory(viewer.User)
+	err = s.alive.Value.CheckAdmin(viewer.User)
+	if errors.Is(err, thread.ErrNotMember) {
+		err = thread.ErrThreadNotFound
+	}
+	return s, err
 }
 
 // At returns the thread's state after the event with this number.
-func (h *History) At(ctx context.Context, viewer Viewer, id thread.ID, version int) (ThreadState, error) {
+func (h *History) At(ctx context.Context, viewer query.Viewer, id thread.ID, version int) (State, error) {
 	seen, err := h.look(ctx, viewer, id)
 	if err != nil {
-		return ThreadState{}, err
+		return State{}, err
 	}
 	if version < 1 || uint64(version) > seen.version {
-		return ThreadState{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.version)}
+		return State{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.version)}
 	}
 	state := seen.latest
 	if seen.alive.Version == uint64(version) {
@@ -169,25 +177,25 @@ func (h *History) At(ctx context.Context, viewer Viewer, id thread.ID, version i
 	}
 	if state.Version != uint64(version) {
 		if err := h.states.Acquire(ctx, 1); err != nil {
-			return ThreadState{}, err
+			return State{}, err
 		}
 		defer h.states.Release(1)
 		if state, err = seen.journal.At(ctx, seen.key, uint64(version)); err != nil {
-			return ThreadState{}, err
+			return State{}, err
 		}
 	}
-	return ThreadState{
+	return State{
 		Version: state.Version, Name: state.Value.Name().String(), Deleted: state.Value.Deleted(),
 		state: state.Value, journal: seen.journal, key: seen.key,
 	}, nil
 }
 
-// ThreadState is a thread's state at a version. A deleted thread has neither members nor messages; the version before
+// State is a thread's state at a version. A deleted thread has neither members nor messages; the version before
 // has them.
 //
 // The state contains the members and messages with the numbers of their events. Times and texts are read from these
 // events, because a state with the texts of 100,000 messages would be too large.
-type ThreadState struct {
+type State struct {
 	Version uint64
 	Name    string
 	Deleted bool
@@ -198,25 +206,25 @@ type ThreadState struct {
 }
 
 // Members returns all members, in the order of joining: users, roles, and when they joined.
-func (s ThreadState) Members(ctx context.Context) ([]Member, error) {
+func (s State) Members(ctx context.Context) ([]query.Member, error) {
 	var seqNrs []uint64
 	participants := s.state.Participants()
 	for _, p := range participants {
 		seqNrs = append(seqNrs, p.Joined)
 	}
 	events, err := s.events(ctx, seqNrs)
-	members := make([]Member, len(participants))
+	members := make([]query.Member, len(participants))
 	for i, p := range participants {
-		members[i] = Member{User: p.User, Role: p.Role, CreatedAt: events[p.Joined].OccurredAt}
+		members[i] = query.Member{User: p.User, Role: p.Role, CreatedAt: events[p.Joined].OccurredAt}
 	}
 	return members, err
 }
 
 // Messages returns at most limit messages in the order of posting, without those who changed them, after the message of
 // this version with an id; empty means from the beginning.
-func (s ThreadState) Messages(ctx context.Context, limit int, after string) ([]Message, error) {
+func (s State) Messages(ctx context.Context, limit int, after string) ([]query.Message, error) {
 	last, _ := ident.Parse[thread.Message](after) // zero: none
-	digests, err := s.state.MessagesAfter(last, limit)
+	digests, err := messagesAfter(s.state, last, limit)
 	if err != nil { // the state has no such message
 		return nil, &ident.InvalidError{Field: "after", Reason: "must be the id of a message that the thread had at this version"}
 	}
@@ -228,19 +236,31 @@ func (s ThreadState) Messages(ctx context.Context, limit int, after string) ([]M
 	if err != nil {
 		return nil, err
 	}
-	messages := make([]Message, len(digests))
+	messages := make([]query.Message, len(digests))
 	for i, digest := range digests {
 		last := events[max(digest.Posted, digest.Edited)]
 		said, err := messageOf(last.Event, digest.ID)
 		if err != nil {
 			return nil, fmt.Errorf("event %d of %s: %w", last.SeqNr, s.key, err)
 		}
-		messages[i] = Message{
+		messages[i] = query.Message{
 			ID: digest.ID, Sender: digest.Sender, Text: said.Text.String(),
 			CreatedAt: events[digest.Posted].OccurredAt, UpdatedAt: last.OccurredAt,
 		}
 	}
 	return messages, nil
+}
+
+// messagesAfter returns the first limit messages in the order of posting, after a message; the zero id means from the
+// beginning. It fails with [thread.ErrMessageNotFound] when the state does not have that message.
+func messagesAfter(state thread.Thread, after thread.MessageID, limit int) ([]thread.Posting, error) {
+	messages := state.Memento().Messages
+	slices.SortFunc(messages, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
+	first := 1 + slices.IndexFunc(messages, func(m thread.Posting) bool { return m.ID == after })
+	if first == 0 && !after.IsZero() {
+		return nil, thread.ErrMessageNotFound
+	}
+	return messages[first:min(first+limit, len(messages))], nil
 }
 
 // messageOf returns the message in an event.
@@ -258,7 +278,7 @@ func messageOf(event thread.Event, id thread.MessageID) (message thread.Message,
 }
 
 // events reads the events with these numbers, which may be in any order.
-func (s ThreadState) events(ctx context.Context, seqNrs []uint64) (map[uint64]es.Recorded[thread.Event], error) {
+func (s State) events(ctx context.Context, seqNrs []uint64) (map[uint64]es.Recorded[thread.Event], error) {
 	slices.Sort(seqNrs)
 	events := map[uint64]es.Recorded[thread.Event]{}
 	for recorded, err := range s.journal.EventsAt(ctx, s.key, slices.Compact(seqNrs)) {

@@ -1,4 +1,4 @@
-package query_test
+package history_test
 
 import (
 	"bytes"
@@ -24,6 +24,7 @@ import (
 	"example.com/threads/es/dynamodb/dynamodbtest"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
+	"example.com/threads/extras/history"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/usecase/chat"
@@ -125,12 +126,12 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 	}
 }
 
-func (p *past) history() *query.History {
+func (p *past) history() *history.History {
 	return historyOf(es.NewRepository(eventjson.Threads(), p.gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)}))
 }
 
-func historyOf(journal query.ThreadJournal) *query.History {
-	return query.NewHistory(func(context.Context) (query.Journals, error) { return query.Journals{Threads: journal}, nil })
+func historyOf(journal history.ThreadJournal) *history.History {
+	return history.New(func(context.Context) (history.Journals, error) { return history.Journals{Threads: journal}, nil })
 }
 
 func (p *past) viewer(user thread.UserID) query.Viewer {
@@ -201,7 +202,7 @@ func (p *past) anAdmin() (thread.UserID, bool) {
 }
 
 // seen returns the history's state of a version. It reads the messages in pages.
-func seen(t *testing.T, history *query.History, viewer query.Viewer, id thread.ID, version int) view {
+func seen(t *testing.T, history *history.History, viewer query.Viewer, id thread.ID, version int) view {
 	t.Helper()
 	state, err := history.At(t.Context(), viewer, id, version)
 	if err != nil {

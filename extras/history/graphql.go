@@ -1,0 +1,110 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/usecase/query"
+)
+
+// ThreadState is the schema's ThreadState.
+type ThreadState struct{ State }
+
+// StateMember is the schema's StateMember.
+type StateMember struct {
+	UserAccountID string
+	Role          thread.Role
+	CreatedAt     time.Time
+}
+
+// StateMessage is the schema's StateMessage.
+type StateMessage struct {
+	ID, UserAccountID, Text string
+	CreatedAt, UpdatedAt    time.Time
+}
+
+// The schema's connection of the events in a history, and its edges.
+type (
+	Connection = graphql.Connection[Entry]
+	Edge       = graphql.Edge[Entry]
+)
+
+const cursors graphql.Cursors = "history"
+
+// HistoryResolver resolves the fields of Query in history.graphqls.
+type HistoryResolver struct{ *History }
+
+// ThreadHistory resolves Query.threadHistory.
+func (r HistoryResolver) ThreadHistory(
+	ctx context.Context, threadID, userAccountID string, first *int, after *string, last *int, before *string,
+) (Connection, error) {
+	viewer, err := graphql.ViewerOf(ctx, userAccountID)
+	id, idErr := graphql.ParseID[thread.Thread]("threadId", threadID)
+	asked, pageErr := graphql.EitherWay(cursors, first, after, last, before)
+	if err := cmp.Or(err, idErr, pageErr); err != nil {
+		return Connection{}, err
+	}
+	return connection(r.Entries(ctx, viewer, id, asked))
+}
+
+// AccountHistory resolves Query.accountHistory.
+func (r HistoryResolver) AccountHistory(
+	ctx context.Context, accountID string, first *int, after *string, last *int, before *string,
+) (Connection, error) {
+	id, err := graphql.ParseID[ident.UserAccount]("accountId", accountID)
+	if err != nil {
+		return Connection{}, err
+	}
+	viewer, other := graphql.ViewerOf(ctx, id.String())
+	if other != nil {
+		err = graphql.OnlyOperators(ctx)
+	}
+	asked, pageErr := graphql.EitherWay(cursors, first, after, last, before)
+	if err := cmp.Or(err, pageErr); err != nil {
+		return Connection{}, err
+	}
+	return connection(r.AccountEntries(ctx, viewer.Tenant, id, asked))
+}
+
+func connection(page query.Page[Entry], err error) (Connection, error) {
+	return graphql.NewConnection(cursors, page, func(entry Entry) Entry { return entry }), err
+}
+
+// ThreadAt resolves Query.threadAt.
+func (r HistoryResolver) ThreadAt(ctx context.Context, threadID, userAccountID string, version int) (ThreadState, error) {
+	viewer, err := graphql.ViewerOf(ctx, userAccountID)
+	id, idErr := graphql.ParseID[thread.Thread]("threadId", threadID)
+	if err := cmp.Or(err, idErr); err != nil {
+		return ThreadState{}, err
+	}
+	state, err := r.At(ctx, viewer, id, version)
+	return ThreadState{state}, err
+}
+
+// Members resolves ThreadState.members.
+func (s ThreadState) Members(ctx context.Context) ([]StateMember, error) {
+	members, err := s.State.Members(ctx)
+	shown := make([]StateMember, len(members))
+	for i, m := range members {
+		shown[i] = StateMember{m.User.String(), m.Role, m.CreatedAt}
+	}
+	return shown, err
+}
+
+// Messages resolves ThreadState.messages.
+func (s ThreadState) Messages(ctx context.Context, first *int, after *string) ([]StateMessage, error) {
+	page, err := graphql.AfterID[thread.Message](first, after, graphql.DefaultPage)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := s.State.Messages(ctx, page.Limit, page.AfterID)
+	shown := make([]StateMessage, len(messages))
+	for i, m := range messages {
+		shown[i] = StateMessage{m.ID.String(), m.Sender.String(), m.Text, m.CreatedAt, m.UpdatedAt}
+	}
+	return shown, err
+}
