@@ -127,8 +127,8 @@ check-observe:
 fuzz: ## runs every fuzz target for FUZZ_TIME; default: a minute
 	FUZZ_TIME=$${FUZZ_TIME:-1m} go test -count=1 -timeout=0 -v ./tests/fuzz
 
-bench: $(DEVSERVICES) ## runs the benchmark: prints a table of figures and ratios, and writes them as JSON; takes 17 minutes
-	@go build -C tools/bench -o ../../bin/ . && ./bin/bench
+bench: $(DEVSERVICES) ## runs the benchmark, 17 minutes: a table of figures and ratios, also as JSON; BASE=commit compares with a former build
+	@go build -C tools/bench -o ../../bin/ . && ./bin/bench -base "$(BASE)"
 # extra:whole }
 
 help: ## prints this table

@@ -24,12 +24,16 @@ Builds the programs, starts them in folders of their own, and measures them with
 of the medians of all runs, each with a yardstick from the same runs. The rows of DynamoDB are measured on DynamoDB Local
 and MySQL or MariaDB, which ./bin/devservices starts for each measure (make bench builds it).
 
+With -base, a former build is measured in turns with this one, and the table has its figures, too. What is measured
+without the programs has none.
+
 Flags:
 `
 
 // settings are read from the flags.
 type settings struct {
 	only     *regexp.Regexp
+	base     string // a commit; empty: none
 	runs     int
 	duration time.Duration
 	warmUp   time.Duration
@@ -69,11 +73,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	say("building the programs")
-	binaries := filepath.Join(folder, "bin")
-	if err := build(ctx, binaries); err != nil {
+	builds := []string{filepath.Join(folder, "bin")}
+	if err := build(ctx, ".", builds[0]); err != nil {
 		return err
 	}
-	found, failed := measured(ctx, s, folder, binaries, stderr, say)
+	if s.base != "" {
+		say("building %s", s.base)
+		builds = append(builds, filepath.Join(folder, "base"))
+		if err := buildCommit(ctx, s.base, filepath.Join(folder, "tree"), builds[1]); err != nil {
+			return err
+		}
+	}
+	found, failed := measured(ctx, s, folder, builds, stderr, say)
 	if s.readings != "" {
 		return errors.Join(failed, write(s.readings, found))
 	}
@@ -82,8 +93,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return errors.Join(failed, write(s.output, rows))
 }
 
-// measured runs the measures. If one fails, it returns the results so far.
-func measured(ctx context.Context, s settings, folder, binaries string, stderr io.Writer, say func(string, ...any)) (found []reading, err error) {
+// measured runs the measures with the builds in turns: this one, and the former one if there is one. If one fails, it
+// returns the results so far.
+func measured(ctx context.Context, s settings, folder string, builds []string, stderr io.Writer, say func(string, ...any)) (found []reading, err error) {
 	for _, m := range measures {
 		if !s.only.MatchString(m.name) {
 			continue
@@ -97,8 +109,13 @@ func measured(ctx context.Context, s settings, folder, binaries string, stderr i
 			found = append(found, readings...)
 			continue
 		}
-		for n := range s.runs {
-			say("%s: run %d of %d", m.name, n+1, s.runs)
+		of := builds
+		if m.inProcess {
+			of = builds[:1]
+		}
+		for n := range s.runs * len(of) {
+			binaries := of[n%len(of)]
+			say("%s: run %d of %d with %s", m.name, n/len(of)+1, s.runs, filepath.Base(binaries))
 			l := &lab{filepath.Join(folder, fmt.Sprintf("%s-%d", m.name, n)), binaries, s.duration, s.warmUp}
 			if err := os.Mkdir(l.folder, 0o700); err != nil {
 				return found, err
@@ -107,7 +124,12 @@ func measured(ctx context.Context, s settings, folder, binaries string, stderr i
 			if err != nil {
 				return found, fmt.Errorf("%s: %w", m.name, err)
 			}
-			found = append(found, readings...)
+			for _, r := range readings {
+				if binaries != builds[0] {
+					r.Name = former + r.Name
+				}
+				found = append(found, r)
+			}
 		}
 	}
 	return found, nil
@@ -121,6 +143,7 @@ func readSettings(args []string, stderr io.Writer) (s settings, err error) {
 		flags.PrintDefaults()
 	}
 	only := flags.String("only", "", "regular expression of the measures to run, such as ^write; default: all")
+	flags.StringVar(&s.base, "base", "", "commit of a former build to compare with")
 	flags.IntVar(&s.runs, "runs", 3, "runs per measure")
 	flags.DurationVar(&s.duration, "duration", 5*time.Second, "how long to measure in a run")
 	flags.DurationVar(&s.warmUp, "warm-up", 2*time.Second, "how long to work before measuring")
@@ -137,11 +160,23 @@ func readSettings(args []string, stderr io.Writer) (s settings, err error) {
 	return s, err
 }
 
-// build builds the programs to measure.
-func build(ctx context.Context, folder string) error {
-	output, err := exec.CommandContext(ctx, "go", "build", "-o", folder+string(filepath.Separator), "./cmd/...", "./rdb-migration/cmd/migrate").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("build the programs: %w\n%s", err, output)
+// build builds the programs to measure from the tree.
+func build(ctx context.Context, tree, folder string) error {
+	return do(ctx, "go", "build", "-C", tree, "-o", folder+string(filepath.Separator), "./cmd/...", "./rdb-migration/cmd/migrate")
+}
+
+// buildCommit builds the programs of a commit, whose files it puts into tree.
+func buildCommit(ctx context.Context, commit, tree, folder string) error {
+	if err := do(ctx, "git", "worktree", "add", "--detach", tree, commit); err != nil {
+		return err
+	}
+	return errors.Join(build(ctx, tree, folder), do(context.WithoutCancel(ctx), "git", "worktree", "remove", "--force", tree))
+}
+
+func do(ctx context.Context, name string, args ...string) error {
+	command := exec.CommandContext(ctx, name, args...)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", command.Args, err, output)
 	}
 	return nil
 }
@@ -154,7 +189,7 @@ func elsewhere(ctx context.Context, name string, s settings, folder string, stde
 	}
 	output := filepath.Join(folder, name+".json")
 	command := exec.CommandContext(ctx, filepath.Join("bin", "devservices"), "exec", "--", self, "-only", "^"+regexp.QuoteMeta(name)+"$",
-		"-runs", fmt.Sprint(s.runs), "-duration", s.duration.String(), "-warm-up", s.warmUp.String(), "-folder", folder, "-readings", output)
+		"-base", s.base, "-runs", fmt.Sprint(s.runs), "-duration", s.duration.String(), "-warm-up", s.warmUp.String(), "-folder", folder, "-readings", output)
 	command.Stdout, command.Stderr = stderr, stderr
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	if err := command.Run(); err != nil {

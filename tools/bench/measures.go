@@ -7,23 +7,24 @@ import (
 
 // measure produces the readings of some rows, once per run.
 type measure struct {
-	name     string
-	services bool // it needs DynamoDB Local and MySQL or MariaDB
-	read     func(context.Context, *lab) ([]reading, error)
+	name      string
+	services  bool // it needs DynamoDB Local and MySQL or MariaDB
+	inProcess bool // it measures the library in this process, not the programs
+	read      func(context.Context, *lab) ([]reading, error)
 }
 
 var measures = []measure{
-	{"write.sqlite", false, writeSQLite},
-	{"write.costs", false, costs},
-	{"write.growth", false, writeGrowth},
-	{"projection", false, projections},
-	{"query", false, queries},
-	{"query.document", false, documents},
-	{"start", false, starts},
-	{"write.distinct", true, writeDistinct},
-	{"write.hot", true, writeHot},
-	{"write.growth.units", true, writeUnits},
-	{"projection.dynamodb", true, projectionDynamoDB},
+	{"write.sqlite", false, false, writeSQLite},
+	{"write.costs", false, false, costs},
+	{"write.growth", false, false, writeGrowth},
+	{"projection", false, false, projections},
+	{"query", false, false, queries},
+	{"query.document", false, false, documents},
+	{"start", false, false, starts},
+	{"write.distinct", true, true, writeDistinct},
+	{"write.hot", true, true, writeHot},
+	{"write.growth.units", true, true, writeUnits},
+	{"projection.dynamodb", true, false, projectionDynamoDB},
 }
 
 // lab is the place of a run.

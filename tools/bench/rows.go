@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -25,10 +26,14 @@ type row struct {
 	Unit      string  `json:"unit"`
 	Yardstick float64 `json:"yardstick"`
 	Ratio     float64 `json:"ratio"`
+	Base      float64 `json:"base,omitempty"` // the ratio of the former build; 0: it was not measured
 	Runs      int     `json:"runs"`
 
 	beside string
 }
+
+// former begins the names of the readings of the former build.
+const former = "former "
 
 // rowsOf combines the readings of all runs in the order of the first run.
 func rowsOf(readings []reading) []row {
@@ -43,7 +48,11 @@ func rowsOf(readings []reading) []row {
 				values, yardsticks, ratios = append(values, r.Value), append(yardsticks, r.Yardstick), append(ratios, r.Value/r.Yardstick)
 			}
 		}
-		rows = append(rows, row{first.Name, median(values), first.Unit, median(yardsticks), median(ratios), len(values), first.Beside})
+		if of := strings.TrimPrefix(first.Name, former); of != first.Name {
+			rows[slices.IndexFunc(rows, func(r row) bool { return r.Name == of })].Base = median(ratios) // it was measured before
+			continue
+		}
+		rows = append(rows, row{first.Name, median(values), first.Unit, median(yardsticks), median(ratios), 0, len(values), first.Beside})
 	}
 	return rows
 }
@@ -73,9 +82,13 @@ func percentile(durations []time.Duration, share float64) float64 {
 // printRows prints rows as a table with their yardsticks.
 func printRows(out io.Writer, rows []row) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "NAME\tVALUE\tUNIT\tYARDSTICK\tRATIO\tRUNS\tTHE YARDSTICK IS")
+	_, _ = fmt.Fprintln(table, "NAME\tVALUE\tUNIT\tYARDSTICK\tRATIO\tBASE\tRATIO/BASE\tRUNS\tTHE YARDSTICK IS")
 	for _, r := range rows {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.2f\t%d\t%s\n", r.Name, short(r.Value), r.Unit, short(r.Yardstick), r.Ratio, r.Runs, r.beside)
+		base := "-\t-"
+		if r.Base != 0 {
+			base = fmt.Sprintf("%.2f\t%.2f", r.Base, r.Ratio/r.Base)
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.2f\t%s\t%d\t%s\n", r.Name, short(r.Value), r.Unit, short(r.Yardstick), r.Ratio, base, r.Runs, r.beside)
 	}
 	_ = table.Flush()
 }
