@@ -15,14 +15,14 @@ import (
 // Every test that a document names must exist, because a promise without its test proves nothing.
 func TestDocumentsNameTestsThatExist(t *testing.T) {
 	declared := map[string][]string{} // the folders of each test
-	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	declaration := regexp.MustCompile(`(?m)^func ((?:Test|Example)\w+)\(`)
 	walk(t, ".go", func(path, text string) {
 		for _, match := range declaration.FindAllStringSubmatch(text, -1) {
 			declared[match[1]] = append(declared[match[1]], filepath.Dir(path))
 		}
 	})
 	named := 0
-	mention := regexp.MustCompile("`(Test[A-Z]\\w+)`")
+	mention := regexp.MustCompile("`((?:Test[A-Z]|Example)\\w+)`")
 	walk(t, ".md", func(path, text string) {
 		for _, match := range mention.FindAllStringSubmatch(text, -1) {
 			named++

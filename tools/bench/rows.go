@@ -48,8 +48,8 @@ func rowsOf(readings []reading) []row {
 				values, yardsticks, ratios = append(values, r.Value), append(yardsticks, r.Yardstick), append(ratios, r.Value/r.Yardstick)
 			}
 		}
-		if of := strings.TrimPrefix(first.Name, former); of != first.Name {
-			rows[slices.IndexFunc(rows, func(r row) bool { return r.Name == of })].Base = median(ratios) // it was measured before
+		if of, is := strings.CutPrefix(first.Name, former); is { // whose row is there
+			rows[slices.IndexFunc(rows, func(r row) bool { return r.Name == of })].Base = median(ratios)
 			continue
 		}
 		rows = append(rows, row{first.Name, median(values), first.Unit, median(yardsticks), median(ratios), 0, len(values), first.Beside})
