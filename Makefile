@@ -8,6 +8,9 @@ GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 MODULES := ./es . ./tools/dev
 MODULES += ./tools/bench # extra:whole
 
+# Without paths in the compiled code, copies of the tree (make core, the tests of tools/dev) find it in the build cache.
+export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
+
 # To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules.
 PACKAGES   ?= ./...
 TEST_FLAGS ?= -race -count=1 -timeout=15m
