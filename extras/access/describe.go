@@ -43,7 +43,7 @@ func (a *Access) Describe(doc *huma.OpenAPI) {
 }
 
 func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
-	refusals := []*admission.Refusal{tooMany(1, "this address sends more requests a second than it may; send fewer, and try again later")}
+	refusals := []*admission.Refusal{tooManyOf("address")}
 	if !a.IsOpen() {
 		op.Security = []map[string][]string{{bearerScheme: {}}}
 		op.Description += " The token needs the scope `" + scopeOf(rights[0]) + "`"

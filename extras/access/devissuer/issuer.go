@@ -38,8 +38,9 @@ const usualLifetime = 12 * time.Hour
 
 // Issuer signs tokens. It is safe for concurrent use.
 type Issuer struct {
-	url string
-	key jose.JSONWebKey
+	url    string
+	key    jose.JSONWebKey
+	signer jose.Signer
 }
 
 // New returns an issuer with a new key. url is where its handler is served.
@@ -48,7 +49,9 @@ func New(url string) (*Issuer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the issuer's key: %w", err)
 	}
-	return &Issuer{url, jose.JSONWebKey{Key: key, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"}}, nil
+	private := jose.JSONWebKey{Key: key, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: private}, (&jose.SignerOptions{}).WithType("at+jwt"))
+	return &Issuer{url, private, signer}, err
 }
 
 // URL is the issuer's identifier.
@@ -69,11 +72,7 @@ func (i *Issuer) Mint(grant Grant) (string, error) {
 
 // Sign signs a token with these claims, unchecked.
 func (i *Issuer) Sign(claims ...any) (string, error) {
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: i.key}, (&jose.SignerOptions{}).WithType("at+jwt"))
-	if err != nil {
-		return "", fmt.Errorf("sign a token: %w", err)
-	}
-	builder := jwt.Signed(signer)
+	builder := jwt.Signed(i.signer)
 	for _, part := range claims {
 		builder = builder.Claims(part)
 	}
