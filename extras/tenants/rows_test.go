@@ -19,10 +19,10 @@ import (
 // Each event is projected; then the row and the list are compared.
 func TestRowsOfTenants(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		reader := tenants.NewReader(readmodeltest.NewReader(t, db.DB))
+		reader := tenants.Reader{ReadModel: readmodeltest.NewReader(t, db.DB)}
 		given := feed.New(t, db.DB, chatrows.Projection, tenants.Handler())
 		acme, other := code(t, "acme"), code(t, "other")
-		row := tenants.Row{ID: tenant.IDOf(acme), Code: acme, CreatedAt: given.Now().Add(feed.Tick)}
+		row := tenants.Row{ID: tenant.IDOf(acme), Code: string(acme), CreatedAt: given.Now().Add(feed.Tick)}
 		var covered []string
 		for _, step := range []struct {
 			event     tenant.Event
@@ -55,7 +55,7 @@ func TestRowsOfTenants(t *testing.T) {
 			t.Errorf("the first page is %+v, %v", first, err)
 		}
 		second, err := reader.Tenants(t.Context(), query.Range{Limit: 1, After: row.Position()})
-		if err != nil || second.HasNext || len(second.Items) != 1 || second.Items[0].Code != other {
+		if err != nil || second.HasNext || len(second.Items) != 1 || second.Items[0].Code != string(other) {
 			t.Errorf("the second page is %+v, %v", second, err)
 		}
 	}, tenants.Schema())

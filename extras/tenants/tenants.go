@@ -1,3 +1,6 @@
+// Package tenants is the registry of tenants: operators register, suspend and reactivate them, and requests of others
+// are refused where a program asks for that. Its aggregate is package tenant; its rows are in the database of the read
+// model.
 package tenants
 
 import (
@@ -12,27 +15,15 @@ import (
 // Aggregate is the aggregate type of registered tenants.
 func Aggregate() es.Aggregate[tenant.Tenant, tenant.Command, tenant.Event] {
 	return es.Aggregate[tenant.Tenant, tenant.Command, tenant.Event]{
-		Decide: tenant.Decide, Apply: tenant.Tenant.Apply, Usable: tenant.Tenant.Usable, Answer: answer, Events: tenant.Events(),
+		Decide: tenant.Decide, Apply: tenant.Tenant.Apply, Usable: tenant.Tenant.Usable, Events: tenant.Events(),
+		Answer: func(events []tenant.Event) map[string]string {
+			return map[string]string{answerCode: string(tenant.Tenant{}.Apply(events[0]).Code)}
+		},
 	}
 }
 
 // answerCode is the name of a tenant's code in an answer.
 const answerCode = "tenant_code"
-
-func answer(events []tenant.Event) map[string]string {
-	about := map[string]string{}
-	for _, event := range events {
-		switch e := event.(type) {
-		case tenant.Created:
-			about[answerCode] = e.Code.String()
-		case tenant.Suspended:
-			about[answerCode] = e.Code.String()
-		case tenant.Reactivated:
-			about[answerCode] = e.Code.String()
-		}
-	}
-	return about
-}
 
 // Key returns the key of a registered tenant. The registry itself belongs to the tenant with the empty code.
 func Key(code tenant.Code) es.AggregateID {
@@ -46,11 +37,7 @@ func Versions() query.Awaitable { return query.Awaitable{Type: tenant.AggregateT
 func InJournal(gateway es.EventPersistenceGateway, log *slog.Logger) IsActive {
 	tenants := es.NewRepository(Aggregate(), gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})
 	return func(ctx context.Context, named es.Tenant) (bool, error) {
-		code, err := tenant.ParseCode(named.String())
-		if err != nil {
-			return false, err
-		}
-		state, err := tenants.Reload(ctx, Key(code))
+		state, err := tenants.Reload(ctx, Key(tenant.Code(named)))
 		return state.Value.IsActive(), err
 	}
 }

@@ -90,6 +90,7 @@ func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts sys
 	parts.Registry.MustRegister(collectors.NewDBStatsCollector(db.DB, "read_model"))
 
 	reader := queryreader.New(db)
+	registered := tenants.Reader{ReadModel: reader} // extra:tenants
 	watcher := query.NewWatcher(reader, parts.Log)
 	rows, schema := query.Reader(reader), generated.Schema()
 	rows = parts.Keys.Reader(rows)           // extra:erasure
@@ -103,11 +104,11 @@ func Listen(ctx context.Context, s Settings, db *sqlx.DB, store Store, parts sys
 			History: query.NewHistory(journals), // extra:chat
 		},
 		tasks.NewResolver(tasks.NewReader(reader), queries), // extra:tasks
-		tenants.NewResolver(tenants.NewReader(reader)),      // extra:tenants
+		tenants.TenantResolver{Registry: registered},        // extra:tenants
 	}
 	queries.Add(tasks.NewReader(reader).Versions()) // extra:tasks
 	queries.Add(tenants.Versions())                 // extra:tenants {
-	server.Around = append(server.Around, parts.Tenants.Middleware(tenants.NewReader(reader).IsActive, parts.Log))
+	server.Around = append(server.Around, parts.Tenants.Middleware(registered.IsActive, parts.Log))
 	// extra:tenants }
 
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))

@@ -20,7 +20,7 @@ func event[T interface {
 		Code string `json:"code"`
 	}
 	return es.Event[Event](name,
-		func(e T) wire { return wire{struct{ Code Code }(e).Code.String()} },
+		func(e T) wire { return wire{string(struct{ Code Code }(e).Code)} },
 		func(w wire) (T, error) {
 			code, err := ParseCode(w.Code)
 			return T{Code: code}, err
