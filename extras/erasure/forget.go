@@ -34,7 +34,7 @@ func (k *Keyring) Forget(types []es.AnyAggregate) []func(*run.Turn) (run.Consume
 				return k.Destroy(ctx, c.Target.Tenant, c.Target.ID)
 			},
 			Handlers: func(commands *process.Outbox) []projection.Handler {
-				return []projection.Handler{erasures{eventjson.Accounts(), commands}}
+				return []projection.Handler{erasures{AnyAggregate: eventjson.Accounts(), outbox: commands}}
 			},
 			Ignore: ignore,
 			Hold:   func(context.Context) error { return nil },
@@ -45,10 +45,13 @@ func (k *Keyring) Forget(types []es.AnyAggregate) []func(*run.Turn) (run.Consume
 
 var erasedEvent = eventjson.Accounts().Events.EventType(account.Erased{})
 
-// erasures is the handler of accounts. It puts a command into the outbox for each that is erased.
+// erasures is the handler of accounts, and what the events of one transaction lead to: a command for each account that
+// is erased.
 type erasures struct {
 	es.AnyAggregate
-	outbox *process.Outbox
+	outbox   *process.Outbox
+	tx       projection.Tx
+	commands []process.Command
 }
 
 // Decode implements [projection.Handler].
@@ -56,17 +59,12 @@ func (e erasures) Decode(payload []byte) (projection.Event, error) { return e.De
 
 // Load implements [projection.Handler].
 func (e erasures) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
-	return &erased{outbox: e.outbox, tx: tx}, nil
-}
-
-type erased struct {
-	outbox   *process.Outbox
-	tx       projection.Tx
-	commands []process.Command
+	e.tx = tx
+	return &e, nil
 }
 
 // Apply implements [projection.Fold].
-func (e *erased) Apply(recorded projection.Event) error {
+func (e *erasures) Apply(recorded projection.Event) error {
 	if _, is := recorded.Event.(account.Erased); is {
 		e.commands = append(e.commands, process.Command{
 			Target: recorded.Aggregate(), Name: destroyKey, EventID: recorded.EventID,
@@ -77,7 +75,7 @@ func (e *erased) Apply(recorded projection.Event) error {
 }
 
 // Save implements [projection.Fold].
-func (e *erased) Save(ctx context.Context) error {
+func (e *erasures) Save(ctx context.Context) error {
 	if len(e.commands) == 0 {
 		return nil
 	}

@@ -4,6 +4,7 @@ package awskeys
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -32,15 +33,15 @@ func Open(ctx context.Context, s erasure.Settings, store *eventstore.Store) (*er
 	if !s.On {
 		return nil, nil
 	}
-	keys, err := keysIn(ctx, s, store)
-	if err != nil {
-		return nil, err
+	var keys erasure.Store
+	var err error
+	if store.SQL != nil {
+		keys, err = s.Keys(ctx, store.SQL)
+	} else {
+		keys = NewDynamoDBStore(store.DynamoDB.(*dynamodb.Client), s.KeyTable) // as the field says
 	}
-	master, err := masterOf(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return erasure.NewKeyring(keys, master, time.Now), nil
+	master, masterErr := masterOf(ctx, s)
+	return erasure.NewKeyring(keys, master, time.Now), errors.Join(err, masterErr)
 }
 
 // OpenIn is Open for a program that can run without the event store. With erasure on, it needs the store at the start.
@@ -53,13 +54,6 @@ func OpenIn(ctx context.Context, s erasure.Settings, open func(context.Context) 
 		return nil, err
 	}
 	return Open(ctx, s, store)
-}
-
-func keysIn(ctx context.Context, s erasure.Settings, store *eventstore.Store) (erasure.Store, error) {
-	if store.SQL != nil {
-		return s.Keys(ctx, store.SQL)
-	}
-	return NewDynamoDBStore(store.DynamoDB.(*dynamodb.Client), s.KeyTable), nil // as the field says
 }
 
 func masterOf(ctx context.Context, s erasure.Settings) (erasure.Master, error) {
