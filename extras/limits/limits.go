@@ -33,7 +33,8 @@ func NewRate(perSecond int) *Rate {
 	return &Rate{perSecond: perSecond, limiters: limiters}
 }
 
-// Take reports whether a request of the key is allowed now, and counts it if so. If not, one is allowed within a second.
+// Take reports whether a request of the key is allowed now, and counts it if so. Otherwise, one is allowed within a
+// second.
 func (r *Rate) Take(key string) bool {
 	if r == nil {
 		return true

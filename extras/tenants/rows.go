@@ -11,7 +11,6 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
-	"example.com/threads/extras/tenants/tenant"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
@@ -20,7 +19,7 @@ import (
 // Row is the row of a registered tenant. Lists of tenants are in the order of registration.
 type Row struct {
 	Registry  es.Tenant `db:"tenant_code"` // the row's own tenant, which has the empty code
-	ID        tenant.ID `db:"id"`
+	ID        ID        `db:"id"`
 	Code      string    `db:"code"`
 	Suspended bool      `db:"suspended"`
 	Version   uint64    `db:"version"` // the seq_nr of the last event in the row
@@ -50,26 +49,26 @@ const rowsVersion = 2
 
 // Handler returns what keeps [Rows], for the projection of the read model.
 func Handler() projection.Handler {
-	return rowstore.OneRow(Rows, tenant.Events(), rowsVersion, next)
+	return rowstore.OneRow(Rows, Events(), rowsVersion, next)
 }
 
 // next is the row after recorded, the next event of its tenant.
-func next(row Row, exists bool, recorded es.Recorded[tenant.Event]) (Row, error) {
+func next(row Row, exists bool, recorded es.Recorded[Event]) (Row, error) {
 	by, err := chat.AuditOf(recorded.Envelope)
 	if err != nil {
 		return row, err
 	}
-	switch created, begins := recorded.Event.(tenant.Created); {
+	switch created, begins := recorded.Event.(Created); {
 	case begins && exists:
 		return row, errors.New("the tenant exists already")
 	case begins:
-		row = Row{Registry: recorded.Tenant, ID: tenant.IDOf(created.Code), Code: string(created.Code), CreatedAt: recorded.OccurredAt, Audit: by}
+		row = Row{Registry: recorded.Tenant, ID: IDOf(created.Code), Code: string(created.Code), CreatedAt: recorded.OccurredAt, Audit: by}
 	case !exists:
 		return row, errors.New("the tenant does not exist")
 	default:
 		row.Audit = chat.ChangedBy(by, row.Audit)
 	}
-	row.Suspended = tenant.Tenant{}.Apply(recorded.Event).Suspended
+	row.Suspended = Tenant{}.Apply(recorded.Event).Suspended
 	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
 	return row, nil
 }
@@ -89,16 +88,16 @@ func (r Reader) Tenants(ctx context.Context, page query.Range) (query.Page[Row],
 	return queryreader.Page(ctx, r.ReadModel, shown, list, page, "")
 }
 
-// Tenant returns a tenant, or [tenant.ErrTenantNotFound].
-func (r Reader) Tenant(ctx context.Context, code tenant.Code) (Row, error) {
-	return queryreader.One(ctx, r.ReadModel, shown, tenant.ErrTenantNotFound,
-		`SELECT `+shown.List("r")+` FROM tenants r WHERE r.tenant_code = ? AND r.id = ?`, "", tenant.IDOf(code).String())
+// Tenant returns a tenant, or [ErrTenantNotFound].
+func (r Reader) Tenant(ctx context.Context, code Code) (Row, error) {
+	return queryreader.One(ctx, r.ReadModel, shown, ErrTenantNotFound,
+		`SELECT `+shown.List("r")+` FROM tenants r WHERE r.tenant_code = ? AND r.id = ?`, "", IDOf(code).String())
 }
 
 // IsActive is [IsActive] of the rows, which may be behind.
 func (r Reader) IsActive(ctx context.Context, named es.Tenant) (bool, error) {
-	row, err := r.Tenant(ctx, tenant.Code(named))
-	if errors.Is(err, tenant.ErrTenantNotFound) {
+	row, err := r.Tenant(ctx, Code(named))
+	if errors.Is(err, ErrTenantNotFound) {
 		return false, nil
 	}
 	return err == nil && !row.Suspended, err

@@ -69,10 +69,9 @@ func describe(schemas huma.Registry, tag string, op Operation, headers []request
 		Method: op.method(), Path: op.Path, Tags: []string{tag}, Summary: op.Summary, Description: op.Description,
 		// the name of the operation in generated clients
 		OperationID: strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(op.Path[1:], "threads/")),
-		Responses:   map[string]*huma.Response{},
+		Responses:   describeProblems(schemas, problemsOf(op)),
 		Metadata:    map[string]any{admission.Rights: op.needs()}, // for functions that describe who is admitted
 	}
-	DescribeProblems(described, schemas, problemsOf(op)...)
 	done, gives, answer := "It is done.", MediaJSON, op.Do.answer
 	if op.Serve == nil {
 		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{MediaJSON: {Schema: describeBody(schemas, op.Do.body)}}}
@@ -198,18 +197,19 @@ func problemsOf(op Operation) []*Problem {
 	return problems
 }
 
-// DescribeProblems adds problems to the responses of an operation, by status, with an example for each code.
-func DescribeProblems(op *huma.Operation, schemas huma.Registry, problems ...*Problem) {
+// describeProblems describes problems by status, with an example for each code.
+func describeProblems(schemas huma.Registry, problems []*Problem) map[string]*huma.Response {
 	schema := schemas.Schema(reflect.TypeFor[Problem](), true, "")
+	responses := map[string]*huma.Response{}
 	for _, problem := range problems {
 		status := strconv.Itoa(problem.Status)
-		response, begun := op.Responses[status]
+		response, begun := responses[status]
 		if !begun {
 			response = &huma.Response{
 				Headers: describeHeaders(requestID),
 				Content: map[string]*huma.MediaType{MediaProblem: {Schema: schema, Examples: map[string]*huma.Example{}}},
 			}
-			op.Responses[status] = response
+			responses[status] = response
 		}
 		if problem.transient() {
 			maps.Copy(response.Headers, describeHeaders(retryAfter))
@@ -219,6 +219,7 @@ func DescribeProblems(op *huma.Operation, schemas huma.Registry, problems ...*Pr
 		}
 		response.Content[MediaProblem].Examples[problem.Code] = &huma.Example{Summary: problem.Detail, Value: problem}
 	}
+	return responses
 }
 
 func describeHeaders(names ...string) map[string]*huma.Param {

@@ -1,9 +1,4 @@
-// Package tenant is the aggregate of the tenant registry: which tenants there are, and which of them are suspended.
-//
-// It has the same structure as package account: [Decide] turns a state and a [Command] into events or a rejection,
-// [Tenant.Apply] turns a state and an [Event] into the next state, and both are pure. A tenant's id follows from its
-// code ([IDOf]), so a code is registered once.
-package tenant
+package tenants
 
 import (
 	"crypto/sha256"
@@ -40,14 +35,16 @@ func (c *Code) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// IDOf returns the id of the tenant with the code.
+// IDOf returns the id of the tenant with the code. It follows from the code, so that a code is registered once.
 func IDOf(code Code) ID {
 	sum := sha256.Sum256([]byte("tenant " + code))
 	return ident.FromULID[Tenant](ulid.ULID(sum[:16]))
 }
 
 // Tenant is what the events of one tenant add up to, as far as decisions need it. The zero value is a tenant that is
-// not registered. It is an immutable value, and snapshots have its JSON.
+// not registered. It is an immutable value, and snapshots have its JSON. As in package account, [Decide] turns a state
+// and a [Command] into events or a rejection, [Tenant.Apply] turns a state and an [Event] into the next state, and both
+// are pure.
 type Tenant struct {
 	Code      Code
 	Suspended bool
