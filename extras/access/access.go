@@ -24,7 +24,8 @@ import (
 
 // Access authenticates and limits the callers of a program. [Open] returns one as its settings say.
 type Access struct {
-	Settings Settings // with AUTH=dev, those for its issuer
+	Settings  Settings // with AUTH=dev, those for its issuer
+	DevIssuer string   // the URL of the development issuer that this program runs; empty: it runs none
 	// Verify verifies a token and returns its identity; nil: AUTH=none. Its error is an [admission.Refusal].
 	Verify func(ctx context.Context, token string) (Identity, error)
 	// PerAddress, PerAccount and PerTenant limit requests; nil: no limit.
@@ -81,16 +82,8 @@ func (a *Access) bringIssuer(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, server.Close())
 	}
-	a.server, a.issuer, a.Settings.Issuer = server, issuer.Handler(), server.URL()
+	a.server, a.issuer, a.Settings.Issuer, a.DevIssuer = server, issuer.Handler(), server.URL(), server.URL()
 	return nil
-}
-
-// DevIssuer is the URL of the development issuer that this program runs; empty: it runs none.
-func (a *Access) DevIssuer() string {
-	if a.server == nil {
-		return ""
-	}
-	return a.server.URL()
 }
 
 // IsOpen reports whether every caller is trusted (AUTH=none).
