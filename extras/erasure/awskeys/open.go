@@ -31,18 +31,7 @@ func ReadTables(r *config.Reader) (tables []esdynamodb.Table) {
 
 // Open returns a keyring over the keys in the event store's database; nil: erasure is off.
 func Open(ctx context.Context, s erasure.Settings, store *eventstore.Store) (*erasure.Keyring, error) {
-	if !s.On {
-		return nil, nil
-	}
-	var keys erasure.Store
-	var err error
-	if store.SQL != nil {
-		keys, err = s.Keys(ctx, store.SQL)
-	} else {
-		keys = NewDynamoDBStore(store.DynamoDB.(*dynamodb.Client), s.KeyTable) // as the field says
-	}
-	master, masterErr := masterOf(ctx, s)
-	return erasure.NewKeyring(keys, master, time.Now), errors.Join(err, masterErr)
+	return OpenIn(ctx, s, func(context.Context) (*eventstore.Store, error) { return store, nil })
 }
 
 // OpenIn is Open for a program that can run without the event store. With erasure on, it needs the store at the start.
@@ -54,7 +43,14 @@ func OpenIn(ctx context.Context, s erasure.Settings, open func(context.Context) 
 	if err != nil {
 		return nil, err
 	}
-	return Open(ctx, s, store)
+	var keys erasure.Store
+	if store.SQL != nil {
+		keys, err = s.Keys(ctx, store.SQL)
+	} else {
+		keys = NewDynamoDBStore(store.DynamoDB.(*dynamodb.Client), s.KeyTable) // as the field says
+	}
+	master, masterErr := masterOf(ctx, s)
+	return erasure.NewKeyring(keys, master, time.Now), errors.Join(err, masterErr)
 }
 
 func masterOf(ctx context.Context, s erasure.Settings) (erasure.Master, error) {
