@@ -42,10 +42,7 @@ type cachedKey struct {
 
 // NewKeyring returns a keyring with a store and a master key.
 func NewKeyring(store Store, master Master, clock func() time.Time) *Keyring {
-	keys, err := lru.New[string, cachedKey](maxKeys)
-	if err != nil {
-		panic(fmt.Sprintf("erasure: %v", err)) // the size is a constant
-	}
+	keys, _ := lru.New[string, cachedKey](maxKeys) // fails only for a size below 1
 	return &Keyring{store: store, master: master, clock: clock, keys: keys}
 }
 

@@ -3,7 +3,6 @@
 package limits
 
 import (
-	"fmt"
 	"sync"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -26,10 +25,7 @@ func NewRate(perSecond int) *Rate {
 	if perSecond == 0 {
 		return nil
 	}
-	limiters, err := lru.New[string, *rate.Limiter](remembered)
-	if err != nil {
-		panic(fmt.Sprintf("limits: %v", err)) // the size is a constant
-	}
+	limiters, _ := lru.New[string, *rate.Limiter](remembered) // fails only for a size below 1
 	return &Rate{perSecond: perSecond, limiters: limiters}
 }
 
