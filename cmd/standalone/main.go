@@ -173,8 +173,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 
 	err = greet(stdout, map[string]any{
 		"Folder": s.folder, "Write": write.URL(), "Read": read.URL(), "Updater": updater.URL(), "Warning": write.Notes["warning"],
-		"Web":    web.URL(),                                                  // extra:page
-		"Issuer": parts.Access.DevIssuer(), "Tokens": !parts.Access.IsOpen(), // extra:access
+		"Web":    web.URL(),                                                // extra:page
+		"Issuer": parts.Access.DevIssuer, "Tokens": !parts.Access.IsOpen(), // extra:access
 	})
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"example.com/threads/extras/access"
@@ -53,7 +52,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	server, err := page.Listen(ctx, s.web, letIn, nil, log)
 	if err != nil {
-		return errors.Join(err, letIn.Close())
+		return err
 	}
 	return program.Serve(ctx, log, server.URL(), letIn.Run, func(ctx context.Context) error { return server.Run(ctx, s.programs) })
 }

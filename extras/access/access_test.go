@@ -31,7 +31,7 @@ func id(t *testing.T, text string) ident.UserID {
 }
 
 // asked returns what the gate answers to a request with headers, by name and value.
-func asked(t *testing.T, gate *access.Gate, peer string, ask admission.Ask, headers ...string) (p admission.Principal, answer http.Header, err error) {
+func asked(t *testing.T, gate *access.Access, peer string, ask admission.Ask, headers ...string) (p admission.Principal, answer http.Header, err error) {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 	request.RemoteAddr = peer
@@ -54,7 +54,7 @@ func refusedWith(err error) int {
 
 func TestWhatATokenAllows(t *testing.T) {
 	p := newProvider(t)
-	gate := &access.Gate{Verify: verifier(p).Verify}
+	gate := &access.Access{Verify: verifier(p).Verify}
 	for about, c := range map[string]struct {
 		scopes string
 		ask    admission.Ask
@@ -78,7 +78,7 @@ func TestWhatATokenAllows(t *testing.T) {
 			t.Errorf("%s: %+v, %v", about, p, err)
 		}
 	}
-	anybody, _, err := asked(t, &access.Gate{}, "192.0.2.1:5", admission.Ask{Tenant: "other", Rights: []admission.Right{admission.Operate}})
+	anybody, _, err := asked(t, &access.Access{}, "192.0.2.1:5", admission.Ask{Tenant: "other", Rights: []admission.Right{admission.Operate}})
 	if err != nil || anybody.Tenant != "other" || anybody.IsKnown() || anybody.ClientIP() != "192.0.2.1" {
 		t.Errorf("with AUTH=none: %+v, %v", anybody, err)
 	}
@@ -90,7 +90,7 @@ func reader(t *testing.T) access.Identity {
 }
 
 func TestWhatARefusalTells(t *testing.T) {
-	gate := &access.Gate{
+	gate := &access.Access{
 		Verify: func(_ context.Context, token string) (access.Identity, error) {
 			if token == "late" {
 				return access.Identity{}, access.Unauthenticated("the token has expired")
@@ -131,7 +131,7 @@ func TestWhatARefusalTells(t *testing.T) {
 
 // What a request holds is free again when it ends, and a stream gives its body back with its first answer.
 func TestWhatARequestHolds(t *testing.T) {
-	gate := &access.Gate{Memory: limits.NewBudget(10, 10), Live: limits.NewBudget(1, 1), Uninitialized: limits.NewBudget(100, 1), Verify: func(context.Context, string) (access.Identity, error) {
+	gate := &access.Access{Memory: limits.NewBudget(10, 10), Live: limits.NewBudget(1, 1), Uninitialized: limits.NewBudget(100, 1), Verify: func(context.Context, string) (access.Identity, error) {
 		return reader(t), nil
 	}}
 	read := []admission.Right{admission.Read}

@@ -43,7 +43,7 @@ func (a *Access) Describe(doc *huma.OpenAPI) {
 }
 
 func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
-	refusals := []*admission.Refusal{tooMany(1, "this address sends more requests a second than it may; send fewer, and try again later")}
+	refusals := []*admission.Refusal{tooManyOf("address")}
 	if !a.IsOpen() {
 		op.Security = []map[string][]string{{bearerScheme: {}}}
 		op.Description += " The token needs the scope `" + scopeOf(rights[0]) + "`"
@@ -51,7 +51,7 @@ func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
 			op.Description += " or `" + scopeOf(right) + "`"
 		}
 		op.Description += "."
-		refusals = append(refusals, Unauthenticated("the token has expired"), missingScope(rights[0]),
+		refusals = append(refusals, errTokenExpired, missingScope(rights[0]),
 			unavailable("the token can't be verified now; try again later"))
 	}
 	problem := &huma.Schema{Ref: "#/components/schemas/Problem"}

@@ -15,7 +15,7 @@ func FuzzEnter(f *testing.F) {
 	for _, seed := range []string{"Bearer good", "bearer good", "Bearer  good", "Basic good", "Bearer", "Bearer good good", ""} {
 		f.Add(seed)
 	}
-	gate := &Gate{Verify: func(_ context.Context, token string) (Identity, error) {
+	gate := &Access{Verify: func(_ context.Context, token string) (Identity, error) {
 		if strings.ContainsAny(token, " \t\r\n,\"") {
 			panic("a token that can be none: " + token)
 		}

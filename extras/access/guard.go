@@ -4,17 +4,16 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"example.com/threads/extras/limits"
 	"example.com/threads/interfaceadaptor/admission"
 )
 
-// guard is the gate of one request. Enter is called before everything else.
+// guard decides about one request. Enter is called before everything else.
 type guard struct {
 	Identity // zero until it is verified, but for the address
 
-	gate    *Gate
+	access  *Access
 	request *http.Request
 
 	streams bool // its answers follow until the client leaves
@@ -23,16 +22,32 @@ type guard struct {
 	body, uninitialized, connection func()
 }
 
+// Around puts a guard into the context of each request.
+func (a *Access) Around(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		guard := &guard{access: a, request: r, body: nothing, uninitialized: nothing, connection: nothing}
+		guard.Address = a.Settings.Proxies.client(r)
+		defer guard.leave()
+		admitted := r.WithContext(admission.With(r.Context(), guard))
+		if a.Settings.Origins.Allow(r.Header.Get("Origin")) && r.Header.Get("Upgrade") != "" {
+			// The API would refuse a WebSocket of this page, because it is of another origin.
+			admitted.Header = r.Header.Clone()
+			admitted.Header.Del("Origin")
+		}
+		next.ServeHTTP(w, admitted)
+	})
+}
+
 func nothing() {}
 
-var errMemory = tooMany(time.Second, "your requests and answers in flight use all the memory reserved for them; receive the answers, and try again later")
+var errMemory = tooMany("your requests and answers in flight use all the memory reserved for them; receive the answers, and try again later")
 
 // Enter implements [admission.Guard].
 func (g *guard) Enter(ask admission.Ask) (admission.Principal, error) {
 	if err := g.identify(ask); err != nil {
 		return g.Principal, err
 	}
-	if ask.Stage == admission.Handshake && g.gate.Verify != nil && !g.IsKnown() {
+	if ask.Stage == admission.Handshake && g.access.Verify != nil && !g.IsKnown() {
 		ask.Tenant = "" // connection_init tells whether they may know of it
 	}
 	principal, err := g.mayAsk(ask)
@@ -46,16 +61,16 @@ func (g *guard) Enter(ask admission.Ask) (admission.Principal, error) {
 func (g *guard) identify(ask admission.Ask) error {
 	if ask.Stage == admission.Init {
 		authorization, given := authorizationIn(ask.Payload)
-		if g.gate.Verify == nil || g.IsKnown() && !given {
+		if g.access.Verify == nil || g.IsKnown() && !given {
 			return nil
 		}
 		return g.verify(authorization)
 	}
-	if err := take(g.gate.PerAddress, "address", network(g.Address)); err != nil {
+	if err := take(g.access.PerAddress, "address", network(g.Address)); err != nil {
 		return err
 	}
 	authorization := strings.Join(g.request.Header.Values("Authorization"), ", ")
-	if g.gate.Verify == nil || ask.Stage == admission.Handshake && authorization == "" {
+	if g.access.Verify == nil || ask.Stage == admission.Handshake && authorization == "" {
 		return nil
 	}
 	if err := g.verify(authorization); err != nil {
@@ -69,7 +84,7 @@ func (g *guard) verify(authorization string) error {
 	if err != nil {
 		return err
 	}
-	identity, err := g.gate.Verify(g.request.Context(), token)
+	identity, err := g.access.Verify(g.request.Context(), token)
 	if err == nil {
 		identity.Address = g.Address
 		g.Identity = identity
@@ -108,7 +123,7 @@ func (g *guard) reserve(stage admission.Stage) error {
 	g.streams = stage == admission.Stream
 	switch stage {
 	case admission.Handshake:
-		return g.hold(&g.uninitialized, g.gate.Uninitialized, network(g.Address), 1,
+		return g.hold(&g.uninitialized, g.access.Uninitialized, network(g.Address), 1,
 			"too many WebSockets of this address have not sent connection_init yet; send it, or reconnect later")
 	case admission.Init:
 		g.uninitialized()
@@ -116,14 +131,14 @@ func (g *guard) reserve(stage admission.Stage) error {
 		const maxBody = 64 << 10                                   // bytes of a body that an API has in memory at once
 		size := int(min(uint64(g.request.ContentLength), maxBody)) // an unknown length is -1, which is large
 		// The answer needs memory, too.
-		if err := g.hold(&g.body, g.gate.Memory, g.client(), max(size, 1), errMemory.Detail); err != nil || !g.streams {
+		if err := g.hold(&g.body, g.access.Memory, g.client(), max(size, 1), errMemory.Detail); err != nil || !g.streams {
 			return err
 		}
 	}
 	if !g.IsKnown() {
 		return nil
 	}
-	return g.hold(&g.connection, g.gate.Live, g.client(), 1, "this account has reached its limit of open connections")
+	return g.hold(&g.connection, g.access.Live, g.client(), 1, "this account has reached its limit of open connections")
 }
 
 // Next implements [admission.Guard].
@@ -143,10 +158,10 @@ func (g *guard) spend() error {
 	if !g.IsKnown() {
 		return nil
 	}
-	if err := take(g.gate.PerTenant, "tenant", g.Tenant.String()); err != nil {
+	if err := take(g.access.PerTenant, "tenant", g.Tenant.String()); err != nil {
 		return err
 	}
-	return take(g.gate.PerAccount, "account", g.client())
+	return take(g.access.PerAccount, "account", g.client())
 }
 
 var errExpired = Unauthenticated("the token has expired; connect again with a new one")
@@ -164,7 +179,7 @@ func (g *guard) Hold(n int) (release func(), err error) {
 	if g.streams {
 		g.body()
 	}
-	release, ok := g.gate.Memory.Hold(g.client(), n)
+	release, ok := g.access.Memory.Hold(g.client(), n)
 	if !ok {
 		return nil, errMemory
 	}
@@ -183,7 +198,7 @@ func (g *guard) client() string {
 func (g *guard) hold(what *func(), of *limits.Budget, key string, n int, refused string) error {
 	release, ok := of.Hold(key, n)
 	if !ok {
-		return tooMany(time.Second, refused)
+		return tooMany(refused)
 	}
 	*what = release
 	return nil

@@ -61,7 +61,7 @@ func (v *Verifier) Ready(context.Context) error {
 func (v *Verifier) Run(ctx context.Context) {
 	for {
 		wait := refreshEvery
-		if v.refresh(ctx, time.Now()) != nil {
+		if v.refresh(ctx) != nil {
 			wait = retryEvery
 		}
 		if es.Wait(ctx, wait+rand.N(wait/10)) != nil {
@@ -77,7 +77,7 @@ func (v *Verifier) keysOf(ctx context.Context, id string) (*keySet, []jose.JSONW
 	if found := keys.signers(id); len(found) > 0 {
 		return keys, found, nil
 	}
-	if err := v.refresh(ctx, time.Now()); err != nil {
+	if err := v.refresh(ctx); err != nil {
 		return nil, nil, unavailable("the token can't be verified now, because its issuer does not answer; try again later")
 	}
 	keys = v.keys.Load()
@@ -88,17 +88,16 @@ func (v *Verifier) keysOf(ctx context.Context, id string) (*keySet, []jose.JSONW
 	return keys, found, nil
 }
 
-// refresh replaces the keys by the issuer's, unless a call that began to fetch them after since has done so. They are
-// kept if the issuer does not answer.
-func (v *Verifier) refresh(ctx context.Context, since time.Time) error {
+// refresh replaces the keys by the issuer's, unless another call begins to fetch them from now on. They are kept if the
+// issuer does not answer.
+func (v *Verifier) refresh(ctx context.Context) error {
+	since := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	select {
-	case v.fetching <- struct{}{}:
-		defer func() { <-v.fetching }()
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := v.fetching.Acquire(ctx, 1); err != nil {
+		return err
 	}
+	defer v.fetching.Release(1)
 	if v.begun.After(since) {
 		return v.failed
 	}

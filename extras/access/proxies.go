@@ -52,3 +52,15 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 func (p Proxies) contain(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(address) })
 }
+
+// network is the network whose requests are counted together: an IPv4 address, or the /64 of an IPv6 address, the usual
+// size of one customer's network.
+func network(address netip.Addr) string {
+	switch {
+	case !address.IsValid():
+		return ""
+	case address.Is6():
+		return netip.PrefixFrom(address, 64).Masked().String()
+	}
+	return address.String()
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
 	"example.com/threads/domain/ident"
@@ -39,14 +40,14 @@ type Verifier struct {
 	keys atomic.Pointer[keySet] // nil until first fetched
 
 	rate     *rate.Limiter
-	fetching chan struct{} // held while keys are fetched, for the fields below
-	begun    time.Time     // the last fetch
-	failed   error         // its result
+	fetching *semaphore.Weighted // held while keys are fetched, for the fields below
+	begun    time.Time           // the last fetch
+	failed   error               // its result
 }
 
 // NewVerifier returns a verifier without contacting the issuer. [Verifier.Run] keeps its keys fresh.
 func NewVerifier(settings Settings, log *slog.Logger) *Verifier {
-	return &Verifier{settings: settings, log: log, rate: rate.NewLimiter(rate.Every(fetchEvery), fetchBurst), fetching: make(chan struct{}, 1)}
+	return &Verifier{settings: settings, log: log, rate: rate.NewLimiter(rate.Every(fetchEvery), fetchBurst), fetching: semaphore.NewWeighted(1)}
 }
 
 // The scopes of tokens: that of each right, and acting for another account of the tenant, for imports and process

@@ -4,26 +4,24 @@ import (
 	"context"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/eventjson"
+	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 )
 
 // Commands returns services that seal the names and texts in commands with their executor's key. store is where the
 // threads are.
-func (k *Keyring) Commands(store es.EventPersistenceGateway) func(chat.Services) chat.Services {
-	threads := es.NewRepository(eventjson.Threads(), store, es.Settings{CacheBytes: 1})
-	return func(services chat.Services) chat.Services {
-		if k != nil {
-			services.Threads = sealed[thread.Command]{services.Threads, func(ctx context.Context, r *es.Request[thread.Command]) error {
-				return k.sealThread(ctx, r, threads)
-			}}
-		}
-		services.Accounts = sealed[account.Command]{services.Accounts, k.sealAccount}
-		return services
+func (k *Keyring) Commands(services chat.Services, store es.EventPersistenceGateway) chat.Services {
+	if k != nil {
+		threads := threadSealer{k, es.NewRepository(eventjson.Threads(), store, es.Settings{CacheBytes: 1})}
+		services.Threads = sealed[thread.Command]{services.Threads, threads.seal}
 	}
+	services.Accounts = sealed[account.Command]{services.Accounts, k.sealAccount}
+	return services
 }
 
 // sealed is a service whose requests are sealed first, or rejected.
@@ -40,15 +38,21 @@ func (s sealed[C]) Handle(ctx context.Context, request es.Request[C]) (es.Result
 	return s.Service.Handle(ctx, request)
 }
 
-// sealThread seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no
-// change, whoever does.
-func (k *Keyring) sealThread(ctx context.Context, r *es.Request[thread.Command], threads *es.Repository[thread.Thread, thread.Event]) (err error) {
+// threadSealer seals commands on threads.
+type threadSealer struct {
+	*Keyring
+	threads *es.Repository[thread.Thread, thread.Event]
+}
+
+// seal seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no change,
+// whoever does.
+func (k threadSealer) seal(ctx context.Context, r *es.Request[thread.Command]) (err error) {
 	switch c := r.Command.(type) {
 	case thread.Create:
 		c.Name, err = k.sealName(ctx, r.Caller, r.ID, c.Name)
 		r.Command = c
 	case thread.Rename:
-		c.Name, err = k.sealNewName(ctx, r.Caller, r.ID, c.Name, threads)
+		c.Name, err = k.sealNewName(ctx, r.Caller, r.ID, c.Name)
 		r.Command = c
 	case thread.PostMessage:
 		c.Text, err = k.sealText(ctx, r.Caller, c.Message, c.Text)
@@ -62,7 +66,7 @@ func (k *Keyring) sealThread(ctx context.Context, r *es.Request[thread.Command],
 	if err != nil {
 		return err
 	}
-	return DigestContent(ctx, k, r)
+	return DigestContent(ctx, k.Keyring, r)
 }
 
 // sealAccount seals a command on an account. Nobody can be erased while erasure is off.
@@ -101,10 +105,8 @@ func (k *Keyring) sealText(ctx context.Context, by es.Caller, of thread.MessageI
 }
 
 // sealNewName seals a thread's new name: the one that it has stays as it is.
-func (k *Keyring) sealNewName(
-	ctx context.Context, by es.Caller, of string, name writing.Name, threads *es.Repository[thread.Thread, thread.Event],
-) (writing.Name, error) {
-	known, err := threads.Reload(ctx, es.AggregateID{Tenant: by.Tenant, Type: thread.AggregateType, ID: of})
+func (k threadSealer) sealNewName(ctx context.Context, by es.Caller, of string, name writing.Name) (writing.Name, error) {
+	known, err := k.threads.Reload(ctx, es.AggregateID{Tenant: by.Tenant, Type: thread.AggregateType, ID: of})
 	if err != nil {
 		return name, err
 	}
@@ -127,4 +129,19 @@ func DigestContent[C any](ctx context.Context, keys *Keyring, r *es.Request[C]) 
 	}
 	r.FormerContent, r.Content = r.Content, "digest "+digest
 	return nil
+}
+
+// ErrErasureOff: a person can't be erased, because texts are not sealed.
+var ErrErasureOff = ident.Conflict("erasure_off", "texts are not sealed here, so that nobody can be erased; ask those who run the service for ERASURE=on")
+
+type eraseAccount struct{ rest.By }
+
+// Operation returns what erases an account. accounts are those of [Keyring.Commands].
+func Operation(accounts chat.Service[account.Command]) rest.Operation {
+	return rest.Operation{
+		Path: "/accounts/erase", Summary: "Erase an account",
+		Description: "Forgets the executor for good. Within seconds every text and name that they ever wrote is shown as `[erased]`, to everybody and everywhere, and their account is closed. Versions and order stay. It works for user accounts that never registered, too, and only with `ERASURE=on`.",
+		Do:          rest.Command(accounts, rest.AccountAnswerOf, func(b eraseAccount) es.Request[account.Command] { return b.OnAccount(account.Erase{}) }),
+		Rejections:  []error{account.ErrAccountErased, ErrErasureOff},
+	}
 }

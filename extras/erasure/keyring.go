@@ -30,12 +30,7 @@ type Keyring struct {
 	store  Store
 	master Master
 	clock  func() time.Time
-	keys   *lru.Cache[ownerKey, cachedKey]
-}
-
-type ownerKey struct {
-	tenant es.Tenant
-	owner  string
+	keys   *lru.Cache[string, cachedKey] // by what [about] returns
 }
 
 // cachedKey is the store's entry of an owner.
@@ -47,10 +42,7 @@ type cachedKey struct {
 
 // NewKeyring returns a keyring with a store and a master key.
 func NewKeyring(store Store, master Master, clock func() time.Time) *Keyring {
-	keys, err := lru.New[ownerKey, cachedKey](maxKeys)
-	if err != nil {
-		panic(fmt.Sprintf("erasure: %v", err)) // the size is a constant
-	}
+	keys, _ := lru.New[string, cachedKey](maxKeys) // fails only for a size below 1
 	return &Keyring{store: store, master: master, clock: clock, keys: keys}
 }
 
@@ -88,7 +80,7 @@ func (k *Keyring) Destroy(ctx context.Context, tenant es.Tenant, owner string) e
 	if err := k.store.Destroy(ctx, tenant, owner, k.clock()); err != nil {
 		return fmt.Errorf("destroy the key of owner %s of tenant %q: %w", owner, tenant, err)
 	}
-	k.keys.Remove(ownerKey{tenant, owner})
+	k.keys.Remove(about(tenant, owner))
 	return nil
 }
 
@@ -182,7 +174,7 @@ func (k *Keyring) all(ctx context.Context, tenant es.Tenant, owners map[string]b
 	var stale []string
 	now := k.clock()
 	for owner := range owners {
-		if of, fresh := k.keys.Get(ownerKey{tenant, owner}); fresh && now.Before(of.until) {
+		if of, fresh := k.keys.Get(about(tenant, owner)); fresh && now.Before(of.until) {
 			found[owner] = of
 		} else {
 			stale = append(stale, owner)
@@ -213,9 +205,8 @@ func (k *Keyring) all(ctx context.Context, tenant es.Tenant, owners map[string]b
 // remember caches the entry of an owner as it was read, and unwraps its key unless it is the cached one. The zero entry
 // means that the owner has none.
 func (k *Keyring) remember(ctx context.Context, tenant es.Tenant, owner string, entry Entry, read time.Time) (cachedKey, error) {
-	name := ownerKey{tenant, owner}
 	of := cachedKey{entry: entry, until: read.Add(keyLife)}
-	before, _ := k.keys.Peek(name)
+	before, _ := k.keys.Peek(about(tenant, owner))
 	switch {
 	case !entry.ErasedAt.IsZero() || len(entry.Wrapped) == 0:
 	case before.key != nil && bytes.Equal(before.entry.Wrapped, entry.Wrapped):
@@ -229,6 +220,6 @@ func (k *Keyring) remember(ctx context.Context, tenant es.Tenant, owner string, 
 			return of, fmt.Errorf("unwrap the key of owner %s of tenant %q with the master key: %w", owner, tenant, err)
 		}
 	}
-	k.keys.Add(name, of)
+	k.keys.Add(about(tenant, owner), of)
 	return of, nil
 }

@@ -64,16 +64,17 @@ const insertKey = "INSERT INTO personal_keys (tenant_code, owner_id, wrapped, er
 
 // Destroy implements [Store]. On SQLite, it overwrites the key's bytes in the database file and empties the
 // write-ahead log. While another connection reads from the log, it fails and must be retried.
-func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
+func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) (err error) {
+	defer func() { err = explain("destroy a key", err) }()
 	conn, err := s.db.Connx(ctx)
 	if err != nil {
-		return explain("destroy a key", err)
+		return err
 	}
 	defer func() { _ = conn.Close() }()
-	isSQLite := s.db.DriverName() == "sqlite"
+	isSQLite := s.db.DriverName() == database.SQLite
 	if isSQLite {
 		if _, err := conn.ExecContext(ctx, "PRAGMA secure_delete = ON"); err != nil {
-			return explain("destroy a key", err)
+			return err
 		}
 	}
 	_, err = conn.ExecContext(ctx, insertKey, tenant.String(), owner, []byte{}, at.UnixMicro())
@@ -82,16 +83,14 @@ func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner st
 			[]byte{}, at.UnixMicro(), tenant.String(), owner)
 	}
 	if err != nil || !isSQLite {
-		return explain("destroy a key", err)
+		return err
 	}
 	var left struct{ Busy, Log, Checkpointed int }
-	if err := conn.GetContext(ctx, &left, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		return explain("empty the write-ahead log", err)
+	err = conn.GetContext(ctx, &left, "PRAGMA wal_checkpoint(TRUNCATE)")
+	if err == nil && left.Busy != 0 {
+		err = fmt.Errorf("another connection reads from the write-ahead log: %w", es.ErrUnavailable)
 	}
-	if left.Busy != 0 {
-		return fmt.Errorf("empty the write-ahead log: another connection reads from it: %w", es.ErrUnavailable)
-	}
-	return nil
+	return err
 }
 
 func explain(doing string, err error) error {

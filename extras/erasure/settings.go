@@ -64,15 +64,9 @@ func Open(ctx context.Context, s Settings, db *sqlx.DB) (*Keyring, error) {
 	if !s.On {
 		return nil, nil
 	}
-	keys, err := s.Keys(ctx, db)
-	if err != nil {
-		return nil, err
-	}
+	keys, keysErr := s.Keys(ctx, db)
 	master, err := s.Master()
-	if err != nil {
-		return nil, err
-	}
-	return NewKeyring(keys, master, time.Now), nil
+	return NewKeyring(keys, master, time.Now), errors.Join(keysErr, err)
 }
 
 // Keys returns the store of keys in the database of a relational event store.

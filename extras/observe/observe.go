@@ -33,10 +33,12 @@ const flushTimeout = 2 * time.Second
 
 // Observer observes a program. Create it with [Start] and end it with [Observer.Stop].
 type Observer struct {
+	Provider trace.TracerProvider // of tracers; nil: no traces
+
 	settings Settings
 	registry *prometheus.Registry
 	log      *slog.Logger
-	provider *sdk.TracerProvider // nil: no traces
+	stop     func(context.Context) error // of the provider
 }
 
 // Start starts sending traces if a collector is set. It does not connect. program is the service's name, unless
@@ -59,32 +61,25 @@ func Start(ctx context.Context, settings Settings, program string, registry *pro
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES must be key=value, separated by commas: %w", err)
 	}
 	log.InfoContext(ctx, "traces are sent", "endpoint", settings.Endpoint, "sampler", settings.Sampler.Description())
-	o.provider = sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about), sdk.WithSampler(settings.Sampler))
+	provider := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about), sdk.WithSampler(settings.Sampler))
+	o.Provider, o.stop = provider, provider.Shutdown
 	return o, nil
-}
-
-// Provider returns the provider of tracers; nil: no traces.
-func (o *Observer) Provider() trace.TracerProvider {
-	if o.provider == nil {
-		return nil
-	}
-	return o.provider
 }
 
 // Stop sends the ended spans, for flushTimeout at most. Unsent spans are lost.
 func (o *Observer) Stop() {
-	if o.provider == nil {
+	if o.stop == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	_ = o.provider.Shutdown(ctx) // the collector has logged the error
+	_ = o.stop(ctx) // the collector has logged the error
 }
 
 // Watch traces the requests of a server, and hides its metrics if they have an address of their own.
 func (o *Observer) Watch(server *httpserver.Server) {
-	if o.provider != nil {
-		server.Tracer = o.provider.Tracer("http")
+	if o.Provider != nil {
+		server.Tracer = o.Provider.Tracer("http")
 	}
 	if o.settings.Metrics == "" {
 		return

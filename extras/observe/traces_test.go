@@ -43,7 +43,7 @@ func start(t *testing.T, log *slog.Logger, env map[string]string) *observe.Obser
 
 func TestWithoutACollectorNothingIsTraced(t *testing.T) {
 	traces := start(t, slog.New(slog.DiscardHandler), map[string]string{"OTEL_TRACES_SAMPLER": "always_on"})
-	if traces.Provider() != nil {
+	if traces.Provider != nil {
 		t.Error("there is a tracer")
 	}
 	traces.Stop()
@@ -77,7 +77,7 @@ func sampled(t *testing.T, env map[string]string, ctx context.Context) (kept int
 	traces := start(t, slog.New(slog.DiscardHandler), env)
 	defer traces.Stop()
 	for range 1000 {
-		_, span := traces.Provider().Tracer("test").Start(ctx, "request")
+		_, span := traces.Provider.Tracer("test").Start(ctx, "request")
 		if span.SpanContext().IsSampled() {
 			kept++
 		}
@@ -134,7 +134,7 @@ func TestACollectorThatTakesNothing(t *testing.T) {
 			})
 			send := func(count int) {
 				for range count {
-					_, span := traces.Provider().Tracer("test").Start(t.Context(), "request")
+					_, span := traces.Provider.Tracer("test").Start(t.Context(), "request")
 					span.End()
 				}
 			}
@@ -192,7 +192,7 @@ func TestWhatACollectorGets(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL + "/", "OTEL_TRACES_SAMPLER": "always_on",
 		"OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic%20hunter2, x-team=a",
 	})
-	_, span := traces.Provider().Tracer("test").Start(t.Context(), "request")
+	_, span := traces.Provider.Tracer("test").Start(t.Context(), "request")
 	span.End()
 	select {
 	case name := <-names:

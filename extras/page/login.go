@@ -199,7 +199,7 @@ func (l *login) renew(config *oauth2.Config, last *oauth2.Token, account string)
 
 // sessionOf creates the session of a token that the APIs will accept.
 func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string) (*session, error) {
-	who, err := l.access.Verifier.Verify(ctx, token.AccessToken)
+	who, err := l.access.Verify(ctx, token.AccessToken)
 	if err != nil {
 		return nil, fmt.Errorf("the access token: %w", err)
 	}

@@ -50,7 +50,7 @@ func TestPublishedEventsAreAsDocumented(t *testing.T) {
 	}{
 		{"interfaceadaptor/eventjson", eventjson.Threads()},  // extra:chat
 		{"interfaceadaptor/eventjson", eventjson.Accounts()}, // extra:chat
-		{"extras/tenants/tenant", tenants.Aggregate()},       // extra:tenants
+		{"extras/tenants", tenants.Aggregate()},              // extra:tenants
 		{"extras/tasks/task", task.Aggregate()},              // extra:tasks
 	} {
 		goldens, err := filepath.Glob("../../" + each.folder + "/testdata/" + each.Type() + "/*.json")

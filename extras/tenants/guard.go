@@ -2,8 +2,6 @@ package tenants
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -73,10 +71,7 @@ const (
 )
 
 func newRegistry(ask IsActive, clock func() time.Time) *registry {
-	known, err := lru.New[es.Tenant, verdict](maxVerdicts)
-	if err != nil {
-		panic(fmt.Sprintf("tenants: %v", err)) // the size is a constant
-	}
+	known, _ := lru.New[es.Tenant, verdict](maxVerdicts) // fails only for a size below 1
 	return &registry{ask: ask, clock: clock, known: known}
 }
 
@@ -111,17 +106,6 @@ func (r *registry) fresh(tenant es.Tenant) (verdict, bool) {
 	return known, found && r.clock().Before(known.until)
 }
 
-var errInactive = admission.Forbidden("the tenant is not registered, or is suspended; ask those who run the service")
-
-// admit refuses a tenant that is not active. While the registry is unavailable, it fails and admits no tenant.
-func (r *registry) admit(ctx context.Context, tenant es.Tenant) error {
-	active, err := r.isActive(ctx, tenant)
-	if err == nil && !active {
-		return errInactive
-	}
-	return err
-}
-
 // guard is a guard that asks for the tenant, too.
 type guard struct {
 	admission.Guard
@@ -149,16 +133,22 @@ func (g *guard) Next(ctx context.Context) error {
 	return g.admit(ctx)
 }
 
+var errInactive = admission.Forbidden("the tenant is not registered, or is suspended; ask those who run the service")
+
+// admit refuses a tenant that is not active. While the registry is unavailable, it admits no tenant.
 func (g *guard) admit(ctx context.Context) error {
-	err := g.registry.admit(ctx, g.tenant)
-	if err == nil || errors.Is(err, errInactive) {
-		return err
+	active, err := g.registry.isActive(ctx, g.tenant)
+	switch {
+	case err != nil:
+		g.log.WarnContext(ctx, "the registry of tenants is unavailable", "tenant", g.tenant, "error", err)
+		return &admission.Refusal{
+			Status: http.StatusServiceUnavailable, Code: "store_unavailable", Detail: "the registry of tenants does not answer; try again",
+			Header: http.Header{"Retry-After": {"1"}},
+		}
+	case !active:
+		return errInactive
 	}
-	g.log.WarnContext(ctx, "the registry of tenants is unavailable", "tenant", g.tenant, "error", err)
-	return &admission.Refusal{
-		Status: http.StatusServiceUnavailable, Code: "store_unavailable", Detail: "the registry of tenants does not answer; try again",
-		Header: http.Header{"Retry-After": {"1"}},
-	}
+	return nil
 }
 
 const tenantCheck = time.Second // interval of checks for each subscription
@@ -169,8 +159,8 @@ func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) 
 	staying, shutOut := context.WithCancelCause(staying)
 	go func() {
 		for es.Wait(staying, tenantCheck) == nil {
-			if err := g.registry.admit(staying, g.tenant); errors.Is(err, errInactive) {
-				shutOut(err)
+			if active, err := g.registry.isActive(staying, g.tenant); err == nil && !active {
+				shutOut(errInactive)
 			}
 		}
 	}()

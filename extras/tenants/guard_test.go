@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"sync"
 	"testing"
@@ -13,13 +14,14 @@ import (
 	"example.com/threads/interfaceadaptor/admission"
 )
 
-func tenantOf(t *testing.T, code string) es.Tenant {
+// asking is the guard of a request of a tenant.
+func asking(t *testing.T, registry *registry, code string) *guard {
 	t.Helper()
 	tenant, err := es.ParseTenant(code)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tenant
+	return &guard{registry: registry, tenant: tenant, log: slog.New(slog.DiscardHandler)}
 }
 
 // statusOf is the status of a refusal; 0: there is none.
@@ -41,7 +43,7 @@ func TestTenantsOfARegistry(t *testing.T) {
 	}, func() time.Time { return now })
 	expect := func(code string, want int) {
 		t.Helper()
-		if err := registry.admit(t.Context(), tenantOf(t, code)); statusOf(err) != want {
+		if err := asking(t, registry, code).admit(t.Context()); statusOf(err) != want {
 			t.Errorf("%q at %s: %v", code, now, err)
 		}
 	}
@@ -61,9 +63,7 @@ func TestTenantsOfARegistry(t *testing.T) {
 
 	down = errors.New("down")
 	now = now.Add(time.Second)
-	if err := registry.admit(t.Context(), tenantOf(t, "other")); !errors.Is(err, down) {
-		t.Errorf("without a registry: %v", err)
-	}
+	expect("other", http.StatusServiceUnavailable)
 }
 
 // Requests for many unknown tenants must not fill the memory, and concurrent ones must share one query to the registry.
@@ -81,10 +81,10 @@ func TestTenantsAreAskedForTogether(t *testing.T) {
 		return true, nil
 	}, func() time.Time { return now })
 	var waiting sync.WaitGroup
-	acme := tenantOf(t, "acme")
+	acme := asking(t, registry, "acme")
 	for range 50 {
 		waiting.Go(func() {
-			if err := registry.admit(t.Context(), acme); err != nil {
+			if err := acme.admit(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -96,7 +96,7 @@ func TestTenantsAreAskedForTogether(t *testing.T) {
 		t.Errorf("concurrent requests led to %d queries to the registry", asked)
 	}
 	for i := range 30_000 {
-		if err := registry.admit(t.Context(), tenantOf(t, fmt.Sprint(i))); err != nil {
+		if err := asking(t, registry, fmt.Sprint(i)).admit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

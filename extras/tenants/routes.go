@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"example.com/threads/es"
-	"example.com/threads/extras/tenants/tenant"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
@@ -15,11 +14,11 @@ import (
 // OnTenant is who acts, and on which tenant.
 type OnTenant struct {
 	rest.By
-	Code tenant.Code `json:"tenant_code" doc:"The tenant's code: 1 to 32 characters out of a-z, 0-9 and -." pattern:"^[a-z0-9-]{1,32}$" example:"acme"`
+	Code Code `json:"tenant_code" doc:"The tenant's code: 1 to 32 characters out of a-z, 0-9 and -." pattern:"^[a-z0-9-]{1,32}$" example:"acme"`
 }
 
-func (o OnTenant) request(c tenant.Command) es.Request[tenant.Command] {
-	return es.Request[tenant.Command]{ID: Key(o.Code).ID, Command: c, Name: tenant.CommandName(c)}
+func (o OnTenant) request(c Command) es.Request[Command] {
+	return es.Request[Command]{ID: Key(o.Code).ID, Command: c, Name: CommandName(c)}
 }
 
 type createTenant struct{ OnTenant }
@@ -40,26 +39,26 @@ func tenantAnswerOf(r es.Result) TenantAnswer {
 
 // Operations returns the registry of tenants with its operations. They are for those who run the service, and belong to
 // no tenant.
-func Operations(tenants chat.Service[tenant.Command]) rest.Aggregate {
+func Operations(tenants chat.Service[Command]) rest.Aggregate {
 	table := []rest.Operation{
 		{
 			Path: "/tenants/create", Status: http.StatusCreated, Summary: "Register a tenant",
 			Description: "Registers a tenant, which is active from then on. With `TENANTS=registered`, requests of other tenants are refused.",
-			Do:          rest.Command(tenants, tenantAnswerOf, func(b createTenant) es.Request[tenant.Command] { return b.request(tenant.Create{Code: b.Code}) }),
-			Rejections:  []error{tenant.ErrTenantExists},
+			Do:          rest.Command(tenants, tenantAnswerOf, func(b createTenant) es.Request[Command] { return b.request(Create{Code: b.Code}) }),
+			Rejections:  []error{ErrTenantExists},
 			Without:     []string{rest.IfMatch},
 		},
 		{
 			Path: "/tenants/suspend", Summary: "Suspend a tenant",
 			Description: "With `TENANTS=registered`, the tenant's requests are refused within seconds and its subscriptions end. Its data stays.",
-			Do:          rest.Command(tenants, tenantAnswerOf, func(b suspendTenant) es.Request[tenant.Command] { return b.request(tenant.Suspend{}) }),
-			Rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantSuspended},
+			Do:          rest.Command(tenants, tenantAnswerOf, func(b suspendTenant) es.Request[Command] { return b.request(Suspend{}) }),
+			Rejections:  []error{ErrTenantNotFound, ErrTenantSuspended},
 		},
 		{
 			Path: "/tenants/reactivate", Summary: "Reactivate a tenant",
 			Description: "Ends the suspension of a tenant: its requests are answered again within seconds.",
-			Do:          rest.Command(tenants, tenantAnswerOf, func(b reactivateTenant) es.Request[tenant.Command] { return b.request(tenant.Reactivate{}) }),
-			Rejections:  []error{tenant.ErrTenantNotFound, tenant.ErrTenantActive},
+			Do:          rest.Command(tenants, tenantAnswerOf, func(b reactivateTenant) es.Request[Command] { return b.request(Reactivate{}) }),
+			Rejections:  []error{ErrTenantNotFound, ErrTenantActive},
 		},
 	}
 	for i := range table {

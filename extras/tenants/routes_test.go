@@ -14,7 +14,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/extras/tenants"
-	"example.com/threads/extras/tenants/tenant"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/tests/sealed"
 )
@@ -22,17 +21,17 @@ import (
 const ada = "01H42K4ABWQ5V2XQEP3A48VE0A"
 
 // taker stores the last request.
-type taker struct{ last es.Request[tenant.Command] }
+type taker struct{ last es.Request[tenants.Command] }
 
-func (k *taker) Handle(_ context.Context, r es.Request[tenant.Command]) (es.Result, error) {
+func (k *taker) Handle(_ context.Context, r es.Request[tenants.Command]) (es.Result, error) {
 	k.last = r
 	return es.Result{Key: tenants.Key(codeOf(r.Command)), Version: 2, About: map[string]string{"tenant_code": "acme"}}, nil
 }
 
 func (*taker) Snapshot(context.Context, es.Caller, string) (uint64, error) { return 0, nil }
 
-func codeOf(c tenant.Command) tenant.Code {
-	create, _ := c.(tenant.Create)
+func codeOf(c tenants.Command) tenants.Code {
+	create, _ := c.(tenants.Create)
 	return create.Code
 }
 
@@ -69,17 +68,17 @@ func TestOperations(t *testing.T) {
 		}
 		served = append(served, sealed.Name(got.Command))
 	}
-	sealed.Check(t, "commands that an operation stands for", sealed.Types(t, "example.com/threads/extras/tenants/tenant", "name"), served)
+	sealed.Check(t, "commands that an operation stands for", sealed.Types(t, "example.com/threads/extras/tenants", "name"), served)
 }
 
 // The document lists the rejections of each operation. They must be exactly those of the aggregate.
 func TestRejectionsAreDescribed(t *testing.T) {
 	acme := code(t, "acme")
-	created := tenant.Tenant{}.Apply(tenant.Created{Code: acme})
-	for i, command := range []tenant.Command{tenant.Create{Code: acme}, tenant.Suspend{}, tenant.Reactivate{}} {
+	created := tenants.Tenant{}.Apply(tenants.Created{Code: acme})
+	for i, command := range []tenants.Command{tenants.Create{Code: acme}, tenants.Suspend{}, tenants.Reactivate{}} {
 		met := map[string]bool{}
-		for _, state := range []tenant.Tenant{{}, created, created.Apply(tenant.Suspended{Code: acme})} {
-			if _, err := tenant.Decide(state, command); err != nil {
+		for _, state := range []tenants.Tenant{{}, created, created.Apply(tenants.Suspended{Code: acme})} {
+			if _, err := tenants.Decide(state, command); err != nil {
 				met[codeOfRejection(err)] = true
 			}
 		}

@@ -1,30 +1,30 @@
 package tenants
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"time"
 
-	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
-	"example.com/threads/extras/tenants/tenant"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
 // Row is the row of a registered tenant. Lists of tenants are in the order of registration.
 type Row struct {
-	Registry  es.Tenant   `db:"tenant_code"` // the row's own tenant, which has the empty code
-	ID        tenant.ID   `db:"id"`
-	Code      tenant.Code `db:"code"`
-	Suspended bool        `db:"suspended"`
-	Version   uint64      `db:"version"` // the seq_nr of the last event in the row
-	CreatedAt time.Time   `db:"created_at"`
-	UpdatedAt time.Time   `db:"updated_at"`
+	Registry  es.Tenant `db:"tenant_code"` // the row's own tenant, which has the empty code
+	ID        ID        `db:"id"`
+	Code      string    `db:"code"`
+	Suspended bool      `db:"suspended"`
+	Version   uint64    `db:"version"` // the seq_nr of the last event in the row
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
 	query.Audit
 }
 
@@ -49,35 +49,56 @@ const rowsVersion = 2
 
 // Handler returns what keeps [Rows], for the projection of the read model.
 func Handler() projection.Handler {
-	return rowstore.OneRow(Rows, tenant.Events(), rowsVersion, next)
+	return rowstore.OneRow(Rows, Events(), rowsVersion, next)
 }
 
 // next is the row after recorded, the next event of its tenant.
-func next(row Row, exists bool, recorded es.Recorded[tenant.Event]) (Row, error) {
+func next(row Row, exists bool, recorded es.Recorded[Event]) (Row, error) {
 	by, err := chat.AuditOf(recorded.Envelope)
 	if err != nil {
 		return row, err
 	}
-	created, begins := recorded.Event.(tenant.Created)
-	switch {
+	switch created, begins := recorded.Event.(Created); {
 	case begins && exists:
 		return row, errors.New("the tenant exists already")
 	case begins:
-		id, err := ident.Parse[tenant.Tenant](recorded.AggregateID)
-		return Row{
-			Registry: recorded.Tenant, ID: id, Code: created.Code, Version: recorded.SeqNr,
-			CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt, Audit: by,
-		}, err
+		row = Row{Registry: recorded.Tenant, ID: IDOf(created.Code), Code: string(created.Code), CreatedAt: recorded.OccurredAt, Audit: by}
 	case !exists:
 		return row, errors.New("the tenant does not exist")
+	default:
+		row.Audit = chat.ChangedBy(by, row.Audit)
 	}
-	switch recorded.Event.(type) {
-	case tenant.Created: // see above
-	case tenant.Suspended:
-		row.Suspended = true
-	case tenant.Reactivated:
-		row.Suspended = false
-	}
-	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, chat.ChangedBy(by, row.Audit)
+	row.Suspended = Tenant{}.Apply(recorded.Event).Suspended
+	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
 	return row, nil
+}
+
+// Reader reads registered tenants. It is safe for concurrent use.
+type Reader struct{ ReadModel *queryreader.Reader }
+
+// shown are the columns that an API shows.
+var shown = Rows.Without("created_ip", "updated_ip", "request_id", "source")
+
+var list = queryreader.List{
+	Columns: shown.List("r"), From: `FROM tenants r WHERE r.tenant_code = ?`, At: "r.created_at", ID: "r.id",
+}
+
+// Tenants reads a page of all tenants, including suspended ones. The caller checks that an operator asks.
+func (r Reader) Tenants(ctx context.Context, page query.Range) (query.Page[Row], error) {
+	return queryreader.Page(ctx, r.ReadModel, shown, list, page, "")
+}
+
+// Tenant returns a tenant, or [ErrTenantNotFound].
+func (r Reader) Tenant(ctx context.Context, code Code) (Row, error) {
+	return queryreader.One(ctx, r.ReadModel, shown, ErrTenantNotFound,
+		`SELECT `+shown.List("r")+` FROM tenants r WHERE r.tenant_code = ? AND r.id = ?`, "", IDOf(code).String())
+}
+
+// IsActive is [IsActive] of the rows, which may be behind.
+func (r Reader) IsActive(ctx context.Context, named es.Tenant) (bool, error) {
+	row, err := r.Tenant(ctx, Code(named))
+	if errors.Is(err, ErrTenantNotFound) {
+		return false, nil
+	}
+	return err == nil && !row.Suspended, err
 }

@@ -8,7 +8,6 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/extras/tenants"
-	"example.com/threads/extras/tenants/tenant"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
@@ -19,20 +18,20 @@ import (
 // Each event is projected; then the row and the list are compared.
 func TestRowsOfTenants(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		reader := tenants.NewReader(readmodeltest.NewReader(t, db.DB))
+		reader := tenants.Reader{ReadModel: readmodeltest.NewReader(t, db.DB)}
 		given := feed.New(t, db.DB, chatrows.Projection, tenants.Handler())
 		acme, other := code(t, "acme"), code(t, "other")
-		row := tenants.Row{ID: tenant.IDOf(acme), Code: acme, CreatedAt: given.Now().Add(feed.Tick)}
+		row := tenants.Row{ID: tenants.IDOf(acme), Code: string(acme), CreatedAt: given.Now().Add(feed.Tick)}
 		var covered []string
 		for _, step := range []struct {
-			event     tenant.Event
+			event     tenants.Event
 			suspended bool
 		}{
-			{tenant.Created{Code: acme}, false},
-			{tenant.Suspended{Code: acme}, true},
-			{tenant.Reactivated{Code: acme}, false},
+			{tenants.Created{Code: acme}, false},
+			{tenants.Suspended{Code: acme}, true},
+			{tenants.Reactivated{Code: acme}, false},
 		} {
-			feed.Happened(given, tenant.Events(), es.Tenant(""), row.ID.String(), step.event)
+			feed.Happened(given, tenants.Events(), es.Tenant(""), row.ID.String(), step.event)
 			row.Version, row.UpdatedAt, row.Suspended = row.Version+1, given.Now(), step.suspended
 			row.UpdatedBy = executorOf(t, given)
 			if row.Version == 1 {
@@ -44,18 +43,18 @@ func TestRowsOfTenants(t *testing.T) {
 				t.Errorf("after %T: %+v, %v, want %+v", step.event, got, err, row)
 			}
 		}
-		if _, err := reader.Tenant(t.Context(), other); !errors.Is(err, tenant.ErrTenantNotFound) {
+		if _, err := reader.Tenant(t.Context(), other); !errors.Is(err, tenants.ErrTenantNotFound) {
 			t.Errorf("a tenant that is not registered: %v", err)
 		}
-		sealed.Check(t, "events that get into rows", sealed.Types(t, "example.com/threads/extras/tenants/tenant", "isEvent"), covered)
+		sealed.Check(t, "events that get into rows", sealed.Types(t, "example.com/threads/extras/tenants", "isEvent"), covered)
 
-		feed.Happened(given, tenant.Events(), es.Tenant(""), tenant.IDOf(other).String(), tenant.Event(tenant.Created{Code: other}))
+		feed.Happened(given, tenants.Events(), es.Tenant(""), tenants.IDOf(other).String(), tenants.Event(tenants.Created{Code: other}))
 		first, err := reader.Tenants(t.Context(), query.Range{Limit: 1})
 		if err != nil || !first.HasNext || !slices.Equal(first.Items, []tenants.Row{row}) {
 			t.Errorf("the first page is %+v, %v", first, err)
 		}
 		second, err := reader.Tenants(t.Context(), query.Range{Limit: 1, After: row.Position()})
-		if err != nil || second.HasNext || len(second.Items) != 1 || second.Items[0].Code != other {
+		if err != nil || second.HasNext || len(second.Items) != 1 || second.Items[0].Code != string(other) {
 			t.Errorf("the second page is %+v, %v", second, err)
 		}
 	}, tenants.Schema())
@@ -67,11 +66,11 @@ func TestAuditOfRows(t *testing.T) {
 	given := feed.New(t, db.DB, chatrows.Projection, tenants.Handler())
 	given.Caller = es.Caller{ClientIP: "192.0.2.1", RequestID: "a request", Source: "a test"}
 	acme := code(t, "acme")
-	happened := feed.Happened(given, tenant.Events(), es.Tenant(""), tenant.IDOf(acme).String(),
-		[]tenant.Event{tenant.Created{Code: acme}, tenant.Suspended{Code: acme}}...)
+	happened := feed.Happened(given, tenants.Events(), es.Tenant(""), tenants.IDOf(acme).String(),
+		[]tenants.Event{tenants.Created{Code: acme}, tenants.Suspended{Code: acme}}...)
 	first, last := happened[0], happened[1]
 	var rows []query.Audit
-	err := tenants.Rows.Load(t.Context(), db.DB, [][]string{{"", tenant.IDOf(acme).String()}}, "", func(row tenants.Row) { rows = append(rows, row.Audit) })
+	err := tenants.Rows.Load(t.Context(), db.DB, [][]string{{"", tenants.IDOf(acme).String()}}, "", func(row tenants.Row) { rows = append(rows, row.Audit) })
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("the rows: %v, %v", rows, err)
 	}
@@ -90,9 +89,9 @@ func executorOf(t *testing.T, given *feed.Feed) ident.UserID {
 	return id
 }
 
-func code(t *testing.T, text string) tenant.Code {
+func code(t *testing.T, text string) tenants.Code {
 	t.Helper()
-	parsed, err := tenant.ParseCode(text)
+	parsed, err := tenants.ParseCode(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,56 +1,64 @@
+// Package tenants is the registry of tenants: operators register, suspend and reactivate them, and requests of others
+// are refused where a program asks for that. A tenant is an aggregate; its rows are in the database of the read model.
 package tenants
 
 import (
 	"context"
 	"log/slog"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/es"
-	"example.com/threads/extras/tenants/tenant"
 	"example.com/threads/usecase/query"
 )
 
 // Aggregate is the aggregate type of registered tenants.
-func Aggregate() es.Aggregate[tenant.Tenant, tenant.Command, tenant.Event] {
-	return es.Aggregate[tenant.Tenant, tenant.Command, tenant.Event]{
-		Decide: tenant.Decide, Apply: tenant.Tenant.Apply, Usable: tenant.Tenant.Usable, Answer: answer, Events: tenant.Events(),
+func Aggregate() es.Aggregate[Tenant, Command, Event] {
+	return es.Aggregate[Tenant, Command, Event]{
+		Decide: Decide, Apply: Tenant.Apply, Usable: Tenant.Usable, Events: Events(),
+		Answer: func(events []Event) map[string]string {
+			return map[string]string{answerCode: string(Tenant{}.Apply(events[0]).Code)}
+		},
 	}
+}
+
+// Events returns the codec of tenants' events. Every version ever written stays readable and has a golden file in
+// testdata.
+func Events() *es.Codec[Event] {
+	return es.NewCodec(AggregateType, ident.Canonical, event[Created]("TenantCreated"), event[Suspended]("TenantSuspended"), event[Reactivated]("TenantReactivated"))
+}
+
+// event is the codec of a type of events. Their JSON has the code; the tenant in the envelope has the empty code.
+func event[T interface {
+	Event
+	~struct{ Code Code }
+}](name string) es.EventType[Event] {
+	type wire struct {
+		Code string `json:"code"`
+	}
+	return es.Event[Event](name,
+		func(e T) wire { return wire{string(struct{ Code Code }(e).Code)} },
+		func(w wire) (T, error) {
+			code, err := ParseCode(w.Code)
+			return T{Code: code}, err
+		})
 }
 
 // answerCode is the name of a tenant's code in an answer.
 const answerCode = "tenant_code"
 
-func answer(events []tenant.Event) map[string]string {
-	about := map[string]string{}
-	for _, event := range events {
-		switch e := event.(type) {
-		case tenant.Created:
-			about[answerCode] = e.Code.String()
-		case tenant.Suspended:
-			about[answerCode] = e.Code.String()
-		case tenant.Reactivated:
-			about[answerCode] = e.Code.String()
-		}
-	}
-	return about
-}
-
 // Key returns the key of a registered tenant. The registry itself belongs to the tenant with the empty code.
-func Key(code tenant.Code) es.AggregateID {
-	return es.AggregateID{Type: tenant.AggregateType, ID: tenant.IDOf(code).String()}
+func Key(code Code) es.AggregateID {
+	return es.AggregateID{Type: AggregateType, ID: IDOf(code).String()}
 }
 
 // Versions lets consistency tokens name tenants.
-func Versions() query.Awaitable { return query.Awaitable{Type: tenant.AggregateType, Global: true} }
+func Versions() query.Awaitable { return query.Awaitable{Type: AggregateType, Global: true} }
 
 // InJournal returns the registry in an event store.
 func InJournal(gateway es.EventPersistenceGateway, log *slog.Logger) IsActive {
 	tenants := es.NewRepository(Aggregate(), gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})
 	return func(ctx context.Context, named es.Tenant) (bool, error) {
-		code, err := tenant.ParseCode(named.String())
-		if err != nil {
-			return false, err
-		}
-		state, err := tenants.Reload(ctx, Key(code))
+		state, err := tenants.Reload(ctx, Key(Code(named)))
 		return state.Value.IsActive(), err
 	}
 }

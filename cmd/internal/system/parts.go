@@ -55,7 +55,7 @@ func Open(ctx context.Context, name string, s Settings, isFirst bool, stdout io.
 	if p.Observer, err = observe.Start(ctx, s.Observe, name, p.Registry, p.Log); err != nil { // extra:observe {
 		return p, err
 	}
-	p.Tracer = p.Observer.Provider()                                            // extra:observe }
+	p.Tracer = p.Observer.Provider                                              // extra:observe }
 	if p.Access, err = access.Open(ctx, s.Access, isFirst, p.Log); err != nil { // extra:access {
 		return p, err
 	} // extra:access }

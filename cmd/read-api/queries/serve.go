@@ -88,6 +88,7 @@ func Listen(
 	parts.Registry.MustRegister(collectors.NewDBStatsCollector(db.DB, "read_model"))
 
 	reader := queryreader.New(db)
+	registered := tenants.Reader{ReadModel: reader} // extra:tenants
 	watcher := projection.NewWatcher(reader.Versions, parts.Log)
 	rows, schema := query.Reader(reader), generated.Schema()
 	rows = parts.Keys.Reader(rows)                   // extra:erasure
@@ -99,11 +100,11 @@ func Listen(
 		graphql.Resolver{Queries: queries},
 		history.HistoryResolver{History: history.New(journals)}, // extra:history
 		tasks.NewResolver(tasks.NewReader(reader), queries),     // extra:tasks
-		tenants.NewResolver(tenants.NewReader(reader)),          // extra:tenants
+		tenants.TenantResolver{Registry: registered},            // extra:tenants
 	}
 	queries.Add(tasks.NewReader(reader).Versions()) // extra:tasks
 	queries.Add(tenants.Versions())                 // extra:tenants {
-	server.Around = append(server.Around, parts.Tenants.Middleware(tenants.NewReader(reader).IsActive, parts.Log))
+	server.Around = append(server.Around, parts.Tenants.Middleware(registered.IsActive, parts.Log))
 	// extra:tenants }
 
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))

@@ -10,7 +10,14 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -38,8 +45,9 @@ const usualLifetime = 12 * time.Hour
 
 // Issuer signs tokens. It is safe for concurrent use.
 type Issuer struct {
-	url string
-	key jose.JSONWebKey
+	url    string
+	key    jose.JSONWebKey
+	signer jose.Signer
 }
 
 // New returns an issuer with a new key. url is where its handler is served.
@@ -48,7 +56,9 @@ func New(url string) (*Issuer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the issuer's key: %w", err)
 	}
-	return &Issuer{url, jose.JSONWebKey{Key: key, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"}}, nil
+	private := jose.JSONWebKey{Key: key, KeyID: rand.Text(), Algorithm: string(jose.ES256), Use: "sig"}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: private}, (&jose.SignerOptions{}).WithType("at+jwt"))
+	return &Issuer{url, private, signer}, err
 }
 
 // URL is the issuer's identifier.
@@ -69,13 +79,100 @@ func (i *Issuer) Mint(grant Grant) (string, error) {
 
 // Sign signs a token with these claims, unchecked.
 func (i *Issuer) Sign(claims ...any) (string, error) {
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: i.key}, (&jose.SignerOptions{}).WithType("at+jwt"))
-	if err != nil {
-		return "", fmt.Errorf("sign a token: %w", err)
-	}
-	builder := jwt.Signed(signer)
+	builder := jwt.Signed(i.signer)
 	for _, part := range claims {
 		builder = builder.Claims(part)
 	}
 	return builder.Serialize()
+}
+
+const usualScope = "threads:read threads:write"
+
+// users are for trying things out; ada is also an operator.
+var users = map[string]Grant{
+	"ada": {Account: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Scope: usualScope + " threads:operate"},
+	"bob": {Account: "01BX5ZZKBKACTAV9WEVGEMMVRZ", Scope: usualScope},
+}
+
+// Users returns the names of the predefined users.
+func Users() []string { return slices.Sorted(maps.Keys(users)) }
+
+// Handler serves discovery, the keys, and tokens:
+//
+//	GET /tokens                 a line ada=TOKEN and a line bob=TOKEN, for a shell to evaluate
+//	GET /token?user=ada         one token, as OAuth's token endpoints answer
+//	GET /token?account_id=...   for any account; also tenant and scope
+func (i *Issuer) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{
+			"issuer": i.url, "jwks_uri": i.url + "/jwks", "token_endpoint": i.url + "/token", "authorization_endpoint": i.url + "/token",
+			"response_types_supported": []string{"token"}, "subject_types_supported": []string{"public"},
+			"id_token_signing_alg_values_supported": []string{"ES256"},
+		})
+	})
+	mux.HandleFunc("GET /jwks", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.key.Public()}})
+	})
+	mux.HandleFunc("/token", i.serveToken)
+	mux.HandleFunc("GET /tokens", i.serveTokens)
+	return toLoopback(mux)
+}
+
+// toLoopback rejects requests to other host names, because a web page can point its own name to 127.0.0.1.
+func toLoopback(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := (&url.URL{Host: r.Host}).Hostname()
+		if host != "localhost" && !strings.HasSuffix(host, ".localhost") && !IsLoopback(host) {
+			http.Error(w, "this issuer is for development, and answers at localhost only", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// IsLoopback reports whether host is an address that only this machine can reach.
+func IsLoopback(host string) bool {
+	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && address.Unmap().IsLoopback()
+}
+
+func (i *Issuer) serveTokens(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	for _, name := range Users() {
+		token, err := i.Mint(users[name])
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_, _ = fmt.Fprintf(w, "%s=%s\n", name, token)
+	}
+}
+
+func (i *Issuer) serveToken(w http.ResponseWriter, r *http.Request) {
+	grant := users[r.FormValue("user")]
+	grant.Account = cmp.Or(r.FormValue("account_id"), grant.Account)
+	grant.Scope = cmp.Or(r.FormValue("scope"), grant.Scope, usualScope)
+	grant.Tenant = r.FormValue("tenant")
+	if grant.Account == "" {
+		writeJSON(w, http.StatusBadRequest, map[string]string{
+			"error": "invalid_request", "error_description": "set user to ada or bob, or set account_id",
+		})
+		return
+	}
+	token, err := i.Mint(grant)
+	if err != nil {
+		writeJSON(w, http.StatusInternalServerError, map[string]string{"error": "server_error", "error_description": err.Error()})
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{
+		"access_token": token, "token_type": "Bearer", "expires_in": int(usualLifetime.Seconds()), "scope": grant.Scope,
+	})
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
 }

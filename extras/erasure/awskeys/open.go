@@ -4,8 +4,10 @@ package awskeys
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
@@ -29,18 +31,7 @@ func ReadTables(r *config.Reader) (tables []esdynamodb.Table) {
 
 // Open returns a keyring over the keys in the event store's database; nil: erasure is off.
 func Open(ctx context.Context, s erasure.Settings, store *eventstore.Store) (*erasure.Keyring, error) {
-	if !s.On {
-		return nil, nil
-	}
-	keys, err := keysIn(ctx, s, store)
-	if err != nil {
-		return nil, err
-	}
-	master, err := masterOf(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return erasure.NewKeyring(keys, master, time.Now), nil
+	return OpenIn(ctx, s, func(context.Context) (*eventstore.Store, error) { return store, nil })
 }
 
 // OpenIn is Open for a program that can run without the event store. With erasure on, it needs the store at the start.
@@ -52,14 +43,14 @@ func OpenIn(ctx context.Context, s erasure.Settings, open func(context.Context) 
 	if err != nil {
 		return nil, err
 	}
-	return Open(ctx, s, store)
-}
-
-func keysIn(ctx context.Context, s erasure.Settings, store *eventstore.Store) (erasure.Store, error) {
+	var keys erasure.Store
 	if store.SQL != nil {
-		return s.Keys(ctx, store.SQL)
+		keys, err = s.Keys(ctx, store.SQL)
+	} else {
+		keys = NewDynamoDBStore(store.DynamoDB.(*dynamodb.Client), s.KeyTable) // as the field says
 	}
-	return NewDynamoDBStore(store.DynamoDB.(*dynamodb.Client), s.KeyTable), nil // as the field says
+	master, masterErr := masterOf(ctx, s)
+	return erasure.NewKeyring(keys, master, time.Now), errors.Join(err, masterErr)
 }
 
 func masterOf(ctx context.Context, s erasure.Settings) (erasure.Master, error) {
@@ -71,4 +62,34 @@ func masterOf(ctx context.Context, s erasure.Settings) (erasure.Master, error) {
 		return nil, err
 	}
 	return NewKMS(kms.NewFromConfig(awsConfig), s.KMSKey), nil
+}
+
+// KMS wraps keys by calls to AWS KMS. It is safe for concurrent use.
+type KMS struct {
+	client *kms.Client
+	key    string
+}
+
+// NewKMS returns the master key of AWS KMS with this id, ARN or alias.
+func NewKMS(client *kms.Client, key string) *KMS { return &KMS{client, key} }
+
+// contextOf returns the encryption context. KMS authenticates it with a key and shows it in its audit log.
+func contextOf(about string) map[string]string { return map[string]string{"owner": about} }
+
+// Wrap encrypts a key. about is authenticated with it.
+func (k *KMS) Wrap(ctx context.Context, key []byte, about string) ([]byte, error) {
+	output, err := k.client.Encrypt(ctx, &kms.EncryptInput{KeyId: aws.String(k.key), Plaintext: key, EncryptionContext: contextOf(about)})
+	if err != nil {
+		return nil, esdynamodb.Explain(ctx, err, "AWS KMS")
+	}
+	return output.CiphertextBlob, nil
+}
+
+// Unwrap decrypts a key that was wrapped with the same about.
+func (k *KMS) Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error) {
+	output, err := k.client.Decrypt(ctx, &kms.DecryptInput{KeyId: aws.String(k.key), CiphertextBlob: wrapped, EncryptionContext: contextOf(about)})
+	if err != nil {
+		return nil, esdynamodb.Explain(ctx, err, "AWS KMS")
+	}
+	return output.Plaintext, nil
 }

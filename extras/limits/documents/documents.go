@@ -43,37 +43,30 @@ func ReadSettings(r *config.Reader) Limits {
 	}
 }
 
-// Apply implements [graphql.Limiter].
+// Apply implements [graphql.Limiter]. load puts the valid document of a text into the cache, where the executor finds
+// it, or returns why it is refused. The time it takes grows only with the length of the text, because no other limit
+// applies to it.
 func (l Limits) Apply(e *executor.Executor, schema *ast.Schema) (load func(context.Context, string) gqlerror.List) {
-	d := documents{schema, lru.New[*ast.QueryDocument](cachedDocuments)}
-	e.SetQueryCache(d.valid)
+	valid := lru.New[*ast.QueryDocument](cachedDocuments)
+	e.SetQueryCache(valid)
 	e.Use(operations{l, semaphore.NewWeighted(int64(l.InFlight))})
-	return d.load
-}
-
-type documents struct {
-	schema *ast.Schema
-	valid  gqlgen.Cache[*ast.QueryDocument]
-}
-
-// load puts the valid document of a text into the cache, where the executor finds it, or returns why it is refused. The
-// time it takes grows only with the length of the text, because no other limit applies to it.
-func (d documents) load(ctx context.Context, text string) gqlerror.List {
-	if _, cached := d.valid.Get(ctx, text); cached {
+	return func(ctx context.Context, text string) gqlerror.List {
+		if _, cached := valid.Get(ctx, text); cached {
+			return nil
+		}
+		document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
+		if err == nil {
+			err = limitWork(document)
+		}
+		if err != nil {
+			return gqlerror.List{gqlerror.WrapIfUnwrapped(err)}
+		}
+		if errs := validator.ValidateWithRules(schema, document, validation()); len(errs) > 0 {
+			return errs
+		}
+		valid.Add(ctx, text, document)
 		return nil
 	}
-	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
-	if err == nil {
-		err = limitWork(document)
-	}
-	if err != nil {
-		return gqlerror.List{gqlerror.WrapIfUnwrapped(err)}
-	}
-	if errs := validator.ValidateWithRules(d.schema, document, validation()); len(errs) > 0 {
-		return errs
-	}
-	d.valid.Add(ctx, text, document)
-	return nil
 }
 
 // validation returns the rules of GraphQL, which together report maxErrors errors. They suggest no similar names,

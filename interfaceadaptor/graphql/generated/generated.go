@@ -62,7 +62,7 @@ type QueryResolver interface {
 	ThreadAt(ctx context.Context, threadID string, userAccountID string, version int) (history.ThreadState, error)
 	GetTask(ctx context.Context, taskID string, userAccountID string) (tasks.Task, error)
 	Tasks(ctx context.Context, userAccountID string, first *int, after *string) (graphql1.Connection[tasks.Task], error)
-	Tenants(ctx context.Context, first *int, after *string, last *int, before *string) (graphql1.Connection[tenants.Tenant], error)
+	Tenants(ctx context.Context, first *int, after *string, last *int, before *string) (graphql1.Connection[tenants.Row], error)
 }
 type SubscriptionResolver interface {
 	ThreadChanged(ctx context.Context, threadID string, userAccountID string) (<-chan graphql1.Thread, error)
@@ -3809,7 +3809,7 @@ func (ec *executionContext) _Query_tenants(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Query().Tenants(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[tenants.Tenant]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[tenants.Row]) graphql.Marshaler {
 			return ec.marshalNTenantConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -4583,7 +4583,7 @@ func (ec *executionContext) fieldContext_TaskEdge_node(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _Tenant_code(ctx context.Context, field graphql.CollectedField, obj *tenants.Tenant) (ret graphql.Marshaler) {
+func (ec *executionContext) _Tenant_code(ctx context.Context, field graphql.CollectedField, obj *tenants.Row) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4606,7 +4606,7 @@ func (ec *executionContext) fieldContext_Tenant_code(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Tenant_suspended(ctx context.Context, field graphql.CollectedField, obj *tenants.Tenant) (ret graphql.Marshaler) {
+func (ec *executionContext) _Tenant_suspended(ctx context.Context, field graphql.CollectedField, obj *tenants.Row) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4629,7 +4629,7 @@ func (ec *executionContext) fieldContext_Tenant_suspended(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Tenant_version(ctx context.Context, field graphql.CollectedField, obj *tenants.Tenant) (ret graphql.Marshaler) {
+func (ec *executionContext) _Tenant_version(ctx context.Context, field graphql.CollectedField, obj *tenants.Row) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4641,8 +4641,8 @@ func (ec *executionContext) _Tenant_version(ctx context.Context, field graphql.C
 			return obj.Version, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v uint64) graphql.Marshaler {
+			return ec.marshalNInt2uint64(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4652,7 +4652,7 @@ func (ec *executionContext) fieldContext_Tenant_version(_ context.Context, field
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Tenant_createdAt(ctx context.Context, field graphql.CollectedField, obj *tenants.Tenant) (ret graphql.Marshaler) {
+func (ec *executionContext) _Tenant_createdAt(ctx context.Context, field graphql.CollectedField, obj *tenants.Row) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4675,7 +4675,7 @@ func (ec *executionContext) fieldContext_Tenant_createdAt(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _Tenant_updatedAt(ctx context.Context, field graphql.CollectedField, obj *tenants.Tenant) (ret graphql.Marshaler) {
+func (ec *executionContext) _Tenant_updatedAt(ctx context.Context, field graphql.CollectedField, obj *tenants.Row) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4698,7 +4698,7 @@ func (ec *executionContext) fieldContext_Tenant_updatedAt(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Tenant", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
-func (ec *executionContext) _TenantConnection_edges(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[tenants.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantConnection_edges(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[tenants.Row]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4710,7 +4710,7 @@ func (ec *executionContext) _TenantConnection_edges(ctx context.Context, field g
 			return obj.Edges, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Edge[tenants.Tenant]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []graphql1.Edge[tenants.Row]) graphql.Marshaler {
 			return ec.marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -4730,7 +4730,7 @@ func (ec *executionContext) fieldContext_TenantConnection_edges(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _TenantConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[tenants.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *graphql1.Connection[tenants.Row]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4762,7 +4762,7 @@ func (ec *executionContext) fieldContext_TenantConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _TenantEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[tenants.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[tenants.Row]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4785,7 +4785,7 @@ func (ec *executionContext) fieldContext_TenantEdge_cursor(_ context.Context, fi
 	return graphql.NewScalarFieldContext("TenantEdge", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _TenantEdge_node(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[tenants.Tenant]) (ret graphql.Marshaler) {
+func (ec *executionContext) _TenantEdge_node(ctx context.Context, field graphql.CollectedField, obj *graphql1.Edge[tenants.Row]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4797,8 +4797,8 @@ func (ec *executionContext) _TenantEdge_node(ctx context.Context, field graphql.
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v tenants.Tenant) graphql.Marshaler {
-			return ec.marshalNTenant2exampleᚗcomᚋthreadsᚋextrasᚋtenantsᚐTenant(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v tenants.Row) graphql.Marshaler {
+			return ec.marshalNTenant2exampleᚗcomᚋthreadsᚋextrasᚋtenantsᚐRow(ctx, selections, v)
 		},
 		true,
 		true,
@@ -7821,7 +7821,7 @@ func (ec *executionContext) _TaskEdge(ctx context.Context, sel ast.SelectionSet,
 
 var tenantImplementors = []string{"Tenant"}
 
-func (ec *executionContext) _Tenant(ctx context.Context, sel ast.SelectionSet, obj *tenants.Tenant) graphql.Marshaler {
+func (ec *executionContext) _Tenant(ctx context.Context, sel ast.SelectionSet, obj *tenants.Row) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tenantImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7879,7 +7879,7 @@ func (ec *executionContext) _Tenant(ctx context.Context, sel ast.SelectionSet, o
 
 var tenantConnectionImplementors = []string{"TenantConnection"}
 
-func (ec *executionContext) _TenantConnection(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Connection[tenants.Tenant]) graphql.Marshaler {
+func (ec *executionContext) _TenantConnection(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Connection[tenants.Row]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tenantConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7922,7 +7922,7 @@ func (ec *executionContext) _TenantConnection(ctx context.Context, sel ast.Selec
 
 var tenantEdgeImplementors = []string{"TenantEdge"}
 
-func (ec *executionContext) _TenantEdge(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Edge[tenants.Tenant]) graphql.Marshaler {
+func (ec *executionContext) _TenantEdge(ctx context.Context, sel ast.SelectionSet, obj *graphql1.Edge[tenants.Row]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, tenantEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -9029,19 +9029,19 @@ func (ec *executionContext) marshalNTaskEdge2ᚕexampleᚗcomᚋthreadsᚋinterf
 	return ret
 }
 
-func (ec *executionContext) marshalNTenant2exampleᚗcomᚋthreadsᚋextrasᚋtenantsᚐTenant(ctx context.Context, sel ast.SelectionSet, v tenants.Tenant) graphql.Marshaler {
+func (ec *executionContext) marshalNTenant2exampleᚗcomᚋthreadsᚋextrasᚋtenantsᚐRow(ctx context.Context, sel ast.SelectionSet, v tenants.Row) graphql.Marshaler {
 	return ec._Tenant(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTenantConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx context.Context, sel ast.SelectionSet, v graphql1.Connection[tenants.Tenant]) graphql.Marshaler {
+func (ec *executionContext) marshalNTenantConnection2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐConnection(ctx context.Context, sel ast.SelectionSet, v graphql1.Connection[tenants.Row]) graphql.Marshaler {
 	return ec._TenantConnection(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTenantEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx context.Context, sel ast.SelectionSet, v graphql1.Edge[tenants.Tenant]) graphql.Marshaler {
+func (ec *executionContext) marshalNTenantEdge2exampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdge(ctx context.Context, sel ast.SelectionSet, v graphql1.Edge[tenants.Row]) graphql.Marshaler {
 	return ec._TenantEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Edge[tenants.Tenant]) graphql.Marshaler {
+func (ec *executionContext) marshalNTenantEdge2ᚕexampleᚗcomᚋthreadsᚋinterfaceadaptorᚋgraphqlᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []graphql1.Edge[tenants.Row]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

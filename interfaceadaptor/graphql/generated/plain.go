@@ -113,23 +113,23 @@ func Plain(ctx context.Context, value any) graphql.Marshaler {
 		return plain.Value(ctx, value, plainTaskEdge())
 	case []graphql1.Edge[tasks.Task]:
 		return plain.Values(ctx, value, plainTaskEdge())
-	case tenants.Tenant:
+	case tenants.Row:
 		return plain.Value(ctx, &value, plainTenant())
-	case *tenants.Tenant:
+	case *tenants.Row:
 		return plain.Value(ctx, value, plainTenant())
-	case []tenants.Tenant:
+	case []tenants.Row:
 		return plain.Values(ctx, value, plainTenant())
-	case graphql1.Connection[tenants.Tenant]:
+	case graphql1.Connection[tenants.Row]:
 		return plain.Value(ctx, &value, plainTenantConnection())
-	case *graphql1.Connection[tenants.Tenant]:
+	case *graphql1.Connection[tenants.Row]:
 		return plain.Value(ctx, value, plainTenantConnection())
-	case []graphql1.Connection[tenants.Tenant]:
+	case []graphql1.Connection[tenants.Row]:
 		return plain.Values(ctx, value, plainTenantConnection())
-	case graphql1.Edge[tenants.Tenant]:
+	case graphql1.Edge[tenants.Row]:
 		return plain.Value(ctx, &value, plainTenantEdge())
-	case *graphql1.Edge[tenants.Tenant]:
+	case *graphql1.Edge[tenants.Row]:
 		return plain.Value(ctx, value, plainTenantEdge())
-	case []graphql1.Edge[tenants.Tenant]:
+	case []graphql1.Edge[tenants.Row]:
 		return plain.Values(ctx, value, plainTenantEdge())
 	case graphql1.Thread:
 		return plain.Value(ctx, &value, plainThread())
@@ -481,51 +481,51 @@ func plainTaskEdge() plain.Type[graphql1.Edge[tasks.Task]] {
 	}
 }
 
-func plainTenant() plain.Type[tenants.Tenant] {
-	return plain.Type[tenants.Tenant]{
+func plainTenant() plain.Type[tenants.Row] {
+	return plain.Type[tenants.Row]{
 		Names: tenantImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[tenants.Tenant] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[tenants.Row] {
 			switch field.Name {
 			case "code":
-				return func(w io.Writer, v *tenants.Tenant) { graphql.MarshalString(v.Code).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Row) { graphql.MarshalString(v.Code).MarshalGQL(w) }
 			case "suspended":
-				return func(w io.Writer, v *tenants.Tenant) { graphql.MarshalBoolean(v.Suspended).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Row) { graphql.MarshalBoolean(v.Suspended).MarshalGQL(w) }
 			case "version":
-				return func(w io.Writer, v *tenants.Tenant) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Row) { graphql.MarshalUint64(v.Version).MarshalGQL(w) }
 			case "createdAt":
-				return func(w io.Writer, v *tenants.Tenant) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Row) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":
-				return func(w io.Writer, v *tenants.Tenant) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
+				return func(w io.Writer, v *tenants.Row) { graphql1.MarshalTime(v.UpdatedAt).MarshalGQL(w) }
 			}
 			return nil
 		},
 	}
 }
 
-func plainTenantConnection() plain.Type[graphql1.Connection[tenants.Tenant]] {
-	return plain.Type[graphql1.Connection[tenants.Tenant]]{
+func plainTenantConnection() plain.Type[graphql1.Connection[tenants.Row]] {
+	return plain.Type[graphql1.Connection[tenants.Row]]{
 		Names: tenantConnectionImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Connection[tenants.Tenant]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Connection[tenants.Row]] {
 			switch field.Name {
 			case "edges":
-				return plain.Many(operation, field, func(v *graphql1.Connection[tenants.Tenant]) []graphql1.Edge[tenants.Tenant] { return v.Edges }, plainTenantEdge())
+				return plain.Many(operation, field, func(v *graphql1.Connection[tenants.Row]) []graphql1.Edge[tenants.Row] { return v.Edges }, plainTenantEdge())
 			case "pageInfo":
-				return plain.One(operation, field, func(v *graphql1.Connection[tenants.Tenant]) *graphql1.PageInfo { return &v.PageInfo }, plainPageInfo())
+				return plain.One(operation, field, func(v *graphql1.Connection[tenants.Row]) *graphql1.PageInfo { return &v.PageInfo }, plainPageInfo())
 			}
 			return nil
 		},
 	}
 }
 
-func plainTenantEdge() plain.Type[graphql1.Edge[tenants.Tenant]] {
-	return plain.Type[graphql1.Edge[tenants.Tenant]]{
+func plainTenantEdge() plain.Type[graphql1.Edge[tenants.Row]] {
+	return plain.Type[graphql1.Edge[tenants.Row]]{
 		Names: tenantEdgeImplementors,
-		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Edge[tenants.Tenant]] {
+		Fields: func(operation *graphql.OperationContext, field graphql.CollectedField) plain.Writer[graphql1.Edge[tenants.Row]] {
 			switch field.Name {
 			case "cursor":
-				return func(w io.Writer, v *graphql1.Edge[tenants.Tenant]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
+				return func(w io.Writer, v *graphql1.Edge[tenants.Row]) { graphql.MarshalString(v.Cursor).MarshalGQL(w) }
 			case "node":
-				return plain.One(operation, field, func(v *graphql1.Edge[tenants.Tenant]) *tenants.Tenant { return &v.Node }, plainTenant())
+				return plain.One(operation, field, func(v *graphql1.Edge[tenants.Row]) *tenants.Row { return &v.Node }, plainTenant())
 			}
 			return nil
 		},

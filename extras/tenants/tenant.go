@@ -1,9 +1,4 @@
-// Package tenant is the aggregate of the tenant registry: which tenants there are, and which of them are suspended.
-//
-// It has the same structure as package account: [Decide] turns a state and a [Command] into events or a rejection,
-// [Tenant.Apply] turns a state and an [Event] into the next state, and both are pure. A tenant's id follows from its
-// code ([IDOf]), so a code is registered once.
-package tenant
+package tenants
 
 import (
 	"crypto/sha256"
@@ -22,23 +17,17 @@ const AggregateType = "tenant"
 type ID = ident.Of[Tenant]
 
 // Code is what requests and rows name a tenant by.
-type Code struct{ text string }
+type Code string
 
 var codePattern = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
 
 // ParseCode parses a code: 1 to 32 characters of a-z, 0-9 and -. Anything else is an [ident.InvalidError].
 func ParseCode(text string) (Code, error) {
 	if !codePattern.MatchString(text) {
-		return Code{}, &ident.InvalidError{Field: "tenant_code", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
+		return "", &ident.InvalidError{Field: "tenant_code", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
 	}
-	return Code{text}, nil
+	return Code(text), nil
 }
-
-// String returns the code.
-func (c Code) String() string { return c.text }
-
-// MarshalText implements [encoding.TextMarshaler] with [Code.String].
-func (c Code) MarshalText() ([]byte, error) { return []byte(c.text), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler] with [ParseCode].
 func (c *Code) UnmarshalText(text []byte) (err error) {
@@ -46,21 +35,23 @@ func (c *Code) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// IDOf returns the id of the tenant with the code.
+// IDOf returns the id of the tenant with the code. It follows from the code, so that a code is registered once.
 func IDOf(code Code) ID {
-	sum := sha256.Sum256([]byte("tenant " + code.text))
+	sum := sha256.Sum256([]byte("tenant " + code))
 	return ident.FromULID[Tenant](ulid.ULID(sum[:16]))
 }
 
 // Tenant is what the events of one tenant add up to, as far as decisions need it. The zero value is a tenant that is
-// not registered. It is an immutable value, and snapshots have its JSON.
+// not registered. It is an immutable value, and snapshots have its JSON. As in package account, [Decide] turns a state
+// and a [Command] into events or a rejection, [Tenant.Apply] turns a state and an [Event] into the next state, and both
+// are pure.
 type Tenant struct {
 	Code      Code
 	Suspended bool
 }
 
 // IsActive reports whether requests of the tenant are answered.
-func (t Tenant) IsActive() bool { return t.Code != Code{} && !t.Suspended }
+func (t Tenant) IsActive() bool { return t.Usable() == nil && !t.Suspended }
 
 // Command is a request to change a tenant. The set is closed: all types are in this file.
 //
@@ -115,7 +106,7 @@ var (
 
 // Usable returns the rejection if the tenant is not registered; otherwise nil.
 func (t Tenant) Usable() error {
-	if t.Code == (Code{}) {
+	if t.Code == "" {
 		return ErrTenantNotFound
 	}
 	return nil
@@ -150,18 +141,18 @@ func Decide(state Tenant, command Command) ([]Event, error) {
 	}
 }
 
-// Apply returns the state after event; t is not changed. It checks nothing and never fails.
-func (t Tenant) Apply(event Event) Tenant {
+// Apply returns the state after event; t is not changed. It checks nothing and never fails. Each event says all that a
+// state has.
+func (Tenant) Apply(event Event) Tenant {
 	switch e := event.(type) {
 	case Created:
 		return Tenant{Code: e.Code}
 	case Suspended:
-		t.Suspended = true
+		return Tenant{Code: e.Code, Suspended: true}
 	case Reactivated:
-		t.Suspended = false
+		return Tenant{Code: e.Code}
 	default:
 		// The set of events is closed: only a new event without a case can get here.
 		panic(fmt.Sprintf("tenant: no state after event %T", event))
 	}
-	return t
 }

@@ -21,7 +21,7 @@ func TestTheContentOfAnErasureStaysWhatItIs(t *testing.T) {
 
 func TestNobodyIsErasedWhileErasureIsOff(t *testing.T) {
 	var off *erasure.Keyring
-	operation := erasure.Operation(off.Commands(nil)(chat.Services{}).Accounts)
+	operation := erasure.Operation(off.Commands(chat.Services{}, nil).Accounts)
 	request, err := operation.Prepare(rest.Conditions{}, []byte(`{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z"}`))
 	if err != nil {
 		t.Fatal(err)

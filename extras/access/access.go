@@ -1,3 +1,9 @@
+// Package access authenticates and authorizes requests, for both APIs and before any use case: [Access] puts a guard
+// into the context of each request, which turns it into a principal of interfaceadaptor/admission, or refuses it. The
+// domain decides what a member may do in a thread.
+//
+// A [Verifier] verifies access tokens: JSON Web Tokens of one OpenID Connect issuer, whose keys it finds by discovery,
+// caches and follows when they are rotated. Package devissuer beside it is an issuer for development.
 package access
 
 import (
@@ -16,27 +22,37 @@ import (
 	"example.com/threads/interfaceadaptor/admission"
 )
 
-// Access authenticates and limits the callers of a program.
+// Access authenticates and limits the callers of a program. [Open] returns one as its settings say.
 type Access struct {
-	Settings Settings  // with AUTH=dev, those for its issuer
-	Verifier *Verifier // nil with AUTH=none
+	Settings  Settings // with AUTH=dev, those for its issuer
+	DevIssuer string   // the URL of the development issuer that this program runs; empty: it runs none
+	// Verify verifies a token and returns its identity; nil: AUTH=none. Its error is an [admission.Refusal].
+	Verify func(ctx context.Context, token string) (Identity, error)
+	// PerAddress, PerAccount and PerTenant limit requests; nil: no limit.
+	PerAddress, PerAccount, PerTenant *limits.Rate
+	// Memory is that of undecided requests and of answers that were not received yet, in bytes, of an account, or of an
+	// address without one. Live are the open WebSockets and event streams of an account. Uninitialized are the
+	// WebSockets of an address that have not sent connection_init. nil: no limit.
+	Memory, Live, Uninitialized *limits.Budget
 
-	gate   *Gate
-	log    *slog.Logger
-	server *httpserver.Server // the development issuer; nil: this program does not run it
-	issuer http.Handler
+	log      *slog.Logger
+	verifier *Verifier          // nil with AUTH=none
+	server   *httpserver.Server // the development issuer; nil: this program does not run it
+	issuer   http.Handler
 }
+
+// OpenWarning is shown in log, health and pages while every caller is admitted.
+const OpenWarning = "AUTH=none: everybody is believed to be whoever they say they are. " +
+	"Set AUTH=oidc, or AUTH=dev to try it, before others can reach this server."
 
 // Open reads the settings and takes the addresses. With AUTH=dev, a program with bringsIssuer runs the development
 // issuer; other programs expect it to be running. [Access.Run] or [Access.Close] ends it.
 func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.Logger) (*Access, error) {
 	a := &Access{
-		log: log, Settings: settings,
-		gate: &Gate{
-			PerAddress: limits.NewRate(settings.PerAddress), PerAccount: limits.NewRate(settings.PerAccount), PerTenant: limits.NewRate(settings.PerTenant),
-			Memory: limits.NewBudget(settings.MiBInFlight<<20, settings.MiBPerClient<<20), Proxies: settings.Proxies, Origins: settings.Origins,
-			Live: limits.NewBudget(math.MaxInt, settings.Live), Uninitialized: limits.NewBudget(math.MaxInt, settings.Uninitialized),
-		},
+		Settings: settings, log: log,
+		PerAddress: limits.NewRate(settings.PerAddress), PerAccount: limits.NewRate(settings.PerAccount), PerTenant: limits.NewRate(settings.PerTenant),
+		Memory: limits.NewBudget(settings.MiBInFlight<<20, settings.MiBPerClient<<20),
+		Live:   limits.NewBudget(math.MaxInt, settings.Live), Uninitialized: limits.NewBudget(math.MaxInt, settings.Uninitialized),
 	}
 	switch settings.Mode {
 	case None:
@@ -52,8 +68,8 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 		}
 		log.WarnContext(ctx, "AUTH=dev: the issuer on this machine gives every caller a token for any account; it is for development only", "issuer", a.Settings.Issuer)
 	}
-	a.Verifier = NewVerifier(a.Settings, log)
-	a.gate.Verify = a.Verifier.Verify
+	a.verifier = NewVerifier(a.Settings, log)
+	a.Verify = a.verifier.Verify
 	return a, nil
 }
 
@@ -66,25 +82,17 @@ func (a *Access) bringIssuer(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, server.Close())
 	}
-	a.server, a.issuer, a.Settings.Issuer = server, issuer.Handler(), server.URL()
+	a.server, a.issuer, a.Settings.Issuer, a.DevIssuer = server, issuer.Handler(), server.URL(), server.URL()
 	return nil
 }
 
-// DevIssuer is the URL of the development issuer that this program runs; empty: it runs none.
-func (a *Access) DevIssuer() string {
-	if a.server == nil {
-		return ""
-	}
-	return a.server.URL()
-}
-
 // IsOpen reports whether every caller is trusted (AUTH=none).
-func (a *Access) IsOpen() bool { return a.Verifier == nil }
+func (a *Access) IsOpen() bool { return a.Verify == nil }
 
 // Protect puts a server with an API behind access control and limits, before it serves.
 func (a *Access) Protect(server *httpserver.Server) {
 	a.ProtectPage(server)
-	server.Around = append(server.Around, a.gate.Around)
+	server.Around = append(server.Around, a.Around)
 }
 
 // ProtectPage protects a server that passes requests on to the APIs, which admit them.
@@ -96,7 +104,7 @@ func (a *Access) ProtectPage(server *httpserver.Server) {
 		server.Note("warning", OpenWarning)
 	} else {
 		server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) {
-			health.Check("issuer", a.Verifier.Ready(ctx))
+			health.Check("issuer", a.verifier.Ready(ctx))
 		})
 	}
 }
@@ -122,8 +130,8 @@ func (a *Access) Run(ctx context.Context) error {
 	if a.server != nil {
 		group.Go(func() error { return a.server.Serve(ctx, a.issuer) })
 	}
-	if a.Verifier != nil {
-		group.Go(func() error { a.Verifier.Run(ctx); return nil })
+	if a.verifier != nil {
+		group.Go(func() error { a.verifier.Run(ctx); return nil })
 	}
 	return group.Wait()
 }
