@@ -44,7 +44,7 @@ func Do(t *testing.T, folder, name string, args ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = folder
-	// Without paths in the code, what was compiled for the tree, or for another copy, is found in the cache: see Makefile.
+	// As in the Makefile: what was compiled for the tree, or for another copy, is found in the build cache.
 	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"))
 	output, err := cmd.CombinedOutput()
 	if err != nil {
