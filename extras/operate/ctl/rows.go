@@ -123,12 +123,11 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 		v.wrong++
 		v.differences += len(found.Differences) + found.More
 	}
-	tenant, aid := key.Tenant.String(), key.String()
 	for i, d := range found.Differences {
-		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", whose(tenant, aid), d.Row, d.What, d.Expected, d.Found)
+		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", whose(key), d.Row, d.What, d.Expected, d.Found)
 		if i == len(found.Differences)-1 {
 			if found.More > 0 {
-				text += fmt.Sprintf("%s: and %d differences more\n", whose(tenant, aid), found.More)
+				text += fmt.Sprintf("%s: and %d differences more\n", whose(key), found.More)
 			}
 			text += fmt.Sprintf("  next      %s\n", v.next(key, found, repaired))
 		}
@@ -141,7 +140,7 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 }
 
 func (v *verifier) next(key es.AggregateID, found projection.Verified, repaired bool) string {
-	command := func(words string) string { return commandLine(words, key.String(), key.Tenant.String()) }
+	command := func(words string) string { return commandLine(words, key) }
 	switch {
 	case repaired:
 		return "nothing: its rows were rebuilt from the journal"
