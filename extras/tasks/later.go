@@ -39,15 +39,11 @@ func (i *Intake) Accept(next rest.Perform) rest.Perform {
 		if !r.Operation.IsOrdinary() || !prefersLater(header) {
 			return next(ctx, header, r)
 		}
-		result, err := i.Later(ctx, askedOf(r.Conditions), Later{
+		reply, err := accepted(i.Later(ctx, r.Conditions, Later{
 			Path: r.Operation.Path, Body: r.Body, IdempotencyKey: r.IdempotencyKey, IfVersion: r.IfVersion,
-		}, r.Name, r.Content)
-		if err != nil {
-			return rest.Reply{}, err
-		}
-		reply := rest.ReplyOf(result, acceptedOf(result))
+		}, r.Name, r.Content))
 		reply.Status, reply.Header[preferenceApplied] = http.StatusAccepted, respondAsync
-		return reply, nil
+		return reply, err
 	}
 }
 

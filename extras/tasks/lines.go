@@ -39,7 +39,8 @@ func NewLines(aggregates []rest.Aggregate, source string, timeout time.Duration,
 	return l
 }
 
-// Prepare implements [Commands].
+// Prepare parses a command. Commands with the same key are for the same aggregate. A command without a key may be handled
+// in any order.
 func (l *Lines) Prepare(line Line) (key string, handle func(context.Context) (Outcome, error)) {
 	request, err := l.prepare(line)
 	return request.Aggregate, func(ctx context.Context) (Outcome, error) {

@@ -29,11 +29,9 @@ type TaskReply struct {
 	TaskID string `json:"task_id" doc:"The task." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 }
 
-func acceptedOf(r es.Result) TaskReply { return TaskReply{r.Key.ID} }
-
 // accepted is the reply to what has become a task.
 func accepted(r es.Result, err error) (rest.Reply, error) {
-	return rest.ReplyOf(r, acceptedOf(r)), err
+	return rest.ReplyOf(r, TaskReply{r.Key.ID}), err
 }
 
 type cancelTask struct {
@@ -56,7 +54,7 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 		}))
 	}
 	export := func(ctx context.Context, c rest.Conditions, body exportThread) (rest.Reply, error) {
-		return accepted(intake.Export(ctx, askedOf(c), body.Thread))
+		return accepted(intake.Export(ctx, c, body.Thread))
 	}
 	return rest.Aggregate{
 		Name: "tasks", About: "Long work: many commands at once, the history of a thread, and commands whose answer is fetched later.",
@@ -102,11 +100,6 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 	}
 }
 
-// askedOf is who asks for a task.
-func askedOf(c rest.Conditions) Asked {
-	return Asked{Caller: c.Caller, ForOthers: c.Principal.NamesAnyone(), IdempotencyKey: c.IdempotencyKey}
-}
-
 var (
 	tooLarge      = rest.NewProblem(http.StatusRequestEntityTooLarge, rest.BodyTooLarge, "the body must have at most 16777216 bytes; send the rest as another import")
 	malformedBody = rest.NewProblem(http.StatusBadRequest, rest.Malformed, "the body did not arrive whole")
@@ -124,12 +117,11 @@ func importLines(intake *Intake) rest.Server {
 		defer cancel()
 		deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
 		_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
-		result, err := intake.Import(ctx, askedOf(c), arriving{http.MaxBytesReader(w, r.Body, MaxImport)})
-		if err != nil {
-			return err
+		reply, err := accepted(intake.Import(ctx, c, arriving{http.MaxBytesReader(w, r.Body, MaxImport)}))
+		if err == nil {
+			reply.Write(w, http.StatusAccepted)
 		}
-		rest.ReplyOf(result, acceptedOf(result)).Write(w, http.StatusAccepted)
-		return nil
+		return err
 	}
 }
 
@@ -163,27 +155,23 @@ type taskAnswer struct {
 
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// named is the task that a request names.
-func named(r *http.Request) (task.ID, error) {
+// named returns the task that a request names.
+func (i *Intake) named(r *http.Request, c rest.Conditions) (Details, error) {
 	id, err := ident.Parse[task.Task](r.PathValue("task_id"))
 	if err != nil {
-		err = task.ErrTaskNotFound // as everything that is no task
+		return Details{}, task.ErrTaskNotFound // as everything that is no task
 	}
-	return id, err
+	return i.Find(r.Context(), c.Caller, id)
 }
 
 func getTask(intake *Intake) rest.Server {
 	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-		id, err := named(r)
-		if err != nil {
-			return err
-		}
-		found, err := intake.Find(r.Context(), c.Caller, id)
+		found, err := intake.named(r, c)
 		if err != nil {
 			return err
 		}
 		rest.Reply{Body: taskAnswer{
-			TaskID: id.String(), Kind: string(found.Kind), Status: string(found.Status), Done: found.Done, Total: found.Total, Rejected: found.Rejected,
+			TaskID: found.ID.String(), Kind: string(found.Kind), Status: string(found.Status), Done: found.Done, Total: found.Total, Rejected: found.Rejected,
 			Message: found.Message, CreatedAt: found.CreatedAt.Format(timeLayout), UpdatedAt: found.UpdatedAt.Format(timeLayout), CreatedBy: found.CreatedBy.String(),
 		}}.Write(w, http.StatusOK)
 		return nil
@@ -195,11 +183,11 @@ const partTimeout = 30 * time.Second
 
 func getResult(intake *Intake, log *slog.Logger) rest.Server {
 	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-		id, err := named(r)
+		found, err := intake.named(r, c)
 		if err != nil {
 			return err
 		}
-		parts, err := intake.Result(r.Context(), c.Caller, id)
+		parts, err := intake.Result(r.Context(), found)
 		if err != nil {
 			return err
 		}

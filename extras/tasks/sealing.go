@@ -13,6 +13,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/interfaceadaptor/rest"
 )
 
 // Clients' requests and answers contain people's texts, so parts are stored sealed with the key of the task's creator.
@@ -57,8 +58,8 @@ func (s Store) unseal(ctx context.Context, tenant es.Tenant, part []byte) ([]byt
 var erasedLine = []byte(erasure.Erased)
 
 // sealOthers seals the lines of a part that are in the name of others.
-func (i *Intake) sealOthers(ctx context.Context, asked Asked, file string, number uint64, p linesPart) (linesPart, error) {
-	if i.Keys == nil || !asked.ForOthers {
+func (i *Intake) sealOthers(ctx context.Context, asked rest.Conditions, file string, number uint64, p linesPart) (linesPart, error) {
+	if i.Keys == nil || !asked.Principal.NamesAnyone() {
 		return p, nil
 	}
 	lines := bytes.Split(p, []byte("\n")) // the first one is the number of the first line and has no author

@@ -27,8 +27,11 @@ type Ports struct {
 	// of a slow import, so it caches. Default: all may.
 	IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
 	Store
-	Commands Commands
-	Log      *slog.Logger
+	// Prepare parses a command of a task: see [Lines].
+	Prepare func(Line) (key string, handle func(context.Context) (Outcome, error))
+	// Finish completes the commands in progress once no task is executed any more.
+	Finish func(context.Context)
+	Log    *slog.Logger
 	// Source is the program's name, which is stored with events.
 	Source string
 	// Look is the interval of polls for unfinished tasks without Wake. Default: 500 ms.
@@ -86,7 +89,11 @@ func (w *Worker) Run(ctx context.Context) {
 	}
 	working.Go(func() { w.deleteExpired(ctx) })
 	working.Wait()
+	w.ports.Finish(ctx)
 }
+
+// Check implements [esrun.Consumer]: the rows of tasks tell how they are.
+func (*Worker) Check(context.Context) (found esrun.Status, err error) { return found, nil }
 
 // expiryEvery is the interval at which expired inputs and results are deleted.
 const expiryEvery = 10 * time.Minute
@@ -276,7 +283,7 @@ func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
 
 // order sends a command on the task.
 func (r *run) order(ctx context.Context, order task.Order) error {
-	_, err := r.ports.Handler.Handle(ctx, es.Request[task.Order]{Caller: r.caller, ID: r.ID.String(), Command: order, Name: task.OrderName(order)})
+	_, err := r.ports.Handle(ctx, es.Request[task.Order]{Caller: r.caller, ID: r.ID.String(), Command: order, Name: task.OrderName(order)})
 	return err
 }
 
@@ -308,27 +315,13 @@ func (r *run) checkTenant(ctx context.Context) error {
 }
 
 // Consume returns the consumer that executes tasks while its process has the turn, and looks for tasks when some have
-// changed. finish completes the commands in progress.
-func Consume(turn *esrun.Turn, ports Ports, finish func(context.Context)) esrun.Consumer {
-	c := consumer{NewWorker(ports), finish}
+// changed.
+func Consume(turn *esrun.Turn, ports Ports) esrun.Consumer {
+	w := NewWorker(ports)
 	turn.OnChange(func(changed []projection.Head) {
 		if slices.ContainsFunc(changed, func(head projection.Head) bool { return head.Key.Type == task.AggregateType }) {
-			c.Wake()
+			w.Wake()
 		}
 	})
-	return c
+	return w
 }
-
-type consumer struct {
-	*Worker
-	finish func(context.Context)
-}
-
-// Run executes tasks until ctx ends, then finishes the current commands.
-func (c consumer) Run(ctx context.Context) {
-	c.Worker.Run(ctx)
-	c.finish(ctx)
-}
-
-// Check implements [esrun.Consumer]: the rows of tasks tell how they are.
-func (consumer) Check(context.Context) (found esrun.Status, err error) { return found, nil }
