@@ -76,10 +76,10 @@ func (p *Publisher) Stop() { p.stopping.Store(true) }
 
 var errStopped = fmt.Errorf("%w: the other events are published after the next start", context.Canceled)
 
-// Change implements [projection.Store]. It reads the positions in one transaction, publishes the events, and stores the
-// resulting positions in another transaction. If that takes long or fails, the positions of the events that were
-// accepted are stored before, each second and in the end. If the program dies in between, only the events of the last
-// second are published again.
+// Change implements [projection.Store]. It reads the positions in one transaction; when the changes are saved, it
+// publishes the events, and stores the positions in another transaction. If that takes long or fails, the positions of
+// the events that were accepted are stored before, each second and in the end. If the program dies in between, only the
+// events of the last second are published again.
 func (p *Publisher) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
 	select {
 	case p.turn <- struct{}{}:
@@ -87,20 +87,7 @@ func (p *Publisher) Change(ctx context.Context, change func(context.Context, pro
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	work := &transaction{positions: p.Store, found: make(map[es.AggregateID]projection.Position), queues: make(map[es.AggregateID]*queue)}
-	err := change(ctx, work)
-	if err == nil && len(work.queues) > 0 {
-		err = p.publish(ctx, work)
-	}
-	if err == nil {
-		err = work.store(ctx, work.changes)
-	}
-	if err == nil {
-		for key := range work.changes.Versions {
-			delete(p.refusals, key)
-		}
-	}
-	return err
+	return change(ctx, &transaction{publisher: p, found: make(map[es.AggregateID]projection.Position), queues: make(map[es.AggregateID]*queue)})
 }
 
 // publish publishes the events of a change: those of one aggregate one by one, those of several aggregates
@@ -152,14 +139,13 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 // stop.
 func (p *Publisher) inOrder(ctx context.Context, events *queue, before refusal, until time.Time) error {
 	for len(events.events) > 0 && time.Now().Before(until) {
+		event := events.events[0]
 		switch {
 		case p.stopping.Load():
 			return errStopped
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		}
-		event := events.events[0]
-		if event.SeqNr == before.seqNr {
+		case event.SeqNr == before.seqNr:
 			events.refused = before.cause
 			return nil
 		}

@@ -40,14 +40,13 @@ func (f fold) Apply(event projection.Event) error {
 	return nil
 }
 
-// Save implements [projection.Fold]. The events are published after the change.
+// Save implements [projection.Fold]. The events are published when the positions are saved.
 func (fold) Save(context.Context) error { return nil }
 
 // transaction is the transaction for the projector.
 type transaction struct {
-	positions projection.Store
+	publisher *Publisher
 	found     map[es.AggregateID]projection.Position // as stored
-	changes   projection.Changes
 	queues    map[es.AggregateID]*queue
 }
 
@@ -61,7 +60,7 @@ type queue struct {
 // Load implements [projection.Tx]. The returned positions stay valid until Change ends, because only this publisher
 // changes them, one change at a time.
 func (t *transaction) Load(ctx context.Context, keys []es.AggregateID) (found map[es.AggregateID]projection.Position, err error) {
-	err = t.positions.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
+	err = t.publisher.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
 		found, err = tx.Load(ctx, keys)
 		return err
 	})
@@ -71,15 +70,25 @@ func (t *transaction) Load(ctx context.Context, keys []es.AggregateID) (found ma
 	return found, err
 }
 
-// Save implements [projection.Tx]. It keeps the changes until the events are published.
-func (t *transaction) Save(_ context.Context, changes projection.Changes) error {
-	t.changes = changes
-	return nil
+// Save implements [projection.Tx]. It publishes the events first.
+func (t *transaction) Save(ctx context.Context, changes projection.Changes) error {
+	if len(t.queues) > 0 {
+		if err := t.publisher.publish(ctx, t); err != nil {
+			return err
+		}
+	}
+	err := t.store(ctx, changes)
+	for key := range changes.Versions {
+		if err == nil {
+			delete(t.publisher.refusals, key)
+		}
+	}
+	return err
 }
 
 // store stores changes, unless another process has changed the positions since they were read.
 func (t *transaction) store(ctx context.Context, changes projection.Changes) error {
-	return t.positions.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
+	return t.publisher.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
 		now, err := tx.Load(ctx, slices.Collect(maps.Keys(t.found)))
 		if err != nil {
 			return err
