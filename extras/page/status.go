@@ -28,21 +28,12 @@ type programStatus struct {
 
 // status answers /status with the health and the metrics of the programs behind the page.
 type status struct {
-	programs []struct{ name, url string }
-	client   *http.Client
+	programs Programs
+	client   http.Client
 
 	mutex  sync.Mutex // held while the programs are queried
 	asked  time.Time
 	answer []byte
-}
-
-func newStatus(programs Programs) *status {
-	return &status{
-		client: &http.Client{Transport: transport},
-		programs: []struct{ name, url string }{
-			{"write-api", programs.Write}, {"read-model-updater", programs.Updater}, {"read-api", programs.Read},
-		},
-	}
 }
 
 func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -58,10 +49,10 @@ func (s *status) now(ctx context.Context) []byte {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
 	defer cancel()
-	found := make([]programStatus, len(s.programs))
+	found := []programStatus{{Name: "write-api"}, {Name: "read-model-updater"}, {Name: "read-api"}}
 	var asking sync.WaitGroup
-	for i, program := range s.programs {
-		asking.Go(func() { found[i] = s.ask(ctx, program.name, program.url) })
+	for i, url := range []string{s.programs.Write, s.programs.Updater, s.programs.Read} {
+		asking.Go(func() { s.ask(ctx, url, &found[i]) })
 	}
 	asking.Wait()
 	s.asked = time.Now()
@@ -69,15 +60,15 @@ func (s *status) now(ctx context.Context) []byte {
 	return s.answer
 }
 
-func (s *status) ask(ctx context.Context, name, url string) programStatus {
-	found := programStatus{Name: name, Figures: map[string]float64{}}
+func (s *status) ask(ctx context.Context, url string, found *programStatus) {
 	if health, err := s.get(ctx, url+"/health/ready"); err == nil && json.Valid(health) {
 		found.Up, found.Health = true, health
 	}
-	if text, err := s.get(ctx, url+"/metrics"); err == nil {
-		found.Figures = figures(string(text))
+	text, err := s.get(ctx, url+"/metrics")
+	if err != nil {
+		text = nil
 	}
-	return found
+	found.Figures = figures(string(text))
 }
 
 func (s *status) get(ctx context.Context, url string) ([]byte, error) {
