@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
 )
 
@@ -62,34 +63,42 @@ func (r *run) importLines(ctx context.Context) error {
 type rejectedLine struct {
 	Line    uint64          `json:"line"`
 	Request any             `json:"request,omitempty"` // as sent; a string if it is not JSON
-	Sealed  string          `json:"sealed,omitempty"`  // stored instead of Request if the author is not the creator
+	Sealed  string          `json:"sealed,omitempty"`  // the line as in the input, instead of Request, if the author is not the creator
 	Problem json.RawMessage `json:"problem"`
 }
 
 // importPart handles the lines of a part: those for one aggregate in order, others concurrently.
-func (r *run) importPart(ctx context.Context, stored linesPart) (rejected []rejectedLine, err error) {
-	input, err := r.openOthers(ctx, stored)
-	if err != nil {
-		return nil, err
-	}
+func (r *run) importPart(ctx context.Context, part linesPart) (rejected []rejectedLine, err error) {
 	type line struct {
 		rejectedLine
+		raw      string
 		handle   func(context.Context) (Outcome, error)
 		rejected bool
 	}
 	var all []*line
+	var sealed []erasure.Text // lines in the name of others
+	for number, raw := range part.lines() {
+		next := &line{rejectedLine: rejectedLine{Line: number}, raw: string(raw)}
+		if r.ports.Keys != nil && r.Request.ForOthers && erasure.IsSealed(next.raw) {
+			next.Sealed = next.raw
+			sealed = append(sealed, erasure.Text{Value: &next.raw})
+		}
+		all = append(all, next)
+	}
+	if err := r.ports.Keys.Open(ctx, r.Tenant, sealed); err != nil {
+		return nil, err
+	}
 	byKey := map[string][]*line{}
-	for number, raw := range input.lines() {
-		next := &line{rejectedLine: rejectedLine{Line: number, Request: requestOf(raw)}}
+	for _, next := range all {
 		var key string
 		key, next.handle = r.ports.Prepare(Line{
-			Raw: raw, Erased: bytes.Equal(raw, erasedLine), Later: Later{IdempotencyKey: lineKey(r.ID, number)}, Caller: r.caller, ForOthers: r.Request.ForOthers,
+			Raw: []byte(next.raw), Erased: next.raw == erasure.Erased, Later: Later{IdempotencyKey: lineKey(r.ID, next.Line)},
+			Caller: r.caller, ForOthers: r.Request.ForOthers,
 		})
 		if key == "" {
-			key = fmt.Sprint(number)
+			key = fmt.Sprint(next.Line)
 		}
 		byKey[key] = append(byKey[key], next)
-		all = append(all, next)
 	}
 	begun := time.Now()
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -111,8 +120,8 @@ func (r *run) importPart(ctx context.Context, stored linesPart) (rejected []reje
 	}
 	for _, line := range all {
 		if line.rejected {
-			if err := r.sealRejected(ctx, &line.rejectedLine); err != nil {
-				return nil, err
+			if line.Sealed == "" {
+				line.Request = requestOf(line.raw)
 			}
 			rejected = append(rejected, line.rejectedLine)
 		}
@@ -120,11 +129,11 @@ func (r *run) importPart(ctx context.Context, stored linesPart) (rejected []reje
 	return rejected, nil
 }
 
-func requestOf(raw []byte) any {
-	if utf8.Valid(raw) && json.Valid(raw) {
+func requestOf(raw string) any {
+	if utf8.ValidString(raw) && json.Valid([]byte(raw)) {
 		return json.RawMessage(raw)
 	}
-	return strings.ToValidUTF8(string(raw), "\uFFFD")
+	return strings.ToValidUTF8(raw, "\uFFFD")
 }
 
 // lineKey is the idempotency key of a line's command.
