@@ -16,10 +16,16 @@ func Handler(of es.AnyAggregate) projection.Handler { return handler{of} }
 
 type handler struct{ es.AnyAggregate }
 
-// Decode implements [projection.Handler].
+// Decode implements [projection.Handler]. The event is an [Event] in today's form, whenever it was written. The client
+// address stays out: subscribers have no need of it.
 func (h handler) Decode(payload []byte) (projection.Event, error) {
-	event, err := Describe(h.AnyAggregate, payload)
-	return projection.Event{Envelope: event.Envelope, Event: event}, err
+	recorded, err := h.DecodeEvent(payload)
+	published := Event{Envelope: recorded.Envelope}
+	if err == nil {
+		recorded.ClientIP = ""
+		published.Type, published.Data, err = h.EncodeEvent(recorded)
+	}
+	return projection.Event{Envelope: published.Envelope, Event: published}, err
 }
 
 // Load implements [projection.Handler]. An event needs no rows.

@@ -21,14 +21,16 @@ import (
 // services. It is safe for concurrent use.
 type Lines struct {
 	operations map[string]rest.Operation
-	source     string
 	timeout    time.Duration
 	log        *slog.Logger
 }
 
-// NewLines returns the commands of the aggregates. source is the program's name, timeout limits a command.
-func NewLines(aggregates []rest.Aggregate, source string, timeout time.Duration, log *slog.Logger) *Lines {
-	l := &Lines{operations: map[string]rest.Operation{}, source: source, timeout: timeout, log: log}
+// source is stored with events as the name of the program.
+const source = "tasks"
+
+// NewLines returns the commands of the aggregates. timeout limits a command.
+func NewLines(aggregates []rest.Aggregate, timeout time.Duration, log *slog.Logger) *Lines {
+	l := &Lines{operations: map[string]rest.Operation{}, timeout: timeout, log: log}
 	for _, aggregate := range aggregates {
 		for _, op := range aggregate.Operations {
 			if op.IsOrdinary() {
@@ -76,7 +78,7 @@ func (l *Lines) prepare(line Line) (rest.Request, error) {
 	c := rest.Conditions{Caller: line.Caller, IfVersion: line.IfVersion, IdempotencyKey: line.IdempotencyKey, Principal: admission.Principal{
 		Account: creator, Tenant: line.Caller.Tenant, Rights: []admission.Right{admission.Write}, ActsForOthers: line.ForOthers,
 	}}
-	c.Caller.Source = l.source + " " + path
+	c.Caller.Source = source + " " + path
 	return op.Prepare(c, body)
 }
 

@@ -32,8 +32,6 @@ type Ports struct {
 	// Finish completes the commands in progress once no task is executed any more.
 	Finish func(context.Context)
 	Log    *slog.Logger
-	// Source is the program's name, which is stored with events.
-	Source string
 	// Look is the interval of polls for unfinished tasks without Wake. Default: 500 ms.
 	Look time.Duration
 	// Retry is the pause after the first failure of a task; it doubles up to 60 times as long. Default: 1 s.
@@ -199,7 +197,7 @@ func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error 
 		return nil
 	}
 	r := &run{Worker: w, Details: found, caller: found.Envelope.Caller, reported: time.Now()}
-	r.caller.Source, r.caller.CausationID = w.ports.Source, found.Envelope.EventID
+	r.caller.Source, r.caller.CausationID = source, found.Envelope.EventID
 	if err == nil {
 		err = r.try(ctx)
 	}

@@ -298,7 +298,7 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 			return toDo, nil
 		},
 		IsActive: func(context.Context, es.Tenant) (bool, error) { return !w.suspend.Load(), nil },
-		Store:    w.store(), Prepare: w.Prepare, Finish: func(context.Context) {}, Log: slog.New(slog.DiscardHandler), Source: "tasks",
+		Store:    w.store(), Prepare: w.Prepare, Finish: func(context.Context) {}, Log: slog.New(slog.DiscardHandler),
 		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,
 	})
 	worker.Run(ctx)

@@ -67,14 +67,12 @@ func (d Databases) taskWorker(s Settings, parts system.Parts) consumer {
 			d.Keys, // extra:erasure
 			settings, es.Settings{CheckClock: d.Store.CheckClock, Logger: log},
 		)
-		const source = "tasks"
 		return tasks.Consume(turn, tasks.Ports{
 			Unfinished: tasks.Unfinished(d.ReadModel),
 			Store:      handling.Tasks.Store,
-			Prepare:    tasks.NewLines(handling.Operations, source, 2*settings.StoreTimeout, log).Prepare,
+			Prepare:    tasks.NewLines(handling.Operations, 2*settings.StoreTimeout, log).Prepare,
 			Finish:     func(ctx context.Context) { handling.Finish(ctx, log) },
 			Log:        log,
-			Source:     source,
 			IsActive:   parts.Tenants.Active(tenants.InJournal(d.Store.Gateway, log)), // extra:tenants
 		}), nil
 	}
