@@ -116,7 +116,7 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 			}
 		}
 		if err == nil && !left {
-			p.succeeded()
+			_ = p.ended(nil)
 			if refused == nil {
 				return nil
 			}
@@ -126,7 +126,7 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 		case err != nil && (ctx.Err() != nil || errors.Is(err, errStopped)):
 			return err
 		case err != nil:
-			return p.failed(err)
+			return p.ended(err)
 		case failed != nil:
 			return failed
 		case !left:
@@ -200,22 +200,19 @@ func (p *Publisher) paused() error {
 	return nil
 }
 
-// succeeded ends an outage.
-func (p *Publisher) succeeded() {
+// ended stores the outcome of an attempt: after an outage, the time of the next one.
+func (p *Publisher) ended(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.failure, p.pauses = nil, 0
-}
-
-// failed stores an outage and the time of the next attempt.
-func (p *Publisher) failed(err error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	if p.failure = err; err == nil {
+		p.pauses = 0
+		return nil
+	}
 	pause := es.Backoff(firstPause, longestPause, p.pauses)
 	if busy := (*BusyError)(nil); errors.As(err, &busy) {
 		pause = max(pause, busy.After)
 	}
-	p.failure, p.resume = err, time.Now().Add(pause)
+	p.resume = time.Now().Add(pause)
 	p.pauses++
 	return outage(err)
 }

@@ -44,7 +44,7 @@ func (i *Intake) Import(ctx context.Context, asked rest.Conditions, input io.Rea
 		i.deleteInput(ctx, asked.Caller.Tenant, id)
 		return es.Result{}, err
 	}
-	return i.createStored(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
+	return i.create(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
 }
 
 // store stores the input of an import.
@@ -101,13 +101,26 @@ func (i *Intake) Later(ctx context.Context, asked rest.Conditions, later Later, 
 		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.Command, Subject: later.Path, Parts: 1, Total: 1}
-	return i.createStored(ctx, asked, id, request, "task.Later "+name, content)
+	return i.create(ctx, asked, id, request, "task.Later "+name, content)
 }
 
-// createStored creates a task whose input is stored, even if the client goes meanwhile. The input is deleted if the
-// task is rejected, or exists already: then it has its own. If the outcome is unknown, it stays until it expires.
-func (i *Intake) createStored(ctx context.Context, asked rest.Conditions, id task.ID, request task.Request, name, content string) (es.Result, error) {
-	result, err := i.create(context.WithoutCancel(ctx), asked, id, request, name, content)
+// create creates a task, even if the client goes meanwhile. Its input is deleted if the task is rejected, or exists
+// already: then it has its own. If the outcome is unknown, the input stays until it expires.
+func (i *Intake) create(ctx context.Context, asked rest.Conditions, id task.ID, request task.Request, name, content string) (es.Result, error) {
+	ctx = context.WithoutCancel(ctx)
+	creator, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
+	request.Creator, request.ForOthers = creator, asked.Principal.NamesAnyone()
+	order := es.Request[task.Order]{
+		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
+		IdempotencyKey: asked.IdempotencyKey,
+	}
+	if err == nil {
+		err = erasure.DigestContent(ctx, i.Keys, &order)
+	}
+	var result es.Result
+	if err == nil {
+		result, err = i.Handle(ctx, order)
+	}
 	unknown := slices.Contains([]es.Kind{es.Unavailable, es.Inconsistent, es.Internal}, es.KindOf(err))
 	if err == nil && result.Key.ID != id.String() || err != nil && !unknown {
 		i.deleteInput(ctx, asked.Caller.Tenant, id)
@@ -132,22 +145,6 @@ func (i *Intake) Cancel(ctx context.Context, request es.Request[task.Order]) (es
 		i.deleteInput(ctx, request.Caller.Tenant, task.IDOf(result.Key))
 	}
 	return result, err
-}
-
-func (i *Intake) create(ctx context.Context, asked rest.Conditions, id task.ID, request task.Request, name, content string) (es.Result, error) {
-	creator, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
-	if err != nil {
-		return es.Result{}, err
-	}
-	request.Creator, request.ForOthers = creator, asked.Principal.NamesAnyone()
-	order := es.Request[task.Order]{
-		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
-		IdempotencyKey: asked.IdempotencyKey,
-	}
-	if err := erasure.DigestContent(ctx, i.Keys, &order); err != nil {
-		return es.Result{}, err
-	}
-	return i.Handle(ctx, order)
 }
 
 // Find returns a task of the caller's executor, or [task.ErrTaskNotFound].

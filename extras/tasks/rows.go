@@ -77,9 +77,7 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 	}
 	created, begins := recorded.Event.(task.Created)
 	switch {
-	case begins && exists:
-		return row, errors.New("the task exists already")
-	case begins:
+	case begins && !exists:
 		r := created.Request
 		by.CreatedBy = r.Creator
 		return Row{
@@ -93,7 +91,8 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 	}
 	progress := func(p task.Progress) { row.Done, row.Total, row.Rejected = p.Done, p.Total, p.Rejected }
 	switch e := recorded.Event.(type) {
-	case task.Created: // see above
+	case task.Created:
+		return row, errors.New("the task exists already")
 	case task.Started:
 		row.Status = task.Running
 	case task.Progressed:

@@ -243,12 +243,8 @@ func (r *run) try(ctx context.Context) error {
 
 // isFinal reports whether a retry would fail in the same way.
 func isFinal(err error) bool {
-	for _, again := range []error{task.ErrTaskFinished, task.ErrTaskOvertaken, es.ErrConcurrentUpdate} {
-		if errors.Is(err, again) {
-			return false
-		}
-	}
-	return slices.Contains([]es.Kind{es.NotFound, es.Forbidden, es.Conflict, es.Invalid}, es.KindOf(err))
+	isOvertaken := errors.Is(err, task.ErrTaskFinished) || errors.Is(err, task.ErrTaskOvertaken) || errors.Is(err, es.ErrConcurrentUpdate)
+	return !isOvertaken && slices.Contains([]es.Kind{es.NotFound, es.Forbidden, es.Conflict, es.Invalid}, es.KindOf(err))
 }
 
 func (r *run) work(ctx context.Context) error {
