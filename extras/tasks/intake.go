@@ -177,11 +177,7 @@ func (i *Intake) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, e
 
 // resultPart reads a part of a task's result; it is empty for a part of an import without rejections.
 func (i *Intake) resultPart(ctx context.Context, found Details, number uint64) ([]byte, error) {
-	content, exists, err := i.Events.Part(ctx, found.Tenant, fileOf(found.Tenant, "", found.ID, resultFile).Name, number)
-	if err != nil || !exists {
-		return nil, err
-	}
-	content, err = i.unseal(ctx, found.Tenant, content)
+	content, _, err := i.part(ctx, found.Tenant, fileOf(found.Tenant, "", found.ID, resultFile).Name, number)
 	switch {
 	case errors.Is(err, account.ErrAccountErased):
 		return []byte(`"` + erasure.Erased + "\"\n"), nil

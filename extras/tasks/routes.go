@@ -85,16 +85,16 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 					tooLarge, malformedBody, &ident.InvalidError{Field: "line 7", Reason: "must have at most 67584 bytes"},
 					account.ErrAccountErased, ErrNoRoom, es.ErrKeyReused, es.ErrConcurrentUpdate,
 				},
-				Serve: importLines(intake),
+				Serve: intake.serveImport,
 			},
 			{
 				Path: "/tasks/{task_id}", Summary: "A task", Description: "How far a task is. Its creator only.",
-				Gives: rest.MediaJSON, Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Serve: getTask(intake),
+				Gives: rest.MediaJSON, Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Serve: intake.serveTask,
 			},
 			{
 				Path: "/tasks/{task_id}/result", Summary: "The result of a task",
 				Description: "Of an import: the rejected lines with their numbers and problems. Of an export: the events of the thread. Of a command: its answer, or its problem. One JSON a line; kept for 7 days. Its creator only.",
-				Gives:       mediaNDJSON, Rejections: []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Serve: getResult(intake, log),
+				Gives:       mediaNDJSON, Rejections: []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Serve: serveResult(intake, log),
 			},
 		},
 	}
@@ -108,21 +108,19 @@ var (
 // importTimeout limits an import's upload.
 const importTimeout = 5 * time.Minute
 
-func importLines(intake *Intake) rest.Server {
-	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-		if r.ContentLength > MaxImport {
-			return tooLarge
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), importTimeout)
-		defer cancel()
-		deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
-		_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
-		reply, err := accepted(intake.Import(ctx, c, arriving{http.MaxBytesReader(w, r.Body, MaxImport)}))
-		if err == nil {
-			reply.Write(w, http.StatusAccepted)
-		}
-		return err
+func (i *Intake) serveImport(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+	if r.ContentLength > MaxImport {
+		return tooLarge
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), importTimeout)
+	defer cancel()
+	deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
+	_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
+	reply, err := accepted(i.Import(ctx, c, arriving{http.MaxBytesReader(w, r.Body, MaxImport)}))
+	if err == nil {
+		reply.Write(w, http.StatusAccepted)
+	}
+	return err
 }
 
 // arriving is a body whose errors are problems.
@@ -164,24 +162,21 @@ func (i *Intake) named(r *http.Request, c rest.Conditions) (Details, error) {
 	return i.Find(r.Context(), c.Caller, id)
 }
 
-func getTask(intake *Intake) rest.Server {
-	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-		found, err := intake.named(r, c)
-		if err != nil {
-			return err
-		}
+func (i *Intake) serveTask(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+	found, err := i.named(r, c)
+	if err == nil {
 		rest.Reply{Body: taskAnswer{
 			TaskID: found.ID.String(), Kind: string(found.Kind), Status: string(found.Status), Done: found.Done, Total: found.Total, Rejected: found.Rejected,
 			Message: found.Message, CreatedAt: found.CreatedAt.Format(timeLayout), UpdatedAt: found.UpdatedAt.Format(timeLayout), CreatedBy: found.CreatedBy.String(),
 		}}.Write(w, http.StatusOK)
-		return nil
 	}
+	return err
 }
 
 // partTimeout is how long a client may take to receive a part of a result.
 const partTimeout = 30 * time.Second
 
-func getResult(intake *Intake, log *slog.Logger) rest.Server {
+func serveResult(intake *Intake, log *slog.Logger) rest.Server {
 	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
 		found, err := intake.named(r, c)
 		if err != nil {

@@ -42,16 +42,22 @@ func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts 
 	return s.put(ctx, file, first, parts...)
 }
 
-// unseal opens a part: as a whole, or the texts in it. A part of an erased creator is [account.ErrAccountErased].
-func (s Store) unseal(ctx context.Context, tenant es.Tenant, part []byte) ([]byte, error) {
-	if !erasure.IsSealed(string(part)) {
-		return s.Keys.OpenJSON(ctx, tenant, part)
+// part reads a part of a file and opens it: as a whole, or the texts in it. A part of an erased creator is
+// [account.ErrAccountErased].
+func (s Store) part(ctx context.Context, tenant es.Tenant, name string, number uint64) (content []byte, exists bool, err error) {
+	content, exists, err = s.Events.Part(ctx, tenant, name, number)
+	if err != nil || !exists {
+		return nil, false, err
 	}
-	opened, err := s.Keys.OpenOne(ctx, tenant, string(part))
+	if !erasure.IsSealed(string(content)) {
+		content, err = s.Keys.OpenJSON(ctx, tenant, content)
+		return content, true, err
+	}
+	opened, err := s.Keys.OpenOne(ctx, tenant, string(content))
 	if err == nil && opened == erasure.Erased {
 		err = account.ErrAccountErased
 	}
-	return []byte(opened), err
+	return []byte(opened), true, err
 }
 
 // sealOthers seals the lines of a part that are in the name of others, each with its author's key. The line of an erased

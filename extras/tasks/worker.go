@@ -265,14 +265,11 @@ func (r *run) file(what string) es.File { return fileOf(r.Tenant, r.CreatedBy.St
 
 // input reads a part of the task's input. It fails with errInputGone if the part has expired.
 func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
-	stored, exists, err := r.ports.Events.Part(ctx, r.Tenant, r.file(inputFile).Name, number)
+	content, exists, err := r.ports.part(ctx, r.Tenant, r.file(inputFile).Name, number)
 	if err == nil && !exists {
 		err = errInputGone
 	}
-	if err != nil {
-		return nil, err
-	}
-	return r.ports.unseal(ctx, r.Tenant, stored)
+	return content, err
 }
 
 // order sends a command on the task.
