@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
-	"github.com/go-chi/chi/v5"
 	"github.com/gorilla/securecookie"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
@@ -56,16 +55,9 @@ func newLogin(ctx context.Context, settings Settings, accessControl *access.Acce
 	attempts := securecookie.New(securecookie.GenerateRandomKey(64), securecookie.GenerateRandomKey(32))
 	return &login{
 		settings: settings, access: accessControl, stopping: ctx, client: &http.Client{Timeout: issuerWithin}, log: log,
-		sessions: newSessions(strings.HasPrefix(settings.URL, "https:")),
+		sessions: &sessions{secure: strings.HasPrefix(settings.URL, "https:"), open: map[string]*session{}},
 		attempts: attempts.MaxAge(int(loginTime.Seconds())).SetSerializer(securecookie.JSONEncoder{}),
 	}
-}
-
-func (l *login) addTo(mux chi.Router) {
-	mux.HandleFunc("GET /login", l.begin)
-	mux.HandleFunc("GET "+callback, l.finish)
-	mux.HandleFunc("POST /login", l.beDeveloper)
-	mux.HandleFunc("POST /logout", l.end)
 }
 
 // begin redirects the browser to the issuer.

@@ -45,7 +45,10 @@ func (s *Server) Run(ctx context.Context, programs Programs) error {
 
 func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (http.Handler, error) {
 	mux := chi.NewRouter()
-	logins.addTo(mux)
+	mux.HandleFunc("GET /login", logins.begin)
+	mux.HandleFunc("GET "+callback, logins.finish)
+	mux.HandleFunc("POST /login", logins.beDeveloper)
+	mux.HandleFunc("POST /logout", logins.end)
 	for _, behind := range []struct{ prefix, name, url string }{
 		{"/api/write", "write-api", programs.Write},
 		{"/api/read", "read-api", programs.Read},

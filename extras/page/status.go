@@ -37,27 +37,23 @@ type status struct {
 }
 
 func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(s.now(r.Context()))
-}
-
-func (s *status) now(ctx context.Context) []byte {
 	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if time.Since(s.asked) < statusFresh {
-		return s.answer
+	if time.Since(s.asked) > statusFresh {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), statusTimeout)
+		defer cancel()
+		found := []programStatus{{Name: "write-api"}, {Name: "read-model-updater"}, {Name: "read-api"}}
+		var asking sync.WaitGroup
+		for i, url := range []string{s.programs.Write, s.programs.Updater, s.programs.Read} {
+			asking.Go(func() { s.ask(ctx, url, &found[i]) })
+		}
+		asking.Wait()
+		s.asked = time.Now()
+		s.answer, _ = json.Marshal(map[string]any{"at": s.asked.UTC(), "programs": found}) // plain values always encode
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
-	defer cancel()
-	found := []programStatus{{Name: "write-api"}, {Name: "read-model-updater"}, {Name: "read-api"}}
-	var asking sync.WaitGroup
-	for i, url := range []string{s.programs.Write, s.programs.Updater, s.programs.Read} {
-		asking.Go(func() { s.ask(ctx, url, &found[i]) })
-	}
-	asking.Wait()
-	s.asked = time.Now()
-	s.answer, _ = json.Marshal(map[string]any{"at": s.asked.UTC(), "programs": found}) // plain values always encode
-	return s.answer
+	answer := s.answer
+	s.mutex.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(answer)
 }
 
 func (s *status) ask(ctx context.Context, url string, found *programStatus) {
