@@ -34,15 +34,6 @@ func (o *operator) rows() *cli.Command {
 		}), o.rebuildCommand())
 }
 
-// liveRows returns the rows of the read model, and a projector of them. It logs nothing: what it finds is printed.
-func (c *call) liveRows() (*rowstore.Store, *projection.Projector, error) {
-	rows, err := rowstore.New(c.db, c.ReadModel.Name)
-	if err != nil {
-		return nil, nil, err
-	}
-	return rows, projection.New(rows, projection.JournalReader{Journal: c.store.Gateway}, projection.Options{}, c.ReadModel.Handlers...), nil
-}
-
 // verifier prints differences as they are found.
 type verifier struct {
 	*call
@@ -56,10 +47,12 @@ type verifier struct {
 }
 
 func (c *call) verify(ctx context.Context) error {
-	rows, projector, err := c.liveRows()
+	rows, err := rowstore.New(c.db, c.ReadModel.Name)
 	if err != nil {
 		return err
 	}
+	// It logs nothing: what it finds is printed.
+	projector := projection.New(rows, projection.JournalReader{Journal: c.store.Gateway}, projection.Options{}, c.ReadModel.Handlers...)
 	v := &verifier{call: c, rows: rows, projector: projector, repair: c.cmd.Bool("repair")}
 	if c.id != (es.AggregateID{}) {
 		err = v.one(ctx, c.id)
