@@ -34,9 +34,9 @@ type Publisher struct {
 	projection.Store // of the positions
 
 	broker Broker
-	turn   chan struct{} // held during a change, so that two never publish events of one aggregate
+	change sync.Mutex // held during a change, so that two never publish events of one aggregate
 	// refusals are answers of the broker, until their aggregates are parked: a repeated change does not ask again. They
-	// belong to whoever has the turn.
+	// belong to the change.
 	refusals map[es.AggregateID]refusal
 
 	mu      sync.Mutex
@@ -58,7 +58,7 @@ type refusal struct {
 
 // New returns a publisher that stores its positions in store.
 func New(store projection.Store, broker Broker) *Publisher {
-	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), refusals: make(map[es.AggregateID]refusal)}
+	return &Publisher{Store: store, broker: broker, refusals: make(map[es.AggregateID]refusal)}
 }
 
 // Outage returns why the broker does not accept events now; nil: there is no known outage.
@@ -81,12 +81,8 @@ var errStopped = fmt.Errorf("%w: the other events are published after the next s
 // the events that were accepted are stored before, each second and in the end. If the program dies in between, only the
 // events of the last second are published again.
 func (p *Publisher) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
-	select {
-	case p.turn <- struct{}{}:
-		defer func() { <-p.turn }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	p.change.Lock()
+	defer p.change.Unlock()
 	return change(ctx, &transaction{publisher: p, found: make(map[es.AggregateID]projection.Position), queues: make(map[es.AggregateID]*queue)})
 }
 
