@@ -63,7 +63,7 @@ func (r *run) importLines(ctx context.Context) error {
 type rejectedLine struct {
 	Line    uint64          `json:"line"`
 	Request any             `json:"request,omitempty"` // as sent; a string if it is not JSON
-	Sealed  string          `json:"sealed,omitempty"`  // the line as in the input, instead of Request, if the author is not the creator
+	Sealed  string          `json:"sealed,omitempty"`  // of another's line: as in the input, instead of Request
 	Problem json.RawMessage `json:"problem"`
 }
 

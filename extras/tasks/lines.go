@@ -41,8 +41,8 @@ func NewLines(aggregates []rest.Aggregate, timeout time.Duration, log *slog.Logg
 	return l
 }
 
-// Prepare parses a command. Commands with the same key are for the same aggregate. A command without a key may be handled
-// in any order.
+// Prepare parses a command. Commands with the same key are for the same aggregate. A command without a key may be
+// handled in any order.
 func (l *Lines) Prepare(line Line) (key string, handle func(context.Context) (Outcome, error)) {
 	request, err := l.prepare(line)
 	return request.Aggregate, func(ctx context.Context) (Outcome, error) {

@@ -60,8 +60,8 @@ func (s Store) part(ctx context.Context, tenant es.Tenant, name string, number u
 	return []byte(opened), true, err
 }
 
-// sealOthers seals the lines of a part that are in the name of others, each with its author's key. The line of an erased
-// author becomes [erasure.Erased].
+// sealOthers seals the lines of a part that are in the name of others, each with its author's key. The line of an
+// erased author becomes [erasure.Erased].
 func (i *Intake) sealOthers(ctx context.Context, asked rest.Conditions, file string, number uint64, p linesPart) (linesPart, error) {
 	if i.Keys == nil || !asked.Principal.NamesAnyone() {
 		return p, nil

@@ -56,7 +56,10 @@ type (
 
 // event is a row of the codec whose JSON has every field of a W: a missing field is an error, not zero.
 func event[T Event, W any](name string, to func(T) W, from func(W) (T, error)) es.EventType[Event] {
-	encode := func(v any) json.RawMessage { encoded, _ := json.Append(nil, v, 0); return encoded } // plain values always encode
+	encode := func(v any) json.RawMessage {
+		encoded, _ := json.Append(nil, v, 0) // plain values always encode
+		return encoded
+	}
 	return es.Event[Event](name, func(e T) json.RawMessage { return encode(to(e)) }, func(payload json.RawMessage) (event T, err error) {
 		var w W
 		var given, all map[string]json.RawMessage
