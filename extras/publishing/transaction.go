@@ -83,13 +83,13 @@ func (t *transaction) Save(ctx context.Context, changes projection.Changes) erro
 			return err
 		}
 	}
-	err := t.store(ctx, changes)
-	for key := range changes.Versions {
-		if err == nil {
-			delete(t.publisher.refusals, key)
-		}
+	if err := t.store(ctx, changes); err != nil {
+		return err
 	}
-	return err
+	for key := range changes.Versions {
+		delete(t.publisher.refusals, key)
+	}
+	return nil
 }
 
 // store stores changes, unless another process has changed the positions since they were read.
