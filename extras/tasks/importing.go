@@ -92,8 +92,7 @@ func (r *run) importPart(ctx context.Context, part linesPart) (rejected []reject
 	for _, next := range all {
 		var key string
 		key, next.handle = r.ports.Prepare(Line{
-			Raw: []byte(next.raw), Erased: next.raw == erasure.Erased, Later: Later{IdempotencyKey: lineKey(r.ID, next.Line)},
-			Caller: r.caller, ForOthers: r.Request.ForOthers,
+			Raw: []byte(next.raw), Later: Later{IdempotencyKey: lineKey(r.ID, next.Line)}, Caller: r.caller, ForOthers: r.Request.ForOthers,
 		})
 		if key == "" {
 			key = fmt.Sprint(next.Line)

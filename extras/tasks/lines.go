@@ -13,6 +13,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/interfaceadaptor/rest"
 )
@@ -57,7 +58,7 @@ func (l *Lines) Prepare(line Line) (key string, handle func(context.Context) (Ou
 }
 
 func (l *Lines) prepare(line Line) (rest.Request, error) {
-	if line.Erased {
+	if string(line.Raw) == erasure.Erased {
 		return rest.Request{}, account.ErrAccountErased
 	}
 	path, body := line.Path, json.RawMessage(line.Body)

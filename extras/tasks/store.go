@@ -115,8 +115,7 @@ func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) erro
 
 // Line is a command as a client sends it, with its conditions.
 type Line struct {
-	Raw    []byte // the line of an import, as sent; or empty
-	Erased bool   // the author is erased, and the line with it
+	Raw []byte // the line of an import, as sent; [erasure.Erased] with its author; or empty
 	Later
 	Caller    es.Caller // the executor is the task's creator
 	ForOthers bool      // the command may name another executor

@@ -195,7 +195,7 @@ func (w *world) held() (parts int) {
 // Prepare parses a line. A line is {"key","text"}, or has them in its body; a text
 // with a ! is rejected.
 func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.Outcome, error)) {
-	if line.Erased {
+	if string(line.Raw) == erasure.Erased {
 		return "", func(context.Context) (tasks.Outcome, error) {
 			return tasks.Outcome{Body: []byte(`{"code":"erased"}`), Rejected: "its author is erased"}, nil
 		}
