@@ -24,8 +24,7 @@ import (
 
 func main() {
 	program.Main("threadctl", func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-		err := run(ctx, args, getenv, stdout, os.Stderr)
-		return program.Exit(ctl.ExitCode(err), err)
+		return run(ctx, args, getenv, stdout, os.Stderr)
 	})
 }
 
@@ -58,20 +57,15 @@ func (s settings) ofCommands() ctl.Settings {
 	return ctl.Settings{
 		SnapshotEvery: s.snapshotEvery,
 		Logger:        s.logging.Logger,
-		Open: func(ctx context.Context, log *slog.Logger) (*ctl.Store, error) {
-			store, err := dynamo.Open(ctx, s.store, eventstore.Ports{Log: log})
-			if err != nil {
-				return nil, err
-			}
-			opened := &ctl.Store{Gateway: store.Gateway, Close: store.Close}
-			// extra:erasure {
-			opened.Unseal = func(ctx context.Context) (func(context.Context, es.Tenant, []byte) ([]byte, error), error) {
-				keys, err := awskeys.Open(ctx, s.erasure, store)
-				return keys.OpenJSON, err
-			}
-			// extra:erasure }
-			return opened, nil
+		Open: func(ctx context.Context, log *slog.Logger) (*eventstore.Store, error) {
+			return dynamo.Open(ctx, s.store, eventstore.Ports{Log: log})
 		},
+		// extra:erasure {
+		Unseal: func(ctx context.Context, store *eventstore.Store) (func(context.Context, es.Tenant, []byte) ([]byte, error), error) {
+			keys, err := awskeys.Open(ctx, s.erasure, store)
+			return keys.OpenJSON, err
+		},
+		// extra:erasure }
 		Types:     system.Types(),
 		ReadModel: system.ReadModel(),
 		Schemas:   system.Schemas(),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -12,12 +13,19 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/cmd/internal/system"
-	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/program"
 	"example.com/threads/tests/programtest"
 	"example.com/threads/tests/sqlitetest"
 )
+
+// exitCode returns the exit code of the program.
+func exitCode(err error) int {
+	exit := program.ExitError{Code: 1}
+	_ = errors.As(err, &exit)
+	return exit.Code
+}
 
 // quiet is run without a terminal.
 func quiet(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
@@ -83,7 +91,7 @@ func TestEachCommandHasHelpAndKnowsAWrongCall(t *testing.T) {
 				t.Errorf("%v: %q is missing in:\n%s", args, part, out.String())
 			}
 		}
-		if err := quiet(t.Context(), badCall, sqliteStore(t), io.Discard); ctl.ExitCode(err) != 2 {
+		if err := quiet(t.Context(), badCall, sqliteStore(t), io.Discard); exitCode(err) != 2 {
 			t.Errorf("%v: %v", badCall, err)
 		}
 	}
@@ -123,7 +131,7 @@ func TestAnUnknownAggregateIsAFailure(t *testing.T) {
 		{"dead-letters", "show", aid, "--event", "E"}, {"dead-letters", "retry", aid, "--event", "E"},
 		{"dead-letters", "skip", aid, "--event", "E", "--reason", "r", "--by", "b"}} {
 		err := quiet(t.Context(), args, getenv, io.Discard)
-		if ctl.ExitCode(err) != 1 || !strings.Contains(err.Error(), aid) {
+		if exitCode(err) != 1 || !strings.Contains(err.Error(), aid) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}

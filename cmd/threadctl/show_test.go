@@ -17,7 +17,6 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/sqlstore"
-	"example.com/threads/extras/operate/ctl"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
 )
@@ -90,7 +89,7 @@ func TestWhatACommandDid(t *testing.T) {
 		t.Errorf("without an event: %+v", left)
 	}
 	unknown := []string{"journal", "show", "thread-" + id.String(), "--command", id.String()}
-	if err := quiet(t.Context(), unknown, getenv, io.Discard); ctl.ExitCode(err) != 1 {
+	if err := quiet(t.Context(), unknown, getenv, io.Discard); exitCode(err) != 1 {
 		t.Errorf("of a command that did nothing here: %v", err)
 	}
 }

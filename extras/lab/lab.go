@@ -22,23 +22,19 @@ var deliveries = map[string]faulty.Delivery{
 
 // Lab holds the faults that are active. Use [New].
 type Lab struct {
-	mutex   sync.Mutex
-	changed chan struct{} // closed and replaced on every change
-	state   state
-	broken  faulty.Broken
-	life    context.Context
-	kill    context.CancelFunc // ends life
-	turn    context.Context    // of the projection
-	beside  string             // URL of another write-api
-	random  *rand.Rand
+	mutex  sync.Mutex
+	state  state
+	broken faulty.Broken
+	life   context.Context
+	kill   context.CancelFunc // ends life
+	turn   context.Context    // of the projection
+	beside string             // URL of another write-api
+	random *rand.Rand
 }
 
 // New returns a lab without active faults.
 func New() *Lab {
-	l := &Lab{
-		changed: make(chan struct{}),
-		random:  rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)), // no secrets
-	}
+	l := &Lab{random: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))} // no secrets
 	l.life, l.kill = context.WithCancel(context.Background())
 	return l
 }
@@ -54,41 +50,33 @@ func (l *Lab) now() state {
 
 // set changes the state.
 func (l *Lab) set(wanted state) {
-	l.change(func() {
-		wanted.DelayMS = min(max(wanted.DelayMS, 0), longestDelay)
-		l.state = wanted
-		if wanted.Unreadable == 0 {
-			l.broken.Mend()
-		}
-		switch dead := l.life.Err() != nil; {
-		case wanted.Dead && !dead:
-			l.kill()
-		case dead && !wanted.Dead:
-			l.life, l.kill = context.WithCancel(context.Background())
-		}
-	})
-}
-
-func (l *Lab) change(how func()) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	how()
-	close(l.changed)
-	l.changed = make(chan struct{})
+	wanted.DelayMS = min(max(wanted.DelayMS, 0), longestDelay)
+	l.state = wanted
+	if wanted.Unreadable == 0 {
+		l.broken.Mend()
+	}
+	switch dead := l.life.Err() != nil; {
+	case wanted.Dead && !dead:
+		l.kill()
+	case dead && !wanted.Dead:
+		l.life, l.kill = context.WithCancel(context.Background())
+	}
 }
+
+const lookEvery = 10 * time.Millisecond // at a condition
 
 // await returns when the condition is true, or with ctx's error.
 func (l *Lab) await(ctx context.Context, condition func() bool) error {
 	for {
 		l.mutex.Lock()
-		holds, changed := condition(), l.changed
+		holds := condition()
 		l.mutex.Unlock()
 		if holds {
 			return ctx.Err()
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
+		if es.Wait(ctx, lookEvery) != nil {
 			return ctx.Err()
 		}
 	}
@@ -115,7 +103,9 @@ func (l *Lab) Turn(ctx context.Context) (context.Context, error) {
 	}
 	turn, end := l.alive(ctx)
 	context.AfterFunc(turn, end)
-	l.change(func() { l.turn = turn })
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.turn = turn
 	return turn, nil
 }
 

@@ -23,10 +23,10 @@ type Letter struct {
 	Event      any       `json:"event,omitempty"` // JSON if valid, otherwise text
 }
 
-// LetterOf shows a dead letter of a projection, without its event.
-func LetterOf(projection string, letter projection.DeadLetter) Letter {
+// LetterOf shows one of the dead letters of all projections, without its event.
+func LetterOf(letter projection.DeadLetter) Letter {
 	return Letter{
-		Projection: projection, Tenant: letter.Key.Tenant.String(), AID: letter.Key.String(), SeqNr: letter.SeqNr, EventID: letter.EventID,
+		Projection: letter.Projection, Tenant: letter.Key.Tenant.String(), AID: letter.Key.String(), SeqNr: letter.SeqNr, EventID: letter.EventID,
 		Reason: letter.Reason, Attempts: letter.Attempts, ParkedAt: letter.ParkedAt, RetryAt: letter.RetryAt,
 	}
 }

@@ -115,7 +115,7 @@ func (o *operations) list(ctx context.Context, _ order) (any, error) {
 	letters, err := rowstore.Letters(ctx, db)
 	shown := []Letter{}
 	for _, l := range letters {
-		shown = append(shown, LetterOf(l.Projection, l))
+		shown = append(shown, LetterOf(l))
 	}
 	return map[string]any{"parked": shown}, err
 }

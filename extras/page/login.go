@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
-	"github.com/go-chi/chi/v5"
 	"github.com/gorilla/securecookie"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
@@ -56,16 +55,9 @@ func newLogin(ctx context.Context, settings Settings, accessControl *access.Acce
 	attempts := securecookie.New(securecookie.GenerateRandomKey(64), securecookie.GenerateRandomKey(32))
 	return &login{
 		settings: settings, access: accessControl, stopping: ctx, client: &http.Client{Timeout: issuerWithin}, log: log,
-		sessions: newSessions(strings.HasPrefix(settings.URL, "https:")),
+		sessions: &sessions{secure: strings.HasPrefix(settings.URL, "https:"), open: map[string]*session{}},
 		attempts: attempts.MaxAge(int(loginTime.Seconds())).SetSerializer(securecookie.JSONEncoder{}),
 	}
-}
-
-func (l *login) addTo(mux chi.Router) {
-	mux.HandleFunc("GET /login", l.begin)
-	mux.HandleFunc("GET "+callback, l.finish)
-	mux.HandleFunc("POST /login", l.beDeveloper)
-	mux.HandleFunc("POST /logout", l.end)
 }
 
 // begin redirects the browser to the issuer.
@@ -86,20 +78,18 @@ func (l *login) begin(w http.ResponseWriter, r *http.Request) {
 		l.fail(w, r, http.StatusInternalServerError, "the login can't be started; the log says why", err)
 		return
 	}
-	options := []oauth2.AuthCodeOption{oidc.Nonce(begun.Nonce), oauth2.S256ChallengeOption(begun.Verifier)}
 	http.SetCookie(w, l.sessions.newCookie(name, value, loginTime))
-	http.Redirect(w, r, config.AuthCodeURL(begun.State, append(options, l.resource()...)...), http.StatusSeeOther)
+	http.Redirect(w, r, config.AuthCodeURL(begun.State, l.resource(oidc.Nonce(begun.Nonce), oauth2.S256ChallengeOption(begun.Verifier))...), http.StatusSeeOther)
 }
 
-// resource names the resource that the token is for. Issuers want it as RFC 8707 says, if the audience is a URI, or as
-// the parameter audience.
-func (l *login) resource() []oauth2.AuthCodeOption {
+// resource returns more options with the resource that the token is for. Issuers want it as RFC 8707 says, if the
+// audience is a URI, or as the parameter audience.
+func (l *login) resource(options ...oauth2.AuthCodeOption) []oauth2.AuthCodeOption {
 	audience := l.access.Settings.Audience
-	options := []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("audience", audience)}
 	if parsed, err := url.Parse(audience); err == nil && parsed.IsAbs() {
 		options = append(options, oauth2.SetAuthURLParam("resource", audience))
 	}
-	return options
+	return append(options, oauth2.SetAuthURLParam("audience", audience))
 }
 
 // finish exchanges the authorization code for the tokens.
@@ -149,7 +139,7 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 	if err != nil {
 		return nil, err
 	}
-	token, err := config.Exchange(ctx, code, append(l.resource(), oauth2.VerifierOption(begun.Verifier))...)
+	token, err := config.Exchange(ctx, code, l.resource(oauth2.VerifierOption(begun.Verifier))...)
 	if err != nil {
 		return nil, fmt.Errorf("exchange the code: %w", err)
 	}
@@ -168,13 +158,7 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 	found, err := l.sessionOf(ctx, token, cmp.Or(said.Name, said.Username, identity.Subject))
 	if err == nil && token.RefreshToken != "" {
 		found.ends = time.Now().Add(sessionTime)
-		found.renew = func(last *oauth2.Token) (*oauth2.Token, error) {
-			next, err := l.renew(config, last, found.account)
-			if err != nil {
-				l.log.WarnContext(l.stopping, "a session's token can't be renewed", "error", err)
-			}
-			return next, err
-		}
+		found.renew = func(last *oauth2.Token) (*oauth2.Token, error) { return l.renew(config, last, found.account) }
 	}
 	return found, err
 }
@@ -183,18 +167,19 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 func (l *login) renew(config *oauth2.Config, last *oauth2.Token, account string) (*oauth2.Token, error) {
 	ctx, cancel := l.toIssuer(l.stopping)
 	defer cancel()
+	renewed := new(session)
 	next, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: last.RefreshToken}).Token()
+	if err == nil {
+		renewed, err = l.sessionOf(ctx, next, "")
+	}
+	if err == nil && renewed.account != account {
+		err = errors.New("the renewed token is of another account")
+	}
 	if err != nil {
+		l.log.WarnContext(l.stopping, "a session's token can't be renewed", "error", err)
 		return nil, err
 	}
-	found, err := l.sessionOf(ctx, next, "")
-	switch {
-	case err != nil:
-		return nil, err
-	case found.account != account:
-		return nil, errors.New("the renewed token is of another account")
-	}
-	return found.token.Load(), nil
+	return renewed.token.Load(), nil
 }
 
 // sessionOf creates the session of a token that the APIs will accept.

@@ -45,7 +45,10 @@ func (s *Server) Run(ctx context.Context, programs Programs) error {
 
 func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (http.Handler, error) {
 	mux := chi.NewRouter()
-	logins.addTo(mux)
+	mux.HandleFunc("GET /login", logins.begin)
+	mux.HandleFunc("GET "+callback, logins.finish)
+	mux.HandleFunc("POST /login", logins.beDeveloper)
+	mux.HandleFunc("POST /logout", logins.end)
 	for _, behind := range []struct{ prefix, name, url string }{
 		{"/api/write", "write-api", programs.Write},
 		{"/api/read", "read-api", programs.Read},
@@ -59,15 +62,15 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 			prefix: behind.prefix, name: behind.name, target: target, stopping: ctx, log: s.log,
 		}))
 	}
-	mux.Handle("GET /status", newStatus(programs))
+	mux.Handle("GET /status", &status{programs: programs, client: http.Client{Transport: transport}})
 	mux.HandleFunc("GET /session", logins.tell(s.lab != nil))
 	if s.lab != nil {
 		mux.Handle("/lab/*", http.StripPrefix("/lab", logins.sessions.authorized(s.lab)))
 	}
 	mux.HandleFunc("GET /health/alive", s.Alive)
 	mux.HandleFunc("GET /health/ready", s.Ready)
-	for path, served := range files() {
-		mux.Handle("GET "+path, served)
+	for path, name := range map[string]string{"/": "index.html", "/app.js": "app.js", "/style.css": "style.css", "/icon.svg": "icon.svg"} {
+		mux.Handle("GET "+path, asset.Load(embedded, name, contentSecurityPolicy))
 	}
 	return s.access.LimitAddresses(httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read")), nil
 }
@@ -79,12 +82,3 @@ var embedded embed.FS
 // make markup from text (Trusted Types).
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-
-// files returns what the page is made of, by the patterns that each is to be served at.
-func files() map[string]http.Handler {
-	served := map[string]http.Handler{}
-	for path, name := range map[string]string{"/": "index.html", "/app.js": "app.js", "/style.css": "style.css", "/icon.svg": "icon.svg"} {
-		served[path] = asset.Load(embedded, name, contentSecurityPolicy)
-	}
-	return served
-}

@@ -81,10 +81,6 @@ type sessions struct {
 	open  map[string]*session
 }
 
-func newSessions(secure bool) *sessions {
-	return &sessions{secure: secure, open: map[string]*session{}}
-}
-
 // cookie is the full name of a cookie. With https its prefix binds it to this host.
 func (s *sessions) cookie(name string) string {
 	if s.secure {

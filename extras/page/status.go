@@ -28,56 +28,43 @@ type programStatus struct {
 
 // status answers /status with the health and the metrics of the programs behind the page.
 type status struct {
-	programs []struct{ name, url string }
-	client   *http.Client
+	programs Programs
+	client   http.Client
 
 	mutex  sync.Mutex // held while the programs are queried
 	asked  time.Time
 	answer []byte
 }
 
-func newStatus(programs Programs) *status {
-	return &status{
-		client: &http.Client{Transport: transport},
-		programs: []struct{ name, url string }{
-			{"write-api", programs.Write}, {"read-model-updater", programs.Updater}, {"read-api", programs.Read},
-		},
-	}
-}
-
 func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(s.now(r.Context()))
-}
-
-func (s *status) now(ctx context.Context) []byte {
 	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if time.Since(s.asked) < statusFresh {
-		return s.answer
+	if time.Since(s.asked) > statusFresh {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), statusTimeout)
+		defer cancel()
+		found := []programStatus{{Name: "write-api"}, {Name: "read-model-updater"}, {Name: "read-api"}}
+		var asking sync.WaitGroup
+		for i, url := range []string{s.programs.Write, s.programs.Updater, s.programs.Read} {
+			asking.Go(func() { s.ask(ctx, url, &found[i]) })
+		}
+		asking.Wait()
+		s.asked = time.Now()
+		s.answer, _ = json.Marshal(map[string]any{"at": s.asked.UTC(), "programs": found}) // plain values always encode
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
-	defer cancel()
-	found := make([]programStatus, len(s.programs))
-	var asking sync.WaitGroup
-	for i, program := range s.programs {
-		asking.Go(func() { found[i] = s.ask(ctx, program.name, program.url) })
-	}
-	asking.Wait()
-	s.asked = time.Now()
-	s.answer, _ = json.Marshal(map[string]any{"at": s.asked.UTC(), "programs": found}) // plain values always encode
-	return s.answer
+	answer := s.answer
+	s.mutex.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(answer)
 }
 
-func (s *status) ask(ctx context.Context, name, url string) programStatus {
-	found := programStatus{Name: name, Figures: map[string]float64{}}
+func (s *status) ask(ctx context.Context, url string, found *programStatus) {
 	if health, err := s.get(ctx, url+"/health/ready"); err == nil && json.Valid(health) {
 		found.Up, found.Health = true, health
 	}
-	if text, err := s.get(ctx, url+"/metrics"); err == nil {
-		found.Figures = figures(string(text))
+	text, err := s.get(ctx, url+"/metrics")
+	if err != nil {
+		text = nil
 	}
-	return found
+	found.Figures = figures(string(text))
 }
 
 func (s *status) get(ctx context.Context, url string) ([]byte, error) {

@@ -102,11 +102,11 @@ func publishedOf(t *testing.T, golden string, aggregate es.AnyAggregate) map[str
 	if err != nil {
 		t.Fatal(err)
 	}
-	event, err := publishing.Describe(aggregate, payload)
+	event, err := publishing.Handler(aggregate).Decode(payload)
 	if err != nil {
 		t.Fatalf("%s: %v", golden, err)
 	}
-	body, err := publishing.Encode(event)
+	body, err := publishing.Encode(event.Event.(publishing.Event))
 	if err != nil {
 		t.Fatalf("%s: %v", golden, err)
 	}

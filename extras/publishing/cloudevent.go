@@ -5,26 +5,10 @@ import (
 	"fmt"
 	"math"
 	"time"
-
-	"example.com/threads/es"
 )
 
 // ContentType is that of every payload: a CloudEvent in structured mode.
 const ContentType = "application/cloudevents+json"
-
-// Describe turns the payload of a journal record into an event to publish, in today's form, whenever it was written.
-// The client address stays out: subscribers have no need of it. With an error it returns an event with the EventID, if
-// that could be read.
-func Describe(aggregate es.AnyAggregate, payload []byte) (Event, error) {
-	recorded, err := aggregate.DecodeEvent(payload)
-	published := Event{Envelope: recorded.Envelope}
-	if err != nil {
-		return published, err
-	}
-	recorded.ClientIP = ""
-	published.Type, published.Data, err = aggregate.EncodeEvent(recorded)
-	return published, err
-}
 
 // cloudEvent has the attributes of CloudEvents 1.0, and the extensions of docs/asyncapi.yaml.
 type cloudEvent struct {

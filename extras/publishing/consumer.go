@@ -25,16 +25,6 @@ type Events struct {
 	Around func(Broker) Broker
 }
 
-// Consumer returns what publishes events.
-func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.Consumer, error) {
-	return func(turn *run.Turn) (run.Consumer, error) {
-		if s.URL == "" {
-			return unpublished{}, nil
-		}
-		return newPublication(s, events, log, turn)
-	}
-}
-
 // publication publishes events.
 type publication struct {
 	*run.Followed
@@ -44,41 +34,47 @@ type publication struct {
 	parked    string // how to list the dead letters
 }
 
-func newPublication(s Settings, events Events, log *slog.Logger, turn *run.Turn) (run.Consumer, error) {
-	store, err := turn.Store(Projection)
-	if err != nil {
-		return nil, err
+// Consumer returns what publishes events.
+func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.Consumer, error) {
+	return func(turn *run.Turn) (run.Consumer, error) {
+		if s.URL == "" {
+			return unpublished{}, nil
+		}
+		store, err := turn.Store(Projection)
+		if err != nil {
+			return nil, err
+		}
+		broker, err := s.open()
+		if err != nil {
+			return nil, err
+		}
+		if events.Around != nil {
+			broker = events.Around(broker)
+		}
+		var handlers []projection.Handler
+		for _, each := range events.Types {
+			handlers = append(handlers, Handler(each))
+		}
+		p := &publication{store: store, publisher: New(store, broker), log: log, parked: turn.Advice().Parked}
+		registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry())
+		total := func(name, help string, of *atomic.Int64) {
+			promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(of.Load()) })
+		}
+		total("events_published_total", "Events that the broker has accepted, repeats included.", &p.publisher.Published)
+		total("events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused)
+		total("events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
+		p.Followed, err = turn.Follow(Projection, p.publisher, store, registry, projection.Options{
+			Logger:        log.With("projection", Projection),
+			RepairWorkers: 1, // events are handed over by one change at a time
+			Attempts:      3, // per batch; the source continues with longer pauses
+		}, handlers...)
+		if err != nil {
+			_ = broker.Close() // nothing was published
+			return nil, err
+		}
+		turn.OnWake(p.Wake)
+		return p, nil
 	}
-	broker, err := s.open()
-	if err != nil {
-		return nil, err
-	}
-	if events.Around != nil {
-		broker = events.Around(broker)
-	}
-	p := &publication{store: store, publisher: New(store, broker), log: log, parked: turn.Advice().Parked}
-	var handlers []projection.Handler
-	for _, each := range events.Types {
-		handlers = append(handlers, Handler(each))
-	}
-	registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry())
-	total := func(name, help string, of *atomic.Int64) {
-		promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(of.Load()) })
-	}
-	total("events_published_total", "Events that the broker has accepted, repeats included.", &p.publisher.Published)
-	total("events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused)
-	total("events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
-	p.Followed, err = turn.Follow(Projection, p.publisher, store, registry, projection.Options{
-		Logger:        log.With("projection", Projection),
-		RepairWorkers: 1, // events are handed over by one change at a time
-		Attempts:      3, // per batch; the source continues with longer pauses
-	}, handlers...)
-	if err != nil {
-		_ = broker.Close() // nothing was published
-		return nil, err
-	}
-	turn.OnWake(p.Wake)
-	return p, nil
 }
 
 // Run works until ctx ends, and the events that the broker has accepted by then are stored as published.

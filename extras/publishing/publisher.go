@@ -34,9 +34,9 @@ type Publisher struct {
 	projection.Store // of the positions
 
 	broker Broker
-	turn   chan struct{} // held during a change, so that two never publish events of one aggregate
+	change sync.Mutex // held during a change, so that two never publish events of one aggregate
 	// refusals are answers of the broker, until their aggregates are parked: a repeated change does not ask again. They
-	// belong to whoever has the turn.
+	// belong to the change.
 	refusals map[es.AggregateID]refusal
 
 	mu      sync.Mutex
@@ -58,7 +58,7 @@ type refusal struct {
 
 // New returns a publisher that stores its positions in store.
 func New(store projection.Store, broker Broker) *Publisher {
-	return &Publisher{Store: store, broker: broker, turn: make(chan struct{}, 1), refusals: make(map[es.AggregateID]refusal)}
+	return &Publisher{Store: store, broker: broker, refusals: make(map[es.AggregateID]refusal)}
 }
 
 // Outage returns why the broker does not accept events now; nil: there is no known outage.
@@ -76,31 +76,14 @@ func (p *Publisher) Stop() { p.stopping.Store(true) }
 
 var errStopped = fmt.Errorf("%w: the other events are published after the next start", context.Canceled)
 
-// Change implements [projection.Store]. It reads the positions in one transaction, publishes the events, and stores the
-// resulting positions in another transaction. If that takes long or fails, the positions of the events that were
-// accepted are stored before, each second and in the end. If the program dies in between, only the events of the last
-// second are published again.
+// Change implements [projection.Store]. It reads the positions in one transaction; when the changes are saved, it
+// publishes the events, and stores the positions in another transaction. If that takes long or fails, the positions of
+// the events that were accepted are stored before, each second and in the end. If the program dies in between, only the
+// events of the last second are published again.
 func (p *Publisher) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
-	select {
-	case p.turn <- struct{}{}:
-		defer func() { <-p.turn }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	work := &transaction{positions: p.Store, found: make(map[es.AggregateID]projection.Position), queues: make(map[es.AggregateID]*queue)}
-	err := change(ctx, work)
-	if err == nil && len(work.queues) > 0 {
-		err = p.publish(ctx, work)
-	}
-	if err == nil {
-		err = work.store(ctx, work.changes)
-	}
-	if err == nil {
-		for key := range work.changes.Versions {
-			delete(p.refusals, key)
-		}
-	}
-	return err
+	p.change.Lock()
+	defer p.change.Unlock()
+	return change(ctx, &transaction{publisher: p, found: make(map[es.AggregateID]projection.Position), queues: make(map[es.AggregateID]*queue)})
 }
 
 // publish publishes the events of a change: those of one aggregate one by one, those of several aggregates
@@ -129,7 +112,7 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 			}
 		}
 		if err == nil && !left {
-			p.succeeded()
+			_ = p.ended(nil)
 			if refused == nil {
 				return nil
 			}
@@ -139,7 +122,7 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 		case err != nil && (ctx.Err() != nil || errors.Is(err, errStopped)):
 			return err
 		case err != nil:
-			return p.failed(err)
+			return p.ended(err)
 		case failed != nil:
 			return failed
 		case !left:
@@ -152,14 +135,13 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 // stop.
 func (p *Publisher) inOrder(ctx context.Context, events *queue, before refusal, until time.Time) error {
 	for len(events.events) > 0 && time.Now().Before(until) {
+		event := events.events[0]
 		switch {
 		case p.stopping.Load():
 			return errStopped
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		}
-		event := events.events[0]
-		if event.SeqNr == before.seqNr {
+		case event.SeqNr == before.seqNr:
 			events.refused = before.cause
 			return nil
 		}
@@ -214,22 +196,19 @@ func (p *Publisher) paused() error {
 	return nil
 }
 
-// succeeded ends an outage.
-func (p *Publisher) succeeded() {
+// ended stores the outcome of an attempt: after an outage, the time of the next one.
+func (p *Publisher) ended(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.failure, p.pauses = nil, 0
-}
-
-// failed stores an outage and the time of the next attempt.
-func (p *Publisher) failed(err error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	if p.failure = err; err == nil {
+		p.pauses = 0
+		return nil
+	}
 	pause := es.Backoff(firstPause, longestPause, p.pauses)
 	if busy := (*BusyError)(nil); errors.As(err, &busy) {
 		pause = max(pause, busy.After)
 	}
-	p.failure, p.resume = err, time.Now().Add(pause)
+	p.resume = time.Now().Add(pause)
 	p.pauses++
 	return outage(err)
 }

@@ -16,10 +16,16 @@ func Handler(of es.AnyAggregate) projection.Handler { return handler{of} }
 
 type handler struct{ es.AnyAggregate }
 
-// Decode implements [projection.Handler].
+// Decode implements [projection.Handler]. The event is an [Event] in today's form, whenever it was written. The client
+// address stays out: subscribers have no need of it.
 func (h handler) Decode(payload []byte) (projection.Event, error) {
-	event, err := Describe(h.AnyAggregate, payload)
-	return projection.Event{Envelope: event.Envelope, Event: event}, err
+	recorded, err := h.DecodeEvent(payload)
+	published := Event{Envelope: recorded.Envelope}
+	if err == nil {
+		recorded.ClientIP = ""
+		published.Type, published.Data, err = h.EncodeEvent(recorded)
+	}
+	return projection.Event{Envelope: published.Envelope, Event: published}, err
 }
 
 // Load implements [projection.Handler]. An event needs no rows.
@@ -40,14 +46,13 @@ func (f fold) Apply(event projection.Event) error {
 	return nil
 }
 
-// Save implements [projection.Fold]. The events are published after the change.
+// Save implements [projection.Fold]. The events are published when the positions are saved.
 func (fold) Save(context.Context) error { return nil }
 
 // transaction is the transaction for the projector.
 type transaction struct {
-	positions projection.Store
+	publisher *Publisher
 	found     map[es.AggregateID]projection.Position // as stored
-	changes   projection.Changes
 	queues    map[es.AggregateID]*queue
 }
 
@@ -61,7 +66,7 @@ type queue struct {
 // Load implements [projection.Tx]. The returned positions stay valid until Change ends, because only this publisher
 // changes them, one change at a time.
 func (t *transaction) Load(ctx context.Context, keys []es.AggregateID) (found map[es.AggregateID]projection.Position, err error) {
-	err = t.positions.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
+	err = t.publisher.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
 		found, err = tx.Load(ctx, keys)
 		return err
 	})
@@ -71,15 +76,25 @@ func (t *transaction) Load(ctx context.Context, keys []es.AggregateID) (found ma
 	return found, err
 }
 
-// Save implements [projection.Tx]. It keeps the changes until the events are published.
-func (t *transaction) Save(_ context.Context, changes projection.Changes) error {
-	t.changes = changes
+// Save implements [projection.Tx]. It publishes the events first.
+func (t *transaction) Save(ctx context.Context, changes projection.Changes) error {
+	if len(t.queues) > 0 {
+		if err := t.publisher.publish(ctx, t); err != nil {
+			return err
+		}
+	}
+	if err := t.store(ctx, changes); err != nil {
+		return err
+	}
+	for key := range changes.Versions {
+		delete(t.publisher.refusals, key)
+	}
 	return nil
 }
 
 // store stores changes, unless another process has changed the positions since they were read.
 func (t *transaction) store(ctx context.Context, changes projection.Changes) error {
-	return t.positions.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
+	return t.publisher.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
 		now, err := tx.Load(ctx, slices.Collect(maps.Keys(t.found)))
 		if err != nil {
 			return err

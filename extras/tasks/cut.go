@@ -24,32 +24,28 @@ const (
 // linesPart is some lines of the input: the number of the first line, a newline, and the unchanged lines.
 type linesPart []byte
 
-// cut yields the parts of input with the number of their non-empty lines. It ends after an error, which is the reader's
-// or an [ident.InvalidError].
+// cut yields the parts of input. It ends after an error, which is the reader's or an [ident.InvalidError].
 func cut(input io.Reader) iter.Seq2[linesPart, error] {
 	return func(yield func(linesPart, error) bool) {
-		reader := bufio.NewReaderSize(input, MaxLine)
-		next, lines := begin(1), 0
-		for number := 1; ; number++ {
-			line, err := reader.ReadSlice('\n')
-			switch {
-			case errors.Is(err, bufio.ErrBufferFull):
-				yield(nil, &ident.InvalidError{Field: fmt.Sprintf("line %d", number), Reason: fmt.Sprintf("must have at most %d bytes", MaxLine)})
-				return
-			case err != nil && !errors.Is(err, io.EOF):
-				yield(nil, err)
-				return
-			}
-			ended := err != nil
-			next = append(next, bytes.TrimSuffix(line, []byte("\n"))...)
-			next = append(next, '\n')
-			lines++
-			if ended || len(next) >= partBytes || lines >= partLines {
-				if !yield(next, nil) || ended {
+		scanner := bufio.NewScanner(input)
+		scanner.Buffer(nil, MaxLine)
+		next, lines, number := begin(1), 0, 0
+		for scanner.Scan() {
+			number++
+			next = append(append(next, scanner.Bytes()...), '\n')
+			if lines++; len(next) >= partBytes || lines >= partLines {
+				if !yield(next, nil) {
 					return
 				}
 				next, lines = begin(number+1), 0
 			}
+		}
+		err := scanner.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = &ident.InvalidError{Field: fmt.Sprintf("line %d", number+1), Reason: fmt.Sprintf("must have at most %d bytes", MaxLine)}
+		}
+		if err != nil || lines > 0 {
+			yield(next, err)
 		}
 	}
 }

@@ -51,13 +51,13 @@ func TestCut(t *testing.T) {
 		input string
 		parts int
 	}{
-		"nothing":         {"", 1},
+		"nothing":         {"", 0},
 		"one line":        {"a", 1},
 		"an ended line":   {"a\n", 1},
 		"empty lines":     {"\n\na\n \r\nb\r\n\n", 1},
 		"many lines":      {strings.Repeat("x\n", 2*partLines+1), 3},
 		"many characters": {strings.Repeat(strings.Repeat("x", 1000)+"\n", 100), 6},
-		"long lines":      {strings.Repeat(strings.Repeat("x", MaxLine-1)+"\n", 3), 4},
+		"long lines":      {strings.Repeat(strings.Repeat("x", MaxLine-1)+"\n", 3), 3},
 	} {
 		lines, parts := linesOf(t, test.input)
 		if want := wantLines(test.input); fmt.Sprint(lines) != fmt.Sprint(want) || parts != test.parts {

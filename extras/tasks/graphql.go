@@ -76,13 +76,25 @@ func (r TaskResolver) Tasks(ctx context.Context, userAccountID string, first *in
 	return graphql.NewConnection(cursors, page, shownTask), err
 }
 
-// TaskChanged resolves Subscription.taskChanged.
+// TaskChanged resolves Subscription.taskChanged: the current state, then a state after each change, until the task is
+// finished.
 func (r TaskResolver) TaskChanged(ctx context.Context, taskID, userAccountID string) (<-chan Task, error) {
 	viewer, id, err := viewerAndTask(ctx, userAccountID, taskID)
 	if err != nil {
 		return nil, err
 	}
-	return graphql.Stream(ctx, r.tasks.Changes(ctx, r.queries, viewer, id), shownTask), nil
+	read := func(ctx context.Context) (Row, uint64, error) {
+		found, err := r.tasks.Task(ctx, viewer, id)
+		return found, found.Version, err
+	}
+	changes := func(yield func(Row, error) bool) {
+		for seen, err := range query.Changes(ctx, r.queries, task.Key(viewer.Tenant, id), read) {
+			if !yield(seen, err) || seen.Finished() {
+				return
+			}
+		}
+	}
+	return graphql.Stream(ctx, changes, shownTask), nil
 }
 
 func viewerAndTask(ctx context.Context, userAccountID, taskID string) (query.Viewer, task.ID, error) {

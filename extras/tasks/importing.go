@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
 )
 
@@ -62,46 +63,49 @@ func (r *run) importLines(ctx context.Context) error {
 type rejectedLine struct {
 	Line    uint64          `json:"line"`
 	Request any             `json:"request,omitempty"` // as sent; a string if it is not JSON
-	Sealed  string          `json:"sealed,omitempty"`  // stored instead of Request if the author is not the creator
+	Sealed  string          `json:"sealed,omitempty"`  // of another's line: as in the input, instead of Request
 	Problem json.RawMessage `json:"problem"`
 }
 
 // importPart handles the lines of a part: those for one aggregate in order, others concurrently.
-func (r *run) importPart(ctx context.Context, stored linesPart) (rejected []rejectedLine, err error) {
-	input, err := r.openOthers(ctx, stored)
-	if err != nil {
-		return nil, err
-	}
+func (r *run) importPart(ctx context.Context, part linesPart) (rejected []rejectedLine, err error) {
 	type line struct {
 		rejectedLine
+		raw      string
 		handle   func(context.Context) (Outcome, error)
 		rejected bool
 	}
 	var all []*line
-	var order []string
-	byKey := map[string][]*line{}
-	for number, raw := range input.lines() {
-		next := &line{rejectedLine: rejectedLine{Line: number, Request: requestOf(raw)}}
-		var key string
-		key, next.handle = r.ports.Commands.Prepare(Line{
-			Raw: raw, Erased: bytes.Equal(raw, erasedLine), Later: Later{IdempotencyKey: lineKey(r.ID, number)}, Caller: r.caller, ForOthers: r.Request.ForOthers,
-		})
-		if key == "" {
-			key = fmt.Sprint(number)
+	var sealed []erasure.Text // lines in the name of others
+	for number, raw := range part.lines() {
+		next := &line{rejectedLine: rejectedLine{Line: number}, raw: string(raw)}
+		if r.ports.Keys != nil && r.Request.ForOthers && erasure.IsSealed(next.raw) {
+			next.Sealed = next.raw
+			sealed = append(sealed, erasure.Text{Value: &next.raw})
 		}
-		if byKey[key] == nil {
-			order = append(order, key)
-		}
-		byKey[key] = append(byKey[key], next)
 		all = append(all, next)
 	}
-	handle := r.handler()
+	if err := r.ports.Keys.Open(ctx, r.Tenant, sealed); err != nil {
+		return nil, err
+	}
+	byKey := map[string][]*line{}
+	for _, next := range all {
+		var key string
+		key, next.handle = r.ports.Prepare(Line{
+			Raw: []byte(next.raw), Later: Later{IdempotencyKey: lineKey(r.ID, next.Line)}, Caller: r.caller, ForOthers: r.Request.ForOthers,
+		})
+		if key == "" {
+			key = fmt.Sprint(next.Line)
+		}
+		byKey[key] = append(byKey[key], next)
+	}
+	begun := time.Now()
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(linesAtOnce)
-	for _, key := range order {
+	for _, ofOne := range byKey {
 		group.Go(func() error {
-			for _, next := range byKey[key] {
-				outcome, err := handle(groupCtx, next.handle)
+			for _, next := range ofOne {
+				outcome, err := r.handle(groupCtx, begun, next.handle)
 				if err != nil {
 					return err
 				}
@@ -115,8 +119,8 @@ func (r *run) importPart(ctx context.Context, stored linesPart) (rejected []reje
 	}
 	for _, line := range all {
 		if line.rejected {
-			if err := r.sealRejected(ctx, &line.rejectedLine); err != nil {
-				return nil, err
+			if line.Sealed == "" {
+				line.Request = requestOf(line.raw)
 			}
 			rejected = append(rejected, line.rejectedLine)
 		}
@@ -124,31 +128,28 @@ func (r *run) importPart(ctx context.Context, stored linesPart) (rejected []reje
 	return rejected, nil
 }
 
-func requestOf(raw []byte) any {
-	if utf8.Valid(raw) && json.Valid(raw) {
+func requestOf(raw string) any {
+	if utf8.ValidString(raw) && json.Valid([]byte(raw)) {
 		return json.RawMessage(raw)
 	}
-	return strings.ToValidUTF8(string(raw), "\uFFFD")
+	return strings.ToValidUTF8(raw, "\uFFFD")
 }
 
 // lineKey is the idempotency key of a line's command.
 func lineKey(id task.ID, line uint64) string { return fmt.Sprintf("task-%s-%d", id, line) }
 
-// handler returns what handles the commands of a part. It retries a command for a while if its outcome is unknown.
-// After partTime it stops if the tenant is suspended.
-func (r *run) handler() func(context.Context, func(context.Context) (Outcome, error)) (Outcome, error) {
-	begun := time.Now()
-	return func(ctx context.Context, handle func(context.Context) (Outcome, error)) (Outcome, error) {
-		pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
-		return backoff.Retry(ctx, func() (Outcome, error) {
-			if time.Since(begun) > partTime {
-				if stop := r.checkTenant(ctx); stop != nil {
-					return Outcome{}, backoff.Permanent(stop)
-				}
+// handle handles a command of a part that was begun at a time. It retries the command for a while if its outcome is
+// unknown. After partTime it stops if the tenant is suspended.
+func (r *run) handle(ctx context.Context, begun time.Time, command func(context.Context) (Outcome, error)) (Outcome, error) {
+	pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
+	return backoff.Retry(ctx, func() (Outcome, error) {
+		if time.Since(begun) > partTime {
+			if stop := r.checkTenant(ctx); stop != nil {
+				return Outcome{}, backoff.Permanent(stop)
 			}
-			return handle(ctx)
-		}, backoff.WithBackOff(pauses), backoff.WithMaxTries(lineAttempts))
-	}
+		}
+		return command(ctx)
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(lineAttempts))
 }
 
 // handleCommand handles the task's only command. The result is the answer or the problem.
@@ -161,8 +162,8 @@ func (r *run) handleCommand(ctx context.Context) error {
 	if err := json.Unmarshal(input, &line.Later); err != nil {
 		return fmt.Errorf("read the command of the task: %w", err)
 	}
-	_, command := r.ports.Commands.Prepare(line)
-	outcome, err := r.handler()(ctx, command)
+	_, command := r.ports.Prepare(line)
+	outcome, err := r.handle(ctx, time.Now(), command)
 	if err != nil {
 		return err
 	}
@@ -172,15 +173,7 @@ func (r *run) handleCommand(ctx context.Context) error {
 	r.Progress = task.Progress{Parts: 1, Done: 1, Total: 1}
 	if outcome.Rejected != "" {
 		r.Progress.Rejected = 1
-		return errRejected{outcome.Rejected}
+		return ident.Conflict("command_rejected", outcome.Rejected) // is not retried
 	}
 	return nil
 }
-
-// errRejected fails a task of one command.
-type errRejected struct{ why string }
-
-func (e errRejected) Error() string { return e.why }
-
-// Class classifies it as a rejection, so that it is not retried.
-func (errRejected) Class() string { return "conflict" }

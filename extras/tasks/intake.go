@@ -26,17 +26,10 @@ var ErrTaskNotFinished = ident.Conflict("task_not_finished", "the task is not fi
 // ErrResultGone: the result has expired.
 var ErrResultGone = ident.NotFound("task_not_found", "the result of the task has expired")
 
-// Intake creates tasks and shows them to their creators. It is safe for concurrent use.
+// Intake creates tasks for those who ask, and shows them to these, their creators. It is safe for concurrent use.
 type Intake struct {
 	Store
 	Clock func() time.Time
-}
-
-// Asked describes a request for a task.
-type Asked struct {
-	Caller         es.Caller // its executor is the creator
-	ForOthers      bool      // the creator may act for other accounts
-	IdempotencyKey string    // a repeat with the same key gets the same task
 }
 
 // partsAtOnce is the number of parts of an import that are stored at once.
@@ -44,18 +37,18 @@ const partsAtOnce = 16
 
 // Import creates a task that handles each line of input as a command. It reads the whole input, with partsAtOnce in
 // memory. A line that is too long is an [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
-func (i *Intake) Import(ctx context.Context, asked Asked, input io.Reader) (es.Result, error) {
+func (i *Intake) Import(ctx context.Context, asked rest.Conditions, input io.Reader) (es.Result, error) {
 	id, digest := rest.NewID[task.Task](), sha256.New()
 	request, err := i.store(ctx, asked, id, io.TeeReader(input, digest))
 	if err != nil {
 		i.deleteInput(ctx, asked.Caller.Tenant, id)
 		return es.Result{}, err
 	}
-	return i.createStored(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
+	return i.create(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
 }
 
 // store stores the input of an import.
-func (i *Intake) store(ctx context.Context, asked Asked, id task.ID, input io.Reader) (task.Request, error) {
+func (i *Intake) store(ctx context.Context, asked rest.Conditions, id task.ID, input io.Reader) (task.Request, error) {
 	request := task.Request{Kind: task.Import}
 	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
 	var waiting [][]byte
@@ -84,7 +77,7 @@ func (i *Intake) store(ctx context.Context, asked Asked, id task.ID, input io.Re
 }
 
 // Export creates a task that writes the events of a thread. Only its Admins may.
-func (i *Intake) Export(ctx context.Context, asked Asked, id thread.ID) (es.Result, error) {
+func (i *Intake) Export(ctx context.Context, asked rest.Conditions, id thread.ID) (es.Result, error) {
 	if err := i.checkExport(ctx, asked.Caller, id); err != nil {
 		return es.Result{}, err
 	}
@@ -93,7 +86,7 @@ func (i *Intake) Export(ctx context.Context, asked Asked, id thread.ID) (es.Resu
 }
 
 // Later creates a task that handles one command with this name. Repeats are recognised by content.
-func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, content string) (es.Result, error) {
+func (i *Intake) Later(ctx context.Context, asked rest.Conditions, later Later, name, content string) (es.Result, error) {
 	id := rest.NewID[task.Task]()
 	if later.IdempotencyKey == "" {
 		later.IdempotencyKey = lineKey(id, 1)
@@ -108,13 +101,26 @@ func (i *Intake) Later(ctx context.Context, asked Asked, later Later, name, cont
 		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.Command, Subject: later.Path, Parts: 1, Total: 1}
-	return i.createStored(ctx, asked, id, request, "task.Later "+name, content)
+	return i.create(ctx, asked, id, request, "task.Later "+name, content)
 }
 
-// createStored creates a task whose input is stored, even if the client goes meanwhile. The input is deleted if the
-// task is rejected, or exists already: then it has its own. If the outcome is unknown, it stays until it expires.
-func (i *Intake) createStored(ctx context.Context, asked Asked, id task.ID, request task.Request, name, content string) (es.Result, error) {
-	result, err := i.create(context.WithoutCancel(ctx), asked, id, request, name, content)
+// create creates a task, even if the client goes meanwhile. Its input is deleted if the task is rejected, or exists
+// already: then it has its own. If the outcome is unknown, the input stays until it expires.
+func (i *Intake) create(ctx context.Context, asked rest.Conditions, id task.ID, request task.Request, name, content string) (es.Result, error) {
+	ctx = context.WithoutCancel(ctx)
+	creator, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
+	request.Creator, request.ForOthers = creator, asked.Principal.NamesAnyone()
+	order := es.Request[task.Order]{
+		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
+		IdempotencyKey: asked.IdempotencyKey,
+	}
+	if err == nil {
+		err = erasure.DigestContent(ctx, i.Keys, &order)
+	}
+	var result es.Result
+	if err == nil {
+		result, err = i.Handle(ctx, order)
+	}
 	unknown := slices.Contains([]es.Kind{es.Unavailable, es.Inconsistent, es.Internal}, es.KindOf(err))
 	if err == nil && result.Key.ID != id.String() || err != nil && !unknown {
 		i.deleteInput(ctx, asked.Caller.Tenant, id)
@@ -134,27 +140,11 @@ func (i *Intake) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) 
 
 // Cancel handles [task.Cancel], and deletes the task's input.
 func (i *Intake) Cancel(ctx context.Context, request es.Request[task.Order]) (es.Result, error) {
-	result, err := i.Handler.Handle(ctx, request)
+	result, err := i.Handle(ctx, request)
 	if err == nil {
 		i.deleteInput(ctx, request.Caller.Tenant, task.IDOf(result.Key))
 	}
 	return result, err
-}
-
-func (i *Intake) create(ctx context.Context, asked Asked, id task.ID, request task.Request, name, content string) (es.Result, error) {
-	creator, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
-	if err != nil {
-		return es.Result{}, err
-	}
-	request.Creator, request.ForOthers = creator, asked.ForOthers
-	order := es.Request[task.Order]{
-		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
-		IdempotencyKey: asked.IdempotencyKey,
-	}
-	if err := erasure.DigestContent(ctx, i.Keys, &order); err != nil {
-		return es.Result{}, err
-	}
-	return i.Handler.Handle(ctx, order)
 }
 
 // Find returns a task of the caller's executor, or [task.ErrTaskNotFound].
@@ -166,16 +156,13 @@ func (i *Intake) Find(ctx context.Context, caller es.Caller, id task.ID) (Detail
 	return found, err
 }
 
-// Result yields the result of the executor's finished task part by part. Before the first part it may fail with
-// [task.ErrTaskNotFound], [ErrTaskNotFinished] or [ErrResultGone].
-func (i *Intake) Result(ctx context.Context, caller es.Caller, id task.ID) (iter.Seq2[[]byte, error], error) {
-	found, err := i.Find(ctx, caller, id)
+// Result yields the result of a finished task part by part. Before the first part it may fail with [ErrTaskNotFinished]
+// or [ErrResultGone].
+func (i *Intake) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, error], error) {
 	switch {
-	case err != nil:
-		return nil, err
 	case !found.Finished():
 		return nil, ErrTaskNotFinished
-	case i.Clock().After(expiryOf(id)):
+	case i.Clock().After(expiryOf(found.ID)):
 		return nil, ErrResultGone
 	}
 	return func(yield func([]byte, error) bool) {
@@ -190,11 +177,7 @@ func (i *Intake) Result(ctx context.Context, caller es.Caller, id task.ID) (iter
 
 // resultPart reads a part of a task's result; it is empty for a part of an import without rejections.
 func (i *Intake) resultPart(ctx context.Context, found Details, number uint64) ([]byte, error) {
-	content, exists, err := i.Events.Part(ctx, found.Tenant, fileOf(found.Tenant, "", found.ID, resultFile).Name, number)
-	if err != nil || !exists {
-		return nil, err
-	}
-	content, err = i.unseal(ctx, found.Tenant, content)
+	content, _, err := i.part(ctx, found.Tenant, fileOf(found.Tenant, "", found.ID, resultFile).Name, number)
 	switch {
 	case errors.Is(err, account.ErrAccountErased):
 		return []byte(`"` + erasure.Erased + "\"\n"), nil

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -20,34 +21,20 @@ const (
 	respondAsync      = "respond-async"
 )
 
-// prefersLater reports whether the client does not want to wait for the command.
-func prefersLater(header http.Header) bool {
-	for _, value := range header.Values(prefer) {
-		for preference := range strings.SplitSeq(value, ",") {
-			name, _, _ := strings.Cut(preference, ";")
-			if strings.EqualFold(strings.TrimSpace(name), respondAsync) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// prefersLater matches the header of a client that does not want to wait for the command.
+var prefersLater = regexp.MustCompile(`(?i)(^|,)\s*` + respondAsync + `\s*([;,]|$)`)
 
 // Accept makes tasks of the commands whose clients prefer that, and passes the others on.
 func (i *Intake) Accept(next rest.Perform) rest.Perform {
 	return func(ctx context.Context, header http.Header, r rest.Request) (rest.Reply, error) {
-		if !r.Operation.IsOrdinary() || !prefersLater(header) {
+		if !r.Operation.IsOrdinary() || !prefersLater.MatchString(strings.Join(header.Values(prefer), ",")) {
 			return next(ctx, header, r)
 		}
-		result, err := i.Later(ctx, askedOf(r.Conditions), Later{
+		reply, err := accepted(i.Later(ctx, r.Conditions, Later{
 			Path: r.Operation.Path, Body: r.Body, IdempotencyKey: r.IdempotencyKey, IfVersion: r.IfVersion,
-		}, r.Name, r.Content)
-		if err != nil {
-			return rest.Reply{}, err
-		}
-		reply := rest.ReplyOf(result, acceptedOf(result))
+		}, r.Name, r.Content))
 		reply.Status, reply.Header[preferenceApplied] = http.StatusAccepted, respondAsync
-		return reply, nil
+		return reply, err
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/interfaceadaptor/rest"
 )
@@ -21,14 +22,16 @@ import (
 // services. It is safe for concurrent use.
 type Lines struct {
 	operations map[string]rest.Operation
-	source     string
 	timeout    time.Duration
 	log        *slog.Logger
 }
 
-// NewLines returns the commands of the aggregates. source is the program's name, timeout limits a command.
-func NewLines(aggregates []rest.Aggregate, source string, timeout time.Duration, log *slog.Logger) *Lines {
-	l := &Lines{operations: map[string]rest.Operation{}, source: source, timeout: timeout, log: log}
+// source is stored with events as the name of the program.
+const source = "tasks"
+
+// NewLines returns the commands of the aggregates. timeout limits a command.
+func NewLines(aggregates []rest.Aggregate, timeout time.Duration, log *slog.Logger) *Lines {
+	l := &Lines{operations: map[string]rest.Operation{}, timeout: timeout, log: log}
 	for _, aggregate := range aggregates {
 		for _, op := range aggregate.Operations {
 			if op.IsOrdinary() {
@@ -39,7 +42,8 @@ func NewLines(aggregates []rest.Aggregate, source string, timeout time.Duration,
 	return l
 }
 
-// Prepare implements [Commands].
+// Prepare parses a command. Commands with the same key are for the same aggregate. A command without a key may be
+// handled in any order.
 func (l *Lines) Prepare(line Line) (key string, handle func(context.Context) (Outcome, error)) {
 	request, err := l.prepare(line)
 	return request.Aggregate, func(ctx context.Context) (Outcome, error) {
@@ -54,7 +58,7 @@ func (l *Lines) Prepare(line Line) (key string, handle func(context.Context) (Ou
 }
 
 func (l *Lines) prepare(line Line) (rest.Request, error) {
-	if line.Erased {
+	if string(line.Raw) == erasure.Erased {
 		return rest.Request{}, account.ErrAccountErased
 	}
 	path, body := line.Path, json.RawMessage(line.Body)
@@ -75,7 +79,7 @@ func (l *Lines) prepare(line Line) (rest.Request, error) {
 	c := rest.Conditions{Caller: line.Caller, IfVersion: line.IfVersion, IdempotencyKey: line.IdempotencyKey, Principal: admission.Principal{
 		Account: creator, Tenant: line.Caller.Tenant, Rights: []admission.Right{admission.Write}, ActsForOthers: line.ForOthers,
 	}}
-	c.Caller.Source = l.source + " " + path
+	c.Caller.Source = source + " " + path
 	return op.Prepare(c, body)
 }
 

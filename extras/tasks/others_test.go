@@ -87,7 +87,7 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 	begin := func() task.ID {
 		t.Helper()
 		asked := asked()
-		asked.ForOthers = true
+		asked.Principal.ActsForOthers = true
 		result, err := w.intake().Import(t.Context(), asked, strings.NewReader(input))
 		return created(t, result, err)
 	}
@@ -139,7 +139,7 @@ func TestAPartOfAResultFitsIntoAnItem(t *testing.T) {
 		w.problem = `{"code":"` + strings.Repeat("x", 10*len(line)) + `"}`
 		large := strings.Replace(line, "!", strings.Repeat("!", tasks.MaxLine-len(line)), 1)
 		asked := asked()
-		asked.ForOthers = true
+		asked.Principal.ActsForOthers = true
 		result, err := w.intake().Import(t.Context(), asked, strings.NewReader(strings.Repeat(line, 110)+large+strings.Repeat(line, 500)))
 		w.finish(t, created(t, result, err))
 		for name, content := range w.files {

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"iter"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/extras/tasks/task"
@@ -33,22 +32,6 @@ func (r Reader) Task(ctx context.Context, viewer query.Viewer, id task.ID) (Row,
 // Tasks returns a page of the viewer's tasks, latest first.
 func (r Reader) Tasks(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[Row], error) {
 	return queryreader.Page(ctx, r.readModel, shown, ofCreator, page, viewer.Tenant.String(), viewer.User.String())
-}
-
-// Changes yields a task of the viewer's: its current state, then a state after each change, until it is finished. The
-// sequence also ends with the first error, and without one when ctx ends.
-func (r Reader) Changes(ctx context.Context, queries *query.Queries, viewer query.Viewer, id task.ID) iter.Seq2[Row, error] {
-	read := func(ctx context.Context) (Row, uint64, error) {
-		found, err := r.Task(ctx, viewer, id)
-		return found, found.Version, err
-	}
-	return func(yield func(Row, error) bool) {
-		for seen, err := range query.Changes(ctx, queries, task.Key(viewer.Tenant, id), read) {
-			if !yield(seen, err) || seen.Finished() {
-				return
-			}
-		}
-	}
 }
 
 // Versions lets consistency tokens name tasks.

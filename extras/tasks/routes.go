@@ -29,11 +29,9 @@ type TaskReply struct {
 	TaskID string `json:"task_id" doc:"The task." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 }
 
-func acceptedOf(r es.Result) TaskReply { return TaskReply{r.Key.ID} }
-
 // accepted is the reply to what has become a task.
 func accepted(r es.Result, err error) (rest.Reply, error) {
-	return rest.ReplyOf(r, acceptedOf(r)), err
+	return rest.ReplyOf(r, TaskReply{r.Key.ID}), err
 }
 
 type cancelTask struct {
@@ -56,7 +54,7 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 		}))
 	}
 	export := func(ctx context.Context, c rest.Conditions, body exportThread) (rest.Reply, error) {
-		return accepted(intake.Export(ctx, askedOf(c), body.Thread))
+		return accepted(intake.Export(ctx, c, body.Thread))
 	}
 	return rest.Aggregate{
 		Name: "tasks", About: "Long work: many commands at once, the history of a thread, and commands whose answer is fetched later.",
@@ -87,24 +85,19 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 					tooLarge, malformedBody, &ident.InvalidError{Field: "line 7", Reason: "must have at most 67584 bytes"},
 					account.ErrAccountErased, ErrNoRoom, es.ErrKeyReused, es.ErrConcurrentUpdate,
 				},
-				Serve: importLines(intake),
+				Serve: intake.serveImport,
 			},
 			{
 				Path: "/tasks/{task_id}", Summary: "A task", Description: "How far a task is. Its creator only.",
-				Gives: rest.MediaJSON, Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Serve: getTask(intake),
+				Gives: rest.MediaJSON, Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Serve: intake.serveTask,
 			},
 			{
 				Path: "/tasks/{task_id}/result", Summary: "The result of a task",
 				Description: "Of an import: the rejected lines with their numbers and problems. Of an export: the events of the thread. Of a command: its answer, or its problem. One JSON a line; kept for 7 days. Its creator only.",
-				Gives:       mediaNDJSON, Rejections: []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Serve: getResult(intake, log),
+				Gives:       mediaNDJSON, Rejections: []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Serve: serveResult(intake, log),
 			},
 		},
 	}
-}
-
-// askedOf is who asks for a task.
-func askedOf(c rest.Conditions) Asked {
-	return Asked{Caller: c.Caller, ForOthers: c.Principal.NamesAnyone(), IdempotencyKey: c.IdempotencyKey}
 }
 
 var (
@@ -115,22 +108,19 @@ var (
 // importTimeout limits an import's upload.
 const importTimeout = 5 * time.Minute
 
-func importLines(intake *Intake) rest.Server {
-	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-		if r.ContentLength > MaxImport {
-			return tooLarge
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), importTimeout)
-		defer cancel()
-		deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
-		_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
-		result, err := intake.Import(ctx, askedOf(c), arriving{http.MaxBytesReader(w, r.Body, MaxImport)})
-		if err != nil {
-			return err
-		}
-		rest.ReplyOf(result, acceptedOf(result)).Write(w, http.StatusAccepted)
-		return nil
+func (i *Intake) serveImport(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+	if r.ContentLength > MaxImport {
+		return tooLarge
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), importTimeout)
+	defer cancel()
+	deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
+	_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
+	reply, err := accepted(i.Import(ctx, c, arriving{http.MaxBytesReader(w, r.Body, MaxImport)}))
+	if err == nil {
+		reply.Write(w, http.StatusAccepted)
+	}
+	return err
 }
 
 // arriving is a body whose errors are problems.
@@ -163,43 +153,36 @@ type taskAnswer struct {
 
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// named is the task that a request names.
-func named(r *http.Request) (task.ID, error) {
+// named returns the task that a request names.
+func (i *Intake) named(r *http.Request, c rest.Conditions) (Details, error) {
 	id, err := ident.Parse[task.Task](r.PathValue("task_id"))
 	if err != nil {
-		err = task.ErrTaskNotFound // as everything that is no task
+		return Details{}, task.ErrTaskNotFound // as everything that is no task
 	}
-	return id, err
+	return i.Find(r.Context(), c.Caller, id)
 }
 
-func getTask(intake *Intake) rest.Server {
-	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-		id, err := named(r)
-		if err != nil {
-			return err
-		}
-		found, err := intake.Find(r.Context(), c.Caller, id)
-		if err != nil {
-			return err
-		}
+func (i *Intake) serveTask(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+	found, err := i.named(r, c)
+	if err == nil {
 		rest.Reply{Body: taskAnswer{
-			TaskID: id.String(), Kind: string(found.Kind), Status: string(found.Status), Done: found.Done, Total: found.Total, Rejected: found.Rejected,
+			TaskID: found.ID.String(), Kind: string(found.Kind), Status: string(found.Status), Done: found.Done, Total: found.Total, Rejected: found.Rejected,
 			Message: found.Message, CreatedAt: found.CreatedAt.Format(timeLayout), UpdatedAt: found.UpdatedAt.Format(timeLayout), CreatedBy: found.CreatedBy.String(),
 		}}.Write(w, http.StatusOK)
-		return nil
 	}
+	return err
 }
 
 // partTimeout is how long a client may take to receive a part of a result.
 const partTimeout = 30 * time.Second
 
-func getResult(intake *Intake, log *slog.Logger) rest.Server {
+func serveResult(intake *Intake, log *slog.Logger) rest.Server {
 	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-		id, err := named(r)
+		found, err := intake.named(r, c)
 		if err != nil {
 			return err
 		}
-		parts, err := intake.Result(r.Context(), c.Caller, id)
+		parts, err := intake.Result(r.Context(), found)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
-	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -78,9 +77,7 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 	}
 	created, begins := recorded.Event.(task.Created)
 	switch {
-	case begins && exists:
-		return row, errors.New("the task exists already")
-	case begins:
+	case begins && !exists:
 		r := created.Request
 		by.CreatedBy = r.Creator
 		return Row{
@@ -94,7 +91,8 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 	}
 	progress := func(p task.Progress) { row.Done, row.Total, row.Rejected = p.Done, p.Total, p.Rejected }
 	switch e := recorded.Event.(type) {
-	case task.Created: // see above
+	case task.Created:
+		return row, errors.New("the task exists already")
 	case task.Started:
 		row.Status = task.Running
 	case task.Progressed:
@@ -111,26 +109,17 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 	return row, nil
 }
 
-// Unfinished returns the keys of tasks of these kinds that are not finished, as far as the read model knows: at most
-// limit of them, the oldest first, without those of some tenants.
-func Unfinished(ctx context.Context, db *sqlx.DB, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
-	args := []any{string(task.Queued), string(task.Running)}
-	for _, kind := range kinds {
-		args = append(args, string(kind))
-	}
-	others := ""
-	if len(without) > 0 {
-		others = " AND t.tenant_code NOT IN (" + database.Marks(len(without)) + ")"
-		for _, tenant := range without {
-			args = append(args, tenant.String())
+// Unfinished returns [Ports.Unfinished] of the rows.
+func Unfinished(db *sqlx.DB) func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
+	return func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) (keys []es.AggregateID, err error) {
+		query, args, err := sqlx.In("SELECT "+Rows.List("t")+" FROM tasks t WHERE t.status IN (?) AND t.kind IN (?) AND t.tenant_code NOT IN (?) "+
+			"ORDER BY t.created_at, t.id LIMIT ?", []task.Status{task.Queued, task.Running}, kinds, append(without[:len(without):len(without)], "no tenant"), limit)
+		if err == nil {
+			err = Rows.Query(ctx, db, func(row Row) { keys = append(keys, task.Key(row.Tenant, row.ID)) }, query, args...)
 		}
+		if err != nil {
+			err = fmt.Errorf("look for tasks to do: %w", err)
+		}
+		return keys, err
 	}
-	var keys []es.AggregateID
-	err := Rows.Query(ctx, db, func(row Row) { keys = append(keys, task.Key(row.Tenant, row.ID)) },
-		"SELECT "+Rows.List("t")+" FROM tasks t WHERE t.status IN (?, ?) AND t.kind IN ("+database.Marks(len(kinds))+")"+others+" ORDER BY t.created_at, t.id LIMIT ?",
-		append(args, limit)...)
-	if err != nil {
-		return nil, fmt.Errorf("look for tasks to do: %w", err)
-	}
-	return keys, nil
 }

@@ -50,7 +50,7 @@ func TestRowsOfTasks(t *testing.T) {
 			if err != nil || len(stored) != 1 || stored[0].UpdatedIP != last.ClientIP || stored[0].CreatedIP != "192.0.2.1" || stored[0].RequestID != "a request" || stored[0].Source != "a test" {
 				t.Errorf("the audit after %T: %+v, %v", step.event, stored, err)
 			}
-			unfinished, err := tasks.Unfinished(t.Context(), db.DB, []task.Kind{task.Import}, nil, 10)
+			unfinished, err := tasks.Unfinished(db.DB)(t.Context(), []task.Kind{task.Import}, nil, 10)
 			if err != nil || slices.Contains(unfinished, task.Key("", id)) != (step.status != task.Failed) {
 				t.Errorf("to do after %T: %v, %v", step.event, unfinished, err)
 			}

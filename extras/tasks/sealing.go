@@ -13,6 +13,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/interfaceadaptor/rest"
 )
 
 // Clients' requests and answers contain people's texts, so parts are stored sealed with the key of the task's creator.
@@ -41,86 +42,53 @@ func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts 
 	return s.put(ctx, file, first, parts...)
 }
 
-// unseal opens a part: as a whole, or the texts in it. A part of an erased creator is [account.ErrAccountErased].
-func (s Store) unseal(ctx context.Context, tenant es.Tenant, part []byte) ([]byte, error) {
-	if !erasure.IsSealed(string(part)) {
-		return s.Keys.OpenJSON(ctx, tenant, part)
+// part reads a part of a file and opens it: as a whole, or the texts in it. A part of an erased creator is
+// [account.ErrAccountErased].
+func (s Store) part(ctx context.Context, tenant es.Tenant, name string, number uint64) (content []byte, exists bool, err error) {
+	content, exists, err = s.Events.Part(ctx, tenant, name, number)
+	if err != nil || !exists {
+		return nil, false, err
 	}
-	opened, err := s.Keys.OpenOne(ctx, tenant, string(part))
+	if !erasure.IsSealed(string(content)) {
+		content, err = s.Keys.OpenJSON(ctx, tenant, content)
+		return content, true, err
+	}
+	opened, err := s.Keys.OpenOne(ctx, tenant, string(content))
 	if err == nil && opened == erasure.Erased {
 		err = account.ErrAccountErased
 	}
-	return []byte(opened), err
+	return []byte(opened), true, err
 }
 
-// erasedLine replaces a line of an erased author.
-var erasedLine = []byte(erasure.Erased)
-
-// sealOthers seals the lines of a part that are in the name of others.
-func (i *Intake) sealOthers(ctx context.Context, asked Asked, file string, number uint64, p linesPart) (linesPart, error) {
-	if i.Keys == nil || !asked.ForOthers {
+// sealOthers seals the lines of a part that are in the name of others, each with its author's key. The line of an
+// erased author becomes [erasure.Erased].
+func (i *Intake) sealOthers(ctx context.Context, asked rest.Conditions, file string, number uint64, p linesPart) (linesPart, error) {
+	if i.Keys == nil || !asked.Principal.NamesAnyone() {
 		return p, nil
 	}
-	lines := bytes.Split(p, []byte("\n")) // the first one is the number of the first line and has no author
+	lines := strings.Split(string(p), "\n") // the first one is the number of the first line and has no author
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(linesAtOnce)
 	for n, line := range lines {
-		if erasure.IsSealed(string(bytes.TrimSpace(line))) { // not by this program: never open it
-			lines[n] = append([]byte("\uFFFD"), line...)
-			continue
+		author := authorOf([]byte(line))
+		switch {
+		case erasure.IsSealed(strings.TrimSpace(line)): // not by this program: never open it
+			lines[n] = "\uFFFD" + line
+		case author != "" && author != asked.Caller.Executor:
+			group.Go(func() (err error) {
+				lines[n], err = i.Keys.Seal(groupCtx, asked.Caller.Tenant, author, fmt.Sprintf("%s %d %d", file, number, n), line)
+				if errors.Is(err, erasure.ErrErased) {
+					lines[n], err = erasure.Erased, nil
+				}
+				return err
+			})
 		}
-		group.Go(func() (err error) {
-			lines[n], err = i.sealLine(groupCtx, asked.Caller, fmt.Sprintf("%s %d %d", file, number, n), line)
-			return err
-		})
 	}
 	err := group.Wait()
-	return bytes.Join(lines, []byte("\n")), err
-}
-
-// sealLine seals a line with its author's key, if that is not the creator; erasedLine if the author is erased.
-func (s Store) sealLine(ctx context.Context, creator es.Caller, place string, line []byte) ([]byte, error) {
-	author := authorOf(line)
-	if author == "" || author == creator.Executor {
-		return line, nil
-	}
-	sealed, err := s.Keys.Seal(ctx, creator.Tenant, author, place, string(line))
-	if errors.Is(err, erasure.ErrErased) {
-		return erasedLine, nil
-	}
-	return []byte(sealed), err
-}
-
-// openOthers opens the lines of a part that sealOthers sealed. Lines of erased authors become erasedLine.
-func (r *run) openOthers(ctx context.Context, p linesPart) (linesPart, error) {
-	if r.ports.Keys == nil || !r.Request.ForOthers {
-		return p, nil
-	}
-	lines := strings.Split(string(p), "\n")
-	var texts []erasure.Text
-	for n := range lines {
-		if erasure.IsSealed(lines[n]) {
-			texts = append(texts, erasure.Text{Value: &lines[n]})
-		}
-	}
-	err := r.ports.Keys.Open(ctx, r.Tenant, texts)
 	return linesPart(strings.Join(lines, "\n")), err
 }
 
-// sealRejected seals a rejected line if it is in the name of another account.
-func (r *run) sealRejected(ctx context.Context, line *rejectedLine) error {
-	request, isJSON := line.Request.(json.RawMessage)
-	if !isJSON || r.ports.Keys == nil || !r.Request.ForOthers {
-		return nil
-	}
-	sealed, err := r.ports.sealLine(ctx, r.caller, fmt.Sprintf("%s %d", r.file(resultFile).Name, line.Line), request)
-	if !bytes.Equal(sealed, request) {
-		line.Request, line.Sealed = nil, string(sealed)
-	}
-	return err
-}
-
-// openRejected opens the lines of a result that sealRejected sealed.
+// openRejected opens the sealed lines of a result.
 func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte) ([]byte, error) {
 	if !bytes.Contains(result, []byte(`"sealed":`)) {
 		return result, nil
@@ -143,7 +111,7 @@ func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte
 	}
 	for n := range lines {
 		if opened := lines[n].Sealed; opened != "" {
-			lines[n].Request, lines[n].Sealed = requestOf([]byte(opened)), ""
+			lines[n].Request, lines[n].Sealed = requestOf(opened), ""
 		}
 	}
 	return encodeRejected(lines)

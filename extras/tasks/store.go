@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"time"
 
@@ -17,29 +16,18 @@ import (
 
 // Store is where tasks, their inputs and results are. All fields but Keys are required. It is safe for concurrent use.
 type Store struct {
-	Handler Orders
-	Events  EventStore
-	Threads Threads
-	Keys    *erasure.Keyring // nil: erasure is off
+	Events EventStore
+	Keys   *erasure.Keyring // nil: erasure is off
+	// Handle handles commands on tasks.
+	Handle func(context.Context, es.Request[task.Order]) (es.Result, error)
+	// Thread reads the latest state of a thread.
+	Thread func(context.Context, es.AggregateID) (es.State[thread.Thread], error)
 }
 
-// Orders handles commands on tasks.
-type Orders interface {
-	Handle(ctx context.Context, request es.Request[task.Order]) (es.Result, error)
-}
-
-// EventStore is the part of [es.Store] that the events of tasks and threads are read from, with the inputs and results
-// of tasks.
+// EventStore is the part of [es.Store] that has the events of tasks and threads, and the inputs and results of tasks.
 type EventStore interface {
-	Head(ctx context.Context, id es.AggregateID) (es.Head, error)
-	Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error]
-	EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error]
+	es.Reader
 	es.Spool
-}
-
-// Threads reads the latest state of threads.
-type Threads interface {
-	Reload(ctx context.Context, id es.AggregateID) (es.State[thread.Thread], error)
 }
 
 // ErrNoRoom: the inputs and results of the creator's or the tenant's tasks hold too many bytes.
@@ -114,7 +102,7 @@ func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found De
 
 // checkExport returns why the executor may not export the thread.
 func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) error {
-	state, err := s.Threads.Reload(ctx, chat.ThreadKey(by.Tenant, id))
+	state, err := s.Thread(ctx, chat.ThreadKey(by.Tenant, id))
 	if err != nil {
 		return err
 	}
@@ -127,8 +115,7 @@ func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) erro
 
 // Line is a command as a client sends it, with its conditions.
 type Line struct {
-	Raw    []byte // the line of an import, as sent; or empty
-	Erased bool   // the author is erased, and the line with it
+	Raw []byte // the line of an import, as sent; [erasure.Erased] with its author; or empty
 	Later
 	Caller    es.Caller // the executor is the task's creator
 	ForOthers bool      // the command may name another executor
@@ -146,11 +133,4 @@ type Later struct {
 type Outcome struct {
 	Body     []byte
 	Rejected string // for people: the reason of the rejection; empty: it was accepted
-}
-
-// Commands handles commands like those of clients.
-type Commands interface {
-	// Prepare parses a command. Commands with the same key are for the same aggregate. A command without a key may be
-	// handled in any order.
-	Prepare(line Line) (key string, handle func(context.Context) (Outcome, error))
 }

@@ -27,10 +27,11 @@ type Ports struct {
 	// of a slow import, so it caches. Default: all may.
 	IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
 	Store
-	Commands Commands
-	Log      *slog.Logger
-	// Source is the program's name, which is stored with events.
-	Source string
+	// Prepare parses a command of a task: see [Lines].
+	Prepare func(Line) (key string, handle func(context.Context) (Outcome, error))
+	// Finish completes the commands in progress once no task is executed any more.
+	Finish func(context.Context)
+	Log    *slog.Logger
 	// Look is the interval of polls for unfinished tasks without Wake. Default: 500 ms.
 	Look time.Duration
 	// Retry is the pause after the first failure of a task; it doubles up to 60 times as long. Default: 1 s.
@@ -86,7 +87,11 @@ func (w *Worker) Run(ctx context.Context) {
 	}
 	working.Go(func() { w.deleteExpired(ctx) })
 	working.Wait()
+	w.ports.Finish(ctx)
 }
+
+// Check implements [esrun.Consumer]: the rows of tasks tell how they are.
+func (*Worker) Check(context.Context) (found esrun.Status, err error) { return found, nil }
 
 // expiryEvery is the interval at which expired inputs and results are deleted.
 const expiryEvery = 10 * time.Minute
@@ -192,7 +197,7 @@ func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error 
 		return nil
 	}
 	r := &run{Worker: w, Details: found, caller: found.Envelope.Caller, reported: time.Now()}
-	r.caller.Source, r.caller.CausationID = w.ports.Source, found.Envelope.EventID
+	r.caller.Source, r.caller.CausationID = source, found.Envelope.EventID
 	if err == nil {
 		err = r.try(ctx)
 	}
@@ -238,12 +243,8 @@ func (r *run) try(ctx context.Context) error {
 
 // isFinal reports whether a retry would fail in the same way.
 func isFinal(err error) bool {
-	for _, again := range []error{task.ErrTaskFinished, task.ErrTaskOvertaken, es.ErrConcurrentUpdate} {
-		if errors.Is(err, again) {
-			return false
-		}
-	}
-	return slices.Contains([]es.Kind{es.NotFound, es.Forbidden, es.Conflict, es.Invalid}, es.KindOf(err))
+	isOvertaken := errors.Is(err, task.ErrTaskFinished) || errors.Is(err, task.ErrTaskOvertaken) || errors.Is(err, es.ErrConcurrentUpdate)
+	return !isOvertaken && slices.Contains([]es.Kind{es.NotFound, es.Forbidden, es.Conflict, es.Invalid}, es.KindOf(err))
 }
 
 func (r *run) work(ctx context.Context) error {
@@ -264,19 +265,16 @@ func (r *run) file(what string) es.File { return fileOf(r.Tenant, r.CreatedBy.St
 
 // input reads a part of the task's input. It fails with errInputGone if the part has expired.
 func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
-	stored, exists, err := r.ports.Events.Part(ctx, r.Tenant, r.file(inputFile).Name, number)
+	content, exists, err := r.ports.part(ctx, r.Tenant, r.file(inputFile).Name, number)
 	if err == nil && !exists {
 		err = errInputGone
 	}
-	if err != nil {
-		return nil, err
-	}
-	return r.ports.unseal(ctx, r.Tenant, stored)
+	return content, err
 }
 
 // order sends a command on the task.
 func (r *run) order(ctx context.Context, order task.Order) error {
-	_, err := r.ports.Handler.Handle(ctx, es.Request[task.Order]{Caller: r.caller, ID: r.ID.String(), Command: order, Name: task.OrderName(order)})
+	_, err := r.ports.Handle(ctx, es.Request[task.Order]{Caller: r.caller, ID: r.ID.String(), Command: order, Name: task.OrderName(order)})
 	return err
 }
 
@@ -308,27 +306,13 @@ func (r *run) checkTenant(ctx context.Context) error {
 }
 
 // Consume returns the consumer that executes tasks while its process has the turn, and looks for tasks when some have
-// changed. finish completes the commands in progress.
-func Consume(turn *esrun.Turn, ports Ports, finish func(context.Context)) esrun.Consumer {
-	c := consumer{NewWorker(ports), finish}
+// changed.
+func Consume(turn *esrun.Turn, ports Ports) esrun.Consumer {
+	w := NewWorker(ports)
 	turn.OnChange(func(changed []projection.Head) {
 		if slices.ContainsFunc(changed, func(head projection.Head) bool { return head.Key.Type == task.AggregateType }) {
-			c.Wake()
+			w.Wake()
 		}
 	})
-	return c
+	return w
 }
-
-type consumer struct {
-	*Worker
-	finish func(context.Context)
-}
-
-// Run executes tasks until ctx ends, then finishes the current commands.
-func (c consumer) Run(ctx context.Context) {
-	c.Worker.Run(ctx)
-	c.finish(ctx)
-}
-
-// Check implements [esrun.Consumer]: the rows of tasks tell how they are.
-func (consumer) Check(context.Context) (found esrun.Status, err error) { return found, nil }

@@ -23,6 +23,8 @@ import (
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/admission"
+	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/tests/codectest"
 )
 
@@ -38,6 +40,7 @@ func user(text string) ident.UserID {
 
 // world is an event store in memory, with the effects of lines and the faults for workers.
 type world struct {
+	es.Reader
 	mutex   sync.Mutex
 	states  map[string]task.Task
 	journal map[string][]es.Entry // of tasks, by id
@@ -65,7 +68,7 @@ func newWorld() *world {
 	return &world{states: map[string]task.Task{}, journal: map[string][]es.Entry{}, kinds: map[string]task.Kind{}, files: map[string][]byte{}, applied: map[string]int{}, byKey: map[string]es.Result{}, problem: `{"code":"rejected"}`}
 }
 
-// Handle implements [tasks.Orders].
+// Handle handles a command on a task.
 func (w *world) Handle(ctx context.Context, r es.Request[task.Order]) (es.Result, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -189,10 +192,10 @@ func (w *world) held() (parts int) {
 	return parts
 }
 
-// Prepare implements [tasks.Commands]. A line is {"key","text"}, or has them in its body; a text
+// Prepare parses a line. A line is {"key","text"}, or has them in its body; a text
 // with a ! is rejected.
 func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.Outcome, error)) {
-	if line.Erased {
+	if string(line.Raw) == erasure.Erased {
 		return "", func(context.Context) (tasks.Outcome, error) {
 			return tasks.Outcome{Body: []byte(`{"code":"erased"}`), Rejected: "its author is erased"}, nil
 		}
@@ -230,7 +233,7 @@ func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.O
 	}
 }
 
-// Reload implements [tasks.Threads].
+// Reload returns a thread whose only Admin is ada.
 func (w *world) Reload(context.Context, es.AggregateID) (state es.State[thread.Thread], err error) {
 	name, err := writing.ParseName("plans")
 	if err == nil && w.denied == nil {
@@ -240,7 +243,7 @@ func (w *world) Reload(context.Context, es.AggregateID) (state es.State[thread.T
 }
 
 func (w *world) store() tasks.Store {
-	return tasks.Store{Handler: w, Events: w, Threads: w, Keys: w.keys}
+	return tasks.Store{Events: w, Keys: w.keys, Handle: w.Handle, Thread: w.Reload}
 }
 
 func (w *world) intake() *tasks.Intake { return &tasks.Intake{Store: w.store(), Clock: time.Now} }
@@ -260,8 +263,8 @@ func (w *world) find(t *testing.T, id task.ID) tasks.Details {
 	return found
 }
 
-func asked() tasks.Asked {
-	return tasks.Asked{Caller: es.Caller{Executor: ada.String()}}
+func asked() rest.Conditions {
+	return rest.Conditions{Caller: es.Caller{Executor: ada.String()}, Principal: admission.Principal{Account: ada}}
 }
 
 // created returns the id of a task that was just created.
@@ -295,7 +298,7 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 			return toDo, nil
 		},
 		IsActive: func(context.Context, es.Tenant) (bool, error) { return !w.suspend.Load(), nil },
-		Store:    w.store(), Commands: w, Log: slog.New(slog.DiscardHandler), Source: "tasks",
+		Store:    w.store(), Prepare: w.Prepare, Finish: func(context.Context) {}, Log: slog.New(slog.DiscardHandler),
 		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,
 	})
 	worker.Run(ctx)
@@ -312,7 +315,7 @@ func (w *world) finish(t *testing.T, id task.ID) (tasks.Details, string) {
 	if err != nil || !found.Finished() {
 		t.Fatalf("%+v, %v", found.Row, err)
 	}
-	parts, err := w.intake().Result(t.Context(), es.Caller{Executor: ada.String()}, id)
+	parts, err := w.intake().Result(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"example.com/threads/es/run"
 	"example.com/threads/extras/publishing" // extra:publishing
 	"example.com/threads/extras/tasks"      // extra:tasks
-	"example.com/threads/extras/tasks/task" // extra:tasks
 	"example.com/threads/extras/tenants"    // extra:tenants
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -68,16 +67,13 @@ func (d Databases) taskWorker(s Settings, parts system.Parts) consumer {
 			d.Keys, // extra:erasure
 			settings, es.Settings{CheckClock: d.Store.CheckClock, Logger: log},
 		)
-		const source = "tasks"
 		return tasks.Consume(turn, tasks.Ports{
-			Unfinished: func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error) {
-				return tasks.Unfinished(ctx, d.ReadModel, kinds, without, limit)
-			},
-			Store:    handling.Tasks.Store,
-			Commands: tasks.NewLines(handling.Operations, source, 2*settings.StoreTimeout, log),
-			Log:      log,
-			Source:   source,
-			IsActive: parts.Tenants.Active(tenants.InJournal(d.Store.Gateway, log)), // extra:tenants
-		}, func(ctx context.Context) { handling.Finish(ctx, log) }), nil
+			Unfinished: tasks.Unfinished(d.ReadModel),
+			Store:      handling.Tasks.Store,
+			Prepare:    tasks.NewLines(handling.Operations, 2*settings.StoreTimeout, log).Prepare,
+			Finish:     func(ctx context.Context) { handling.Finish(ctx, log) },
+			Log:        log,
+			IsActive:   parts.Tenants.Active(tenants.InJournal(d.Store.Gateway, log)), // extra:tenants
+		}), nil
 	}
 } // extra:tasks }

@@ -77,7 +77,25 @@ func reasonGiven(cmd *cli.Command) error {
 	return nil
 }
 
-// shownCommand is a failing command of a process for people and programs.
+// stuck is a parked aggregate, or a failing command of a process.
+type stuck struct {
+	of      string // the projection or process
+	target  es.AggregateID
+	event   string // of a command: what caused it; otherwise empty
+	shown   any    // for programs: an operate.Letter or a shownCommand
+	text    string // for people
+	payload []byte // of the dead letter
+}
+
+func parked(l projection.DeadLetter) stuck {
+	return stuck{
+		of: l.Projection, target: l.Key, shown: operate.LetterOf(l), payload: l.Payload,
+		text: fmt.Sprintf("%s is parked on event %d in the projection %s since %s\n%s",
+			whose(l.Key), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), attempts(l.Reason, l.Attempts, l.RetryAt)),
+	}
+}
+
+// shownCommand is a failing command of a process for programs.
 type shownCommand struct {
 	Process       string    `json:"process"`
 	Tenant        string    `json:"tenant"`
@@ -93,65 +111,60 @@ type shownCommand struct {
 	RetryAt       time.Time `json:"retry_at"`
 }
 
-func commandOf(p process.Pending) shownCommand {
-	return shownCommand{
-		Process: p.Process, Tenant: p.Target.Tenant.String(), AID: p.Target.String(), Command: p.Name, EventID: p.EventID, Executor: p.Executor,
-		CausationID: p.CausationID, CorrelationID: p.CorrelationID, Reason: p.Reason, Attempts: p.Attempts, FailingSince: p.FailingSince, RetryAt: p.DueAt,
+func failing(p process.Pending) stuck {
+	return stuck{
+		of: p.Process, target: p.Target, event: p.EventID,
+		shown: shownCommand{
+			p.Process, p.Target.Tenant.String(), p.Target.String(), p.Name, p.EventID, p.Executor, p.CausationID, p.CorrelationID,
+			p.Reason, p.Attempts, p.FailingSince, p.DueAt,
+		},
+		text: fmt.Sprintf("%s: the command %s of the process %s has failed since %s\n%s  event     %s\n",
+			whose(p.Target), p.Name, p.Process, p.FailingSince.Format(time.RFC3339), attempts(p.Reason, p.Attempts, p.DueAt), p.EventID),
 	}
 }
 
-func (c shownCommand) text() string {
-	return fmt.Sprintf("%s: the command %s of the process %s has failed since %s\n  reason    %s\n  attempts  %d, the next at %s\n  event     %s\n",
-		whose(c.Tenant, c.AID), c.Command, c.Process, c.FailingSince.Format(time.RFC3339), c.Reason, c.Attempts, c.RetryAt.Format(time.RFC3339), c.EventID)
+func attempts(reason string, count int, next time.Time) string {
+	return fmt.Sprintf("  reason    %s\n  attempts  %d, the next at %s\n", reason, count, next.Format(time.RFC3339))
 }
 
-func textOfLetter(l operate.Letter) string {
-	return fmt.Sprintf("%s is parked on event %d in the projection %s since %s\n  reason    %s\n  attempts  %d, the next at %s\n",
-		whose(l.Tenant, l.AID), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), l.Reason, l.Attempts, l.RetryAt.Format(time.RFC3339))
-}
-
-// stuck are parked aggregates and failing commands of processes.
-type stuck struct {
-	letters  []projection.DeadLetter
-	commands []process.Pending
-}
-
-// stuck reads those that the argument and the flags select.
-func (c *call) stuck(ctx context.Context) (found stuck, err error) {
-	if found.letters, err = rowstore.Letters(ctx, c.db); err != nil {
-		return found, fmt.Errorf("read the dead letters: %w", err)
+// stuck reads those that the argument and the flags select, parked aggregates first.
+func (c *call) stuck(ctx context.Context) (found []stuck, err error) {
+	letters, err := rowstore.Letters(ctx, c.db)
+	if err != nil {
+		return nil, fmt.Errorf("read the dead letters: %w", err)
 	}
-	if found.commands, err = process.AllFailing(ctx, c.db, maxListed); err != nil {
-		return found, fmt.Errorf("read the commands of processes: %w", err)
+	commands, err := process.AllFailing(ctx, c.db, maxListed)
+	if err != nil {
+		return nil, fmt.Errorf("read the commands of processes: %w", err)
 	}
-	named, event := c.id != es.AggregateID{}, c.cmd.String("event")
-	selected := func(of string, id es.AggregateID) bool {
-		name := c.cmd.String("projection")
-		return (name == "" || of == name) && c.wanted(id) && (!named || id == c.id)
+	for _, each := range letters {
+		found = append(found, parked(each))
 	}
-	found.letters = slices.DeleteFunc(found.letters, func(l projection.DeadLetter) bool {
-		return event != "" || !selected(l.Projection, l.Key)
-	})
-	found.commands = slices.DeleteFunc(found.commands, func(p process.Pending) bool {
-		return named && p.EventID != event || !selected(p.Process, p.Target)
-	})
-	return found, nil
+	for _, each := range commands {
+		found = append(found, failing(each))
+	}
+	name, event := c.cmd.String("projection"), c.cmd.String("event")
+	return slices.DeleteFunc(found, func(s stuck) bool {
+		isAnother := c.id != es.AggregateID{} && (s.target != c.id || s.event != event)
+		return isAnother || name != "" && s.of != name || !c.wanted(s.target)
+	}), nil
 }
 
 // one reads the one that the argument and the flags name.
 func (c *call) one(ctx context.Context) (stuck, error) {
 	found, err := c.stuck(ctx)
-	if err != nil || found.count() > 0 {
-		return found, err
+	if err != nil {
+		return stuck{}, err
 	}
-	name, aid := c.cmd.String("projection"), whose(c.id.Tenant.String(), c.id.String())
-	if event := c.cmd.String("event"); event != "" {
-		return found, fmt.Errorf("no command of the process %s for %s that follows from the event %q fails; `dead-letters list` tells what does", name, aid, event)
+	if len(found) > 0 {
+		return found[0], nil
 	}
-	return found, fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", aid, name)
+	name, event := c.cmd.String("projection"), c.cmd.String("event")
+	if event != "" {
+		return stuck{}, fmt.Errorf("no command of the process %s for %s that follows from the event %q fails; `dead-letters list` tells what does", name, whose(c.id), event)
+	}
+	return stuck{}, fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", whose(c.id), name)
 }
-
-func (s stuck) count() int { return len(s.letters) + len(s.commands) }
 
 func (c *call) listLetters(ctx context.Context) error {
 	if c.cmd.Bool("skipped") {
@@ -161,24 +174,33 @@ func (c *call) listLetters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.printStuck(found, fmt.Sprintf("%d aggregates are parked, %s commands fail\n", len(found.letters), upTo(len(found.commands))))
+	commands := 0
+	for _, each := range found {
+		if each.event != "" {
+			commands++
+		}
+	}
+	return c.printStuck(found, fmt.Sprintf("%d aggregates are parked, %s commands fail\n", len(found)-commands, upTo(commands)))
 }
 
 // printStuck prints all, and then a text.
-func (c *call) printStuck(found stuck, end string) error {
-	parked, commands := []operate.Letter{}, []shownCommand{}
+func (c *call) printStuck(found []stuck, end string) error {
+	lists := map[string][]any{"parked": {}, "commands": {}}
 	var text strings.Builder
-	for _, each := range found.letters {
-		letter := operate.LetterOf(each.Projection, each)
-		parked = append(parked, letter)
-		text.WriteString(textOfLetter(letter) + next(letter.AID, letter.Tenant, letter.Projection, ""))
+	for _, each := range found {
+		list := "parked"
+		if each.event != "" {
+			list = "commands"
+		}
+		lists[list] = append(lists[list], each.shown)
+		of := each.of
+		if of == chatrows.Projection {
+			of = "" // the default
+		}
+		fmt.Fprintf(&text, "%s  next      %s tells more; `retry` it once its reason is gone, or `skip` it\n",
+			each.text, commandLine("dead-letters show", each.target, "projection", of, "event", each.event))
 	}
-	for _, each := range found.commands {
-		command := commandOf(each)
-		commands = append(commands, command)
-		text.WriteString(command.text() + next(command.AID, command.Tenant, command.Process, command.EventID))
-	}
-	return c.print(found.count() == 0, map[string]any{"parked": parked, "commands": commands}, text.String()+end)
+	return c.print(len(found) == 0, lists, text.String()+end)
 }
 
 // upTo is the number of listed items, marked if there may be more.
@@ -187,15 +209,6 @@ func upTo(n int) string {
 		return fmt.Sprint(n, " or more")
 	}
 	return fmt.Sprint(n)
-}
-
-// next returns the line that says what to do.
-func next(aid, tenant, of, event string) string {
-	if of == chatrows.Projection {
-		of = "" // the default
-	}
-	return fmt.Sprintf("  next      %s tells more; `retry` it once its reason is gone, or `skip` it\n",
-		commandLine("dead-letters show", aid, tenant, "projection", of, "event", event))
 }
 
 // shownSkip is a skipped event of a projection for people and programs, or a skipped command of a process.
@@ -214,28 +227,26 @@ type shownSkip struct {
 
 func (c *call) listSkips(ctx context.Context) error {
 	skips, err := rowstore.Skips(ctx, c.db, maxListed)
+	var commands []process.Skipped
+	if err == nil {
+		commands, err = process.AllSkipped(ctx, c.db, maxListed)
+	}
 	if err != nil {
 		return fmt.Errorf("read what was skipped: %w", err)
 	}
-	commands, err := process.AllSkipped(ctx, c.db, maxListed)
-	if err != nil {
-		return fmt.Errorf("read what was skipped: %w", err)
+	shown, text := []shownSkip{}, strings.Builder{}
+	add := func(id es.AggregateID, what string, s shownSkip) {
+		s.Tenant, s.AID = id.Tenant.String(), id.String()
+		shown = append(shown, s)
+		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n", whose(id), what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
 	}
-	shown := []shownSkip{}
 	for _, s := range skips {
-		shown = append(shown, shownSkip{s.Projection, s.Key.Tenant.String(), s.Key.String(), s.SeqNr, "", s.EventID, s.Cause, s.Reason, s.By, s.At})
+		add(s.Key, fmt.Sprintf("event %d was left out of the projection", s.SeqNr),
+			shownSkip{Projection: s.Projection, SeqNr: s.SeqNr, EventID: s.EventID, Cause: s.Cause, Reason: s.Reason, By: s.By, At: s.At})
 	}
 	for _, s := range commands {
-		shown = append(shown, shownSkip{s.Process, s.Target.Tenant.String(), s.Target.String(), 0, s.Name, s.EventID, s.Cause, s.Reason, s.By, s.At})
-	}
-	var text strings.Builder
-	for _, s := range shown {
-		what := fmt.Sprintf("event %d was left out of the projection", s.SeqNr)
-		if s.Command != "" {
-			what = fmt.Sprintf("the command %s was left out of the process", s.Command)
-		}
-		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n",
-			whose(s.Tenant, s.AID), what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
+		add(s.Target, fmt.Sprintf("the command %s was left out of the process", s.Name),
+			shownSkip{Projection: s.Process, Command: s.Name, EventID: s.EventID, Cause: s.Cause, Reason: s.Reason, By: s.By, At: s.At})
 	}
 	fmt.Fprintf(&text, "%s events and %s commands were skipped\n", upTo(len(skips)), upTo(len(commands)))
 	return c.print(true, map[string]any{"skipped": shown}, text.String())
@@ -246,31 +257,27 @@ func (c *call) showLetter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(found.commands) > 0 {
-		shown := commandOf(found.commands[0])
-		return c.print(false, shown, shown.text()+
-			fmt.Sprintf("  cause     %s\n  executor  %s\n  correlation %s\n", shown.CausationID, shown.Executor, shown.CorrelationID))
+	if p, isCommand := found.shown.(shownCommand); isCommand {
+		return c.print(false, p, found.text+fmt.Sprintf("  cause     %s\n  executor  %s\n  correlation %s\n", p.CausationID, p.Executor, p.CorrelationID))
 	}
-	letter := found.letters[0]
-	payload := letter.Payload
-	if len(payload) == 0 {
-		if payload, err = c.payloadOf(ctx, letter); err != nil {
+	letter := found.shown.(operate.Letter)
+	if len(found.payload) == 0 {
+		if found.payload, err = c.payloadOf(ctx, found.target, letter.SeqNr); err != nil {
 			return err
 		}
 	}
-	shown := operate.LetterOf(letter.Projection, letter)
-	if shown.Event = string(payload); json.Valid(payload) {
-		shown.Event = json.RawMessage(payload)
+	if letter.Event = string(found.payload); json.Valid(found.payload) {
+		letter.Event = json.RawMessage(found.payload)
 	}
-	return c.print(false, shown, textOfLetter(shown)+fmt.Sprintf("  event     %s\n", indent("  ", shown.Event)))
+	return c.print(false, letter, found.text+fmt.Sprintf("  event     %s\n", indent("  ", letter.Event)))
 }
 
 // payloadOf returns the event as stored in the journal.
-func (c *call) payloadOf(ctx context.Context, letter projection.DeadLetter) (payload []byte, err error) {
+func (c *call) payloadOf(ctx context.Context, id es.AggregateID, seqNr uint64) (payload []byte, err error) {
 	if c.store, err = c.Open(ctx, c.log); err != nil {
 		return nil, err
 	}
-	for entry, err := range c.store.Gateway.Entries(ctx, letter.Key, letter.SeqNr-1, letter.SeqNr) {
+	for entry, err := range c.store.Gateway.Entries(ctx, id, seqNr-1, seqNr) {
 		if err != nil {
 			return fmt.Appendf(nil, "it can't be read from the journal: %v", err), nil
 		}
@@ -280,17 +287,15 @@ func (c *call) payloadOf(ctx context.Context, letter projection.DeadLetter) (pay
 }
 
 func (c *call) retryLetter(ctx context.Context) error {
-	read := c.stuck
-	if c.id != (es.AggregateID{}) {
-		read = c.one
+	due, err := c.stuck(ctx)
+	if err == nil && c.id != (es.AggregateID{}) {
+		_, err = c.one(ctx)
 	}
-	due, err := read(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if due.count() == 0 {
-		text := fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails\n", c.cmd.String("projection"))
-		return c.print(true, map[string]any{"parked": []operate.Letter{}, "commands": []shownCommand{}}, text)
+	case len(due) == 0:
+		return c.printStuck(nil, fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails\n", c.cmd.String("projection")))
 	}
 	return c.outcome(ctx)
 }
@@ -304,18 +309,29 @@ const (
 // outcome retries what the argument and the flags select until nothing is stuck or time is up, and prints what still
 // is. More than once, because the first attempt may have begun before the cause was fixed.
 func (c *call) outcome(ctx context.Context) error {
+	store, commands, err := c.queues()
+	if err != nil {
+		return err
+	}
 	for end := time.Now().Add(outcomeWithin); ; {
 		left, err := c.stuck(ctx)
 		switch {
 		case err != nil:
 			return err
-		case left.count() == 0:
+		case len(left) == 0:
 			return c.printStuck(left, "all continue\n")
 		case time.Now().After(end):
 			return c.printStuck(left, "still stuck: if no attempt was made, is the program of this projection or process running?\n")
 		}
-		if err := c.retry(ctx, left); err != nil {
-			return err
+		for _, each := range left {
+			if each.event != "" {
+				err = commands.Retry(ctx, each.target, each.event, time.Now())
+			} else {
+				err = store.Retry(ctx, each.target, time.Now())
+			}
+			if err != nil && !errors.Is(err, rowstore.ErrNotParked) { // it may no longer be stuck
+				return err
+			}
 		}
 		if err := es.Wait(ctx, retryEvery); err != nil {
 			return err
@@ -328,29 +344,6 @@ func (c *call) queues() (*rowstore.Store, *process.Outbox, error) {
 	name := c.cmd.String("projection")
 	store, err := rowstore.New(c.db, name)
 	return store, process.New(c.db, store, name, c.log), err
-}
-
-// retry makes them due. Some may no longer be stuck.
-func (c *call) retry(ctx context.Context, due stuck) error {
-	store, commands, err := c.queues()
-	for _, each := range due.letters {
-		if err == nil {
-			err = unlessGone(store.Retry(ctx, each.Key, time.Now()))
-		}
-	}
-	for _, each := range due.commands {
-		if err == nil {
-			err = unlessGone(commands.Retry(ctx, each.Target, each.EventID, time.Now()))
-		}
-	}
-	return err
-}
-
-func unlessGone(err error) error {
-	if errors.Is(err, rowstore.ErrNotParked) {
-		return nil
-	}
-	return err
 }
 
 // skipper returns who skips: the flag --by, or else the user who runs this program. In a container neither USER nor a
@@ -373,11 +366,10 @@ func (c *call) skipLetter(ctx context.Context) error {
 		return err
 	}
 	reason, by := c.cmd.String("reason"), c.skipper(c.cmd)
-	for _, each := range found.letters {
-		err = store.SkipEvent(ctx, each.Key, each.SeqNr, reason, by, time.Now())
-	}
-	for _, each := range found.commands {
-		err = commands.Skip(ctx, each.Target, each.EventID, reason, by, time.Now())
+	if letter, isParked := found.shown.(operate.Letter); isParked {
+		err = store.SkipEvent(ctx, found.target, letter.SeqNr, reason, by, time.Now())
+	} else {
+		err = commands.Skip(ctx, found.target, found.event, reason, by, time.Now())
 	}
 	if err != nil {
 		return err

@@ -49,31 +49,32 @@ func (c *call) checker() *journalcheck.Checker { return journalcheck.New(c.store
 
 func (c *call) check(ctx context.Context) error {
 	checked, wrong, findings := 0, 0, 0
-	tell := func(_ es.AggregateID, found []journalcheck.Finding) error {
+	tell := func(id es.AggregateID, found []journalcheck.Finding) error {
 		checked++
 		findings += len(found)
 		if len(found) > 0 {
 			wrong++
 		}
 		for _, finding := range found {
-			if err := c.add(finding, textOf(finding)); err != nil {
+			if err := c.add(finding, textOf(id, finding)); err != nil {
 				return err
 			}
 		}
 		c.line.tell("checked %d aggregates, %d findings", checked, findings)
 		return nil
 	}
+	var err error
 	if c.id != (es.AggregateID{}) {
-		found, err := c.checker().Aggregate(ctx, c.id)
-		if err != nil {
-			return err
+		var found []journalcheck.Finding
+		if found, err = c.checker().Aggregate(ctx, c.id); err == nil {
+			err = tell(c.id, found)
 		}
-		if err := tell(c.id, found); err != nil {
-			return err
-		}
-	} else if err := c.checker().All(ctx, c.wanted, tell); err != nil {
-		c.line.clear()
-		return fmt.Errorf("after %d aggregates: %w", checked, err)
+	} else if err = c.checker().All(ctx, c.wanted, tell); err != nil {
+		err = fmt.Errorf("after %d aggregates: %w", checked, err)
+	}
+	c.line.clear()
+	if err != nil {
+		return err
 	}
 	text := fmt.Sprintf("checked %d aggregates: all is well\n", checked)
 	if findings > 0 {
@@ -83,9 +84,9 @@ func (c *call) check(ctx context.Context) error {
 }
 
 // textOf returns a finding as text.
-func textOf(finding journalcheck.Finding) string {
+func textOf(id es.AggregateID, finding journalcheck.Finding) string {
 	return fmt.Sprintf("%s: %s (%s)\n  expected  %s\n  found     %s\n  next      %s\n",
-		whose(finding.Tenant, finding.AID), finding.What, finding.Kind, finding.Expected, finding.Found, finding.Next)
+		whose(id), finding.What, finding.Kind, finding.Expected, finding.Found, finding.Next)
 }
 
 func (c *call) repair(ctx context.Context) error {
@@ -105,7 +106,7 @@ func (c *call) repair(ctx context.Context) error {
 		text.WriteString("there is nothing that a repair could do\n")
 	}
 	for _, finding := range left {
-		text.WriteString(textOf(finding))
+		text.WriteString(textOf(c.id, finding))
 	}
 	isWell := len(left) == 0 && (!dryRun || len(steps) == 0)
 	return c.print(isWell, map[string]any{
@@ -175,8 +176,8 @@ func (c *call) show(ctx context.Context) error {
 		out.Snapshots = append(out.Snapshots, shownSnapshot{stored.Version, stored.Broken})
 	}
 	unseal := func(_ context.Context, _ es.Tenant, payload []byte) ([]byte, error) { return payload, nil }
-	if c.store.Unseal != nil {
-		if unseal, err = c.store.Unseal(ctx); err != nil {
+	if c.Unseal != nil {
+		if unseal, err = c.Unseal(ctx, c.store); err != nil {
 			return err
 		}
 	}

@@ -51,10 +51,6 @@ func checkRebuild(cmd *cli.Command) error {
 }
 
 func (c *call) rebuild(ctx context.Context) error {
-	rows, _, err := c.liveRows()
-	if err != nil {
-		return err
-	}
 	rebuild, err := c.ReadModel.Rebuild(c.db, c.store.Gateway, 0, c.log)
 	if err != nil {
 		return err
@@ -91,7 +87,7 @@ func (c *call) rebuild(ctx context.Context) error {
 	if err != nil {
 		return rebuildAdvice(err)
 	}
-	state, err := rows.RebuildState(ctx)
+	state, err := rebuild.Store.RebuildState(ctx)
 	if err != nil {
 		return err
 	}

@@ -34,15 +34,6 @@ func (o *operator) rows() *cli.Command {
 		}), o.rebuildCommand())
 }
 
-// liveRows returns the rows of the read model, and a projector of them. It logs nothing: what it finds is printed.
-func (c *call) liveRows() (*rowstore.Store, *projection.Projector, error) {
-	rows, err := rowstore.New(c.db, c.ReadModel.Name)
-	if err != nil {
-		return nil, nil, err
-	}
-	return rows, projection.New(rows, projection.JournalReader{Journal: c.store.Gateway}, projection.Options{}, c.ReadModel.Handlers...), nil
-}
-
 // verifier prints differences as they are found.
 type verifier struct {
 	*call
@@ -56,10 +47,12 @@ type verifier struct {
 }
 
 func (c *call) verify(ctx context.Context) error {
-	rows, projector, err := c.liveRows()
+	rows, err := rowstore.New(c.db, c.ReadModel.Name)
 	if err != nil {
 		return err
 	}
+	// It logs nothing: what it finds is printed.
+	projector := projection.New(rows, projection.JournalReader{Journal: c.store.Gateway}, projection.Options{}, c.ReadModel.Handlers...)
 	v := &verifier{call: c, rows: rows, projector: projector, repair: c.cmd.Bool("repair")}
 	if c.id != (es.AggregateID{}) {
 		err = v.one(ctx, c.id)
@@ -123,12 +116,11 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 		v.wrong++
 		v.differences += len(found.Differences) + found.More
 	}
-	tenant, aid := key.Tenant.String(), key.String()
 	for i, d := range found.Differences {
-		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", whose(tenant, aid), d.Row, d.What, d.Expected, d.Found)
+		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", whose(key), d.Row, d.What, d.Expected, d.Found)
 		if i == len(found.Differences)-1 {
 			if found.More > 0 {
-				text += fmt.Sprintf("%s: and %d differences more\n", whose(tenant, aid), found.More)
+				text += fmt.Sprintf("%s: and %d differences more\n", whose(key), found.More)
 			}
 			text += fmt.Sprintf("  next      %s\n", v.next(key, found, repaired))
 		}
@@ -141,7 +133,7 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 }
 
 func (v *verifier) next(key es.AggregateID, found projection.Verified, repaired bool) string {
-	command := func(words string) string { return commandLine(words, key.String(), key.Tenant.String()) }
+	command := func(words string) string { return commandLine(words, key) }
 	switch {
 	case repaired:
 		return "nothing: its rows were rebuilt from the journal"

@@ -21,13 +21,16 @@ import (
 	"example.com/threads/es/run"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/program"
 )
 
 // Settings are what a program gives the commands: its settings, and how it opens its event store.
 type Settings struct {
 	SnapshotEvery int
 	Logger        func(io.Writer) *slog.Logger
-	Open          func(context.Context, *slog.Logger) (*Store, error)
+	Open          func(context.Context, *slog.Logger) (*eventstore.Store, error)
+	// Unseal returns what opens the sealed texts in a payload; nil: none is sealed.
+	Unseal func(context.Context, *eventstore.Store) (func(context.Context, es.Tenant, []byte) ([]byte, error), error)
 	// Types are the aggregate types that the commands know.
 	Types []es.AnyAggregate
 	// ReadModel is the projection of the rows, and Schemas are those of its database.
@@ -35,45 +38,20 @@ type Settings struct {
 	Schemas   []migration.Set
 }
 
-// Store is an open event store.
-type Store struct {
-	Gateway es.Store
-	// Unseal returns what opens the sealed texts in a payload; nil: none is sealed.
-	Unseal func(context.Context) (func(context.Context, es.Tenant, []byte) ([]byte, error), error)
-	Close  func(context.Context) error
-}
-
-var (
-	errUsage = errors.New("wrong usage")
-	// errFound means that something is wrong with the data, and was reported.
-	errFound = errors.New("not all is well; see above")
-)
+// errFound means that something is wrong with the data, and was reported.
+var errFound = program.Exit(3, errors.New("not all is well; see above"))
 
 const exitCodes = `
 Exit code: 0 all is well, 1 something failed, 2 wrong usage, 3 something is wrong with the data, and was reported.
 `
 
-// ExitCode returns the exit code of a program that [Run] has returned err to.
-func ExitCode(err error) int {
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, errUsage):
-		return 2
-	case errors.Is(err, errFound):
-		return 3
-	default:
-		return 1
-	}
-}
-
-// Run runs one command. Results go to stdout, progress and log to stderr.
+// Run runs one command. Results go to stdout, progress and log to stderr. Its error has the exit code.
 func Run(
 	ctx context.Context, read func(*config.Reader) Settings, args []string, getenv func(string) string, stdout, stderr io.Writer,
 ) error {
 	o := &operator{read: read, getenv: getenv, stdout: stdout, stderr: stderr}
-	program := o.program()
-	return program.Run(ctx, append([]string{"threadctl"}, helpFirst(program, args)...))
+	root := o.commands()
+	return root.Run(ctx, append([]string{"threadctl"}, helpFirst(root, args)...))
 }
 
 // helpFirst reduces a call for help to the command and --help, because the library takes an argument before --help for
@@ -115,8 +93,8 @@ func (o *operator) settings(needs int, databaseURL *string) func(*config.Reader)
 	}
 }
 
-// program is the tree of commands.
-func (o *operator) program() *cli.Command {
+// commands is the tree of commands.
+func (o *operator) commands() *cli.Command {
 	root := o.group("threadctl", "reports what is wrong with the data, and repairs it while the programs run",
 		o.journal(), o.snapshots(), o.rows(), o.deadLetters(),
 		o.prune(), // extra:chat
@@ -183,7 +161,7 @@ func usageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 }
 
 func wrong(cmd *cli.Command, problem string) error {
-	return fmt.Errorf("%w: %s; see %s --help", errUsage, problem, cmd.FullName())
+	return fmt.Errorf("%w: %s; see %s --help", program.ErrUsage, problem, cmd.FullName())
 }
 
 // call is one call of a command.
@@ -193,9 +171,9 @@ type call struct {
 	cmd   *cli.Command
 	id    es.AggregateID // of the argument AID and the flag --tenant; zero: there is none
 	log   *slog.Logger
-	store *Store   // nil: the command does not need it
-	db    *sqlx.DB // of the read model; nil: the command does not need it
-	found []any    // what the command reports, with --json
+	store *eventstore.Store // nil: the command does not need it
+	db    *sqlx.DB          // of the read model; nil: the command does not need it
+	found []any             // what the command reports, with --json
 	line  *progressLine
 }
 
@@ -256,18 +234,18 @@ func (c *call) wanted(id es.AggregateID) bool {
 }
 
 // whose names an aggregate for people.
-func whose(tenant, aid string) string {
-	if tenant == "" {
-		return aid
+func whose(id es.AggregateID) string {
+	if id.Tenant == "" {
+		return id.String()
 	}
-	return aid + " of tenant " + tenant
+	return id.String() + " of tenant " + id.Tenant.String()
 }
 
 // commandLine returns a command about an aggregate, quoted, with more flags: names and values. Empty values are left
 // out.
-func commandLine(words, aid, tenant string, more ...string) string {
-	line := words + " " + aid
-	for flag := range slices.Chunk(append([]string{tenantFlag.Name, tenant}, more...), 2) {
+func commandLine(words string, id es.AggregateID, more ...string) string {
+	line := words + " " + id.String()
+	for flag := range slices.Chunk(append([]string{tenantFlag.Name, id.Tenant.String()}, more...), 2) {
 		if flag[1] != "" {
 			line += " --" + flag[0] + " " + flag[1]
 		}

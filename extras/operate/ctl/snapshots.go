@@ -35,8 +35,10 @@ type dueSnapshot struct {
 	Error           string `json:"error,omitempty"` // why writing failed
 }
 
-func dueOf(head es.AggregateHead) dueSnapshot {
-	return dueSnapshot{Tenant: head.ID.Tenant.String(), AID: head.ID.String(), Version: head.Version, SnapshotVersion: head.SnapshotVersion}
+// addDue reports an aggregate: why writing failed, if it did, and a text.
+func (c *call) addDue(head es.AggregateHead, failure, format string, args ...any) error {
+	due := dueSnapshot{head.ID.Tenant.String(), head.ID.String(), head.Version, head.SnapshotVersion, failure}
+	return c.add(due, whose(head.ID)+fmt.Sprintf(format, args...)+"\n")
 }
 
 // eachDue calls do for the aggregate that the argument names, or for those of known types that are more than
@@ -67,8 +69,7 @@ func (c *call) due(ctx context.Context) error {
 	count := 0
 	err := c.eachDue(ctx, func(_ es.AnyAggregate, head es.AggregateHead) error {
 		count++
-		due := dueOf(head)
-		return c.add(due, fmt.Sprintf("%s is due: version %d, latest snapshot %d\n", whose(due.Tenant, due.AID), due.Version, due.SnapshotVersion))
+		return c.addDue(head, "", " is due: version %d, latest snapshot %d", head.Version, head.SnapshotVersion)
 	})
 	if err != nil {
 		return err
@@ -86,17 +87,14 @@ func (c *call) take(ctx context.Context) error {
 		}
 		if failure != nil {
 			failed++
-			due := dueOf(head)
-			due.Error = failure.Error()
-			return c.add(due, fmt.Sprintf("%s has got no snapshot: %s; `journal check` may tell more\n", whose(due.Tenant, due.AID), due.Error))
+			return c.addDue(head, failure.Error(), " has got no snapshot: %v; `journal check` may tell more", failure)
 		}
-		after, err := c.store.Gateway.Head(ctx, head.ID)
-		if err != nil {
+		var err error
+		if head.Head, err = c.store.Gateway.Head(ctx, head.ID); err != nil {
 			return err
 		}
 		count++
-		taken := dueOf(es.AggregateHead{ID: head.ID, Head: after})
-		return c.add(taken, fmt.Sprintf("%s has a snapshot at version %d\n", whose(taken.Tenant, taken.AID), taken.SnapshotVersion))
+		return c.addDue(head, "", " has a snapshot at version %d", head.SnapshotVersion)
 	})
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -49,9 +49,7 @@ type broker struct {
 	conn  *nats.Conn
 	js    nats.JetStreamContext
 	topic string
-
-	mu    sync.Mutex
-	there bool // the stream
+	there atomic.Bool // the stream
 }
 
 // Publish implements [publishing.Broker]. The id of each event lets JetStream drop repeats within its window.
@@ -73,11 +71,10 @@ func (b *broker) Publish(ctx context.Context, event publishing.Event) error {
 	return answer(err)
 }
 
-// makeStream makes a stream in files if none takes the subject. A stream's name can't have the dots of its subject.
+// makeStream makes a stream in files if none takes the subject, also if others do so at the same time. A stream's name
+// can't have the dots of its subject.
 func (b *broker) makeStream() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.there {
+	if b.there.Load() {
 		return nil
 	}
 	_, err := b.js.StreamNameBySubject(b.topic)
@@ -86,7 +83,7 @@ func (b *broker) makeStream() error {
 			Name: strings.ReplaceAll(b.topic, ".", "-"), Subjects: []string{b.topic}, Storage: nats.FileStorage,
 		})
 	}
-	b.there = err == nil
+	b.there.Store(err == nil)
 	return err
 }
 
