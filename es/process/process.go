@@ -97,10 +97,7 @@ func (o *Outbox) update(ctx context.Context, target es.AggregateID, eventID, set
 
 // Add stores commands in the transaction, due at once. There is at most one per aggregate and event.
 func (o *Outbox) Add(ctx context.Context, tx projection.Tx, commands []Command) error {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return err
-	}
+	in := rowstore.SQL(tx)
 	rows := make([]Pending, len(commands))
 	for i, command := range commands {
 		rows[i] = Pending{Command: command, Process: o.process, DueAt: time.Now(), FailingSince: time.UnixMicro(0)}

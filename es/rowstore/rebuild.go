@@ -230,7 +230,7 @@ func (r *Rebuild) run(ctx context.Context, state RebuildState) error {
 			return err
 		}
 		// A kill may have come after the last stored progress.
-		if work.state.Done, err = r.Store.eventsIn(ctx, state.Set); err != nil {
+		if work.state.Done, err = work.set.events(ctx); err != nil {
 			return err
 		}
 	}

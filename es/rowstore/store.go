@@ -55,9 +55,9 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	if s.within != nil {
 		return s.changeWithin(ctx, change)
 	}
-	begun, err := s.db.BeginTxx(s.unhurried(ctx), s.dialect.Writing())
+	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
 	if err != nil {
-		return s.explain("begin a transaction", err)
+		return s.Explain("begin a transaction", err)
 	}
 	committed := false
 	defer func() {
@@ -75,7 +75,7 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 		return err
 	}
 	committed = true
-	return s.explain("commit", begun.Commit())
+	return s.Explain("commit", begun.Commit())
 }
 
 // View implements [projection.Store]. On a server it shares the lock of [Store.Change] with the others, so that no
@@ -84,8 +84,8 @@ func (s *Store) View(ctx context.Context, read func(context.Context, projection.
 	begun := s.within
 	if begun == nil {
 		var err error
-		if begun, err = s.db.BeginTxx(s.unhurried(ctx), s.dialect.Viewing()); err != nil {
-			return s.explain("begin a transaction", err)
+		if begun, err = s.db.BeginTxx(ctx, s.dialect.Viewing()); err != nil {
+			return s.Explain("begin a transaction", err)
 		}
 		defer func() { _ = begun.Rollback() }()
 	}
@@ -99,36 +99,27 @@ func (s *Store) View(ctx context.Context, read func(context.Context, projection.
 
 // Versions implements [projection.Store].
 func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
-	var versions map[es.AggregateID]uint64
-	var err error
-	if s.next == "" {
-		versions, err = Versions(ctx, s.reading(), s.projection, keys)
-	} else {
-		versions, err = versionsIn(ctx, s.reading(), "projection = ?", []any{s.next}, keys)
-	}
-	return versions, s.explain("read positions", err)
+	set, args := s.ofSet()
+	versions, err := versionsIn(ctx, s.reading(), set, args, keys)
+	return versions, s.Explain("read positions", err)
 }
 
 // Parked implements [projection.Store].
 func (s *Store) Parked(ctx context.Context, now time.Time, limit int) ([]projection.DeadLetter, error) {
-	set, err := s.set(ctx)
-	if err != nil {
-		return nil, err
-	}
-	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters WHERE projection = ? AND retry_at <= ? ORDER BY retry_at LIMIT ?"
+	set, args := s.ofSet()
+	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters WHERE " + set + " AND retry_at <= ? ORDER BY retry_at LIMIT ?"
 	var letters []projection.DeadLetter
-	err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letters = append(letters, row.DeadLetter) }, query, set, now.UnixMicro(), limit)
-	return letters, s.explain("read dead letters", err)
+	err := deadLetters.Query(ctx, s.reading(), func(row letterRow) { letters = append(letters, row.DeadLetter) },
+		query, append(args, now.UnixMicro(), limit)...)
+	return letters, s.Explain("read dead letters", err)
 }
 
 // RetryNow implements [projection.Store].
 func (s *Store) RetryNow(ctx context.Context, now time.Time) error {
-	set, err := s.set(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE projection = ? AND retry_at > ?", now.UnixMicro(), set, now.UnixMicro())
-	return s.explain("make dead letters due", err)
+	at := now.UnixMicro()
+	set, args := s.ofSet()
+	_, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE retry_at > ? AND "+set, append([]any{at, at}, args...)...)
+	return s.Explain("make dead letters due", err)
 }
 
 // Types implements [projection.Store].
@@ -141,7 +132,7 @@ func (s *Store) Types(ctx context.Context) ([]projection.Type, error) {
 		}
 		types = append(types, found)
 	}, "SELECT "+strings.Join(aggregateTypes.Columns, ", ")+" FROM projection_types WHERE projection = ?", s.projection)
-	return types, s.explain("read aggregate types", err)
+	return types, s.Explain("read aggregate types", err)
 }
 
 // Checkpoints implements [projection.Checkpoints].
@@ -149,7 +140,7 @@ func (s *Store) Checkpoints(ctx context.Context, source string) ([]projection.Ch
 	found := []projection.Checkpoint{}
 	err := checkpoints.Query(ctx, s.db, func(row checkpointRow) { found = append(found, row.Checkpoint) },
 		"SELECT "+strings.Join(checkpoints.Columns, ", ")+" FROM checkpoints WHERE projection = ? AND source = ?", s.owner(), source)
-	return found, s.explain("read checkpoints", err)
+	return found, s.Explain("read checkpoints", err)
 }
 
 // Forget implements [projection.Checkpoints].
@@ -158,17 +149,14 @@ func (s *Store) Forget(ctx context.Context, source string, shards ...string) err
 	for i, shard := range shards {
 		keys[i] = []string{s.projection, source, shard}
 	}
-	return s.explain("forget checkpoints", checkpoints.Delete(ctx, s.db, keys))
+	return s.Explain("forget checkpoints", checkpoints.Delete(ctx, s.db, keys))
 }
 
 // CountParked returns the number of parked aggregates.
 func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
-	set, err := s.set(ctx)
-	if err != nil {
-		return 0, err
-	}
-	err = s.db.GetContext(ctx, &parked, "SELECT COUNT(*) FROM dead_letters WHERE projection = ?", set)
-	return parked, s.explain("count the parked aggregates", err)
+	set, args := s.ofSet()
+	err = s.db.GetContext(ctx, &parked, "SELECT COUNT(*) FROM dead_letters WHERE "+set, args...)
+	return parked, s.Explain("count the parked aggregates", err)
 }
 
 // errFull is a fault of the whole database.
@@ -182,9 +170,7 @@ func (f full) Error() string { return f.Reason() }
 func (full) Reason() string { return "the disk of the read model is full: free space" }
 
 // Explain adds what failed and classifies the error for the projection; nil stays nil.
-func (s *Store) Explain(doing string, err error) error { return s.explain(doing, err) }
-
-func (s *Store) explain(doing string, err error) error {
+func (s *Store) Explain(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -227,7 +213,7 @@ func (s *Store) SaveReport(ctx context.Context, report Report) (caughtUp bool, e
 		report.CaughtUp = report.CaughtUp || known.CaughtUp
 		err = reports.Upsert(ctx, s.db, s.dialect, []reportRow{{s.projection, report, report.Behind.Microseconds()}})
 	}
-	return report.CaughtUp, s.explain("store the progress of the projection", err)
+	return report.CaughtUp, s.Explain("store the progress of the projection", err)
 }
 
 // ReadReport returns the report of a projection; zero if there is none. Errors of the database are not wrapped.
@@ -242,5 +228,5 @@ func ReadReport(ctx context.Context, from table.Queryer, name string) (found Rep
 // Report is the report of the store's projection.
 func (s *Store) Report(ctx context.Context) (Report, error) {
 	found, err := ReadReport(ctx, s.db, s.projection)
-	return found, s.explain("read how far the projection is", err)
+	return found, s.Explain("read how far the projection is", err)
 }

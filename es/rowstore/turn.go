@@ -60,7 +60,7 @@ func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (term uint64, err error) {
 	for got := false; !got; {
 		if got, err = getLock(ctx, conn, updaterLock, turnWait); err != nil {
-			return 0, s.explain("wait for the lock on the read model", err)
+			return 0, s.Explain("wait for the lock on the read model", err)
 		}
 	}
 	// Whoever had the turn before can't write any more once this is done: a transaction of theirs is either over, or
@@ -69,7 +69,7 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 	if err == nil {
 		err = conn.QueryRowContext(ctx, "SELECT term FROM projection_turn WHERE id = 1").Scan(&term)
 	}
-	return term, s.explain("begin the turn", err)
+	return term, s.Explain("begin the turn", err)
 }
 
 // hold keeps a lock that conn has got, until it is given up or lost; not only until ctx ends.
@@ -123,7 +123,7 @@ func (s *Store) lockRebuilds(ctx context.Context) (held context.Context, release
 	locked, err := getLock(ctx, conn, rebuildLock, 0)
 	if err != nil || !locked {
 		discard(conn)
-		return nil, nil, cmp.Or(s.explain("lock rebuilds", err), ErrRebuilding)
+		return nil, nil, cmp.Or(s.Explain("lock rebuilds", err), ErrRebuilding)
 	}
 	lost, giveUp := hold(ctx, rebuildLock, conn, rebuildSilence)
 	held, end := context.WithCancelCause(ctx)
@@ -136,11 +136,11 @@ func (s *Store) lockRebuilds(ctx context.Context) (held context.Context, release
 func (s *Store) connect(ctx context.Context, silence time.Duration) (*sql.Conn, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
-		return nil, s.explain("connect", err)
+		return nil, s.Explain("connect", err)
 	}
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %.0f", silence.Seconds())); err != nil {
 		discard(conn)
-		return nil, s.explain("bound the silence of a connection", err)
+		return nil, s.Explain("bound the silence of a connection", err)
 	}
 	return conn, nil
 }
