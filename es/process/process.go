@@ -86,7 +86,7 @@ func find(ctx context.Context, db *sqlx.DB, where string, args ...any) (found []
 
 // update changes the pending command for an aggregate that an event caused, and reports whether there is one.
 func (o *Outbox) update(ctx context.Context, target es.AggregateID, eventID, set string, args ...any) (found bool, err error) {
-	where, key := table.Where(pendings.Columns[:pendings.Key], [][]string{keyOf(o.process, target, eventID)})
+	where, key := table.Where(pendings.Columns[:5], [][]string{keyOf(o.process, target, eventID)})
 	result, err := o.db.ExecContext(ctx, "UPDATE process_commands SET "+set+" WHERE "+where, append(args, key...)...)
 	if err != nil {
 		return false, o.store.Explain("change a command of a process", err)
