@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"example.com/threads/es"
 )
@@ -159,8 +158,11 @@ const parkedPage = 100
 func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) {
 	defer func() { p.options.Observe(total) }()
 	now := p.options.Now()
-	if err := p.wakeParked(ctx, now); err != nil {
-		return Outcome{}, err
+	if !p.woken.Load() {
+		if err := p.retry(ctx, func() error { return p.store.RetryNow(ctx, now) }); err != nil {
+			return Outcome{}, fmt.Errorf("make the parked aggregates due: %w", err)
+		}
+		p.woken.Store(true)
 	}
 	seen := make(map[es.AggregateID]bool)
 	for {
@@ -203,17 +205,4 @@ func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[e
 		gaps[i].after = versions[gaps[i].key]
 	}
 	return gaps, nil
-}
-
-// wakeParked makes all parked aggregates due, once per projector.
-func (p *Projector) wakeParked(ctx context.Context, now time.Time) error {
-	select {
-	case token := <-p.woken:
-		if err := p.retry(ctx, func() error { return p.store.RetryNow(ctx, now) }); err != nil {
-			p.woken <- token
-			return fmt.Errorf("make the parked aggregates due: %w", err)
-		}
-	default:
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -51,17 +52,18 @@ type Projector struct {
 	handlers map[string]Handler // by aggregate type
 	options  Options
 	logger   *slog.Logger
-	woken    chan struct{} // holds a token until all parked aggregates have been made due, once
+	woken    atomic.Bool   // all parked aggregates have been made due once
 	repairs  chan struct{} // holds a token while a repair is requested
-
-	drift drift
 
 	owing  sync.Mutex // held while the need for a repair is stored or cleared
 	losses int        // how often a source reported lost records
 
 	mu           sync.Mutex
-	repairSince  time.Time            // since when a repair is due; zero: none is
-	unregistered map[string]metEvents // by type without a handler
+	wrong        map[es.AggregateID]bool   // aggregates that differ from the journal, and whether they are ahead of it
+	checked      int                       // comparisons of an aggregate with the journal
+	repairSince  time.Time                 // since when a repair is due; zero: none is
+	unregistered map[string]es.AggregateID // by type without a handler: the first aggregate met
+	met          int                       // how many events of such types were met
 }
 
 // New returns a projector. A source calls its methods; the program also runs [Projector.Run].
@@ -80,8 +82,8 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 	options.Attempts = cmp.Or(options.Attempts, 10)
 	p := &Projector{
 		store: store, journal: journal, handlers: make(map[string]Handler), options: options,
-		logger: options.Logger, woken: make(chan struct{}, 1), repairs: make(chan struct{}, 1), unregistered: make(map[string]metEvents),
-		drift: drift{wrong: make(map[es.AggregateID]bool)},
+		logger: options.Logger, repairs: make(chan struct{}, 1), unregistered: make(map[string]es.AggregateID),
+		wrong: make(map[es.AggregateID]bool),
 	}
 	if p.logger == nil {
 		p.logger = slog.New(slog.DiscardHandler)
@@ -89,7 +91,6 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 	for _, handler := range handlers {
 		p.handlers[handler.Type()] = handler
 	}
-	p.woken <- struct{}{}
 	return p
 }
 

@@ -89,9 +89,9 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 		t.park(run.key, *failed)
 	case reached && failed != nil:
 		// Another projector has got past the failure in the meantime: read the journal again after the new version.
-		t.done.addGap(eventGap{key: run.key, after: version, target: run.target, whole: run.origin == fromRetry, origin: max(run.origin, fromJournal)})
+		t.done.gaps = append(t.done.gaps, eventGap{key: run.key, after: version, target: run.target, whole: run.origin == fromRetry, origin: max(run.origin, fromJournal)})
 	case run.origin == fromSource && version < run.target:
-		t.done.addGap(eventGap{key: run.key, after: version, target: run.target, origin: fromJournal})
+		t.done.gaps = append(t.done.gaps, eventGap{key: run.key, after: version, target: run.target, origin: fromJournal})
 	case run.origin == fromJournal && !reached:
 		return errMovedBack
 	case run.origin == fromRetry && reached && run.complete && before.Parked != nil:
@@ -192,7 +192,7 @@ func (t *transaction) release(ctx context.Context, key es.AggregateID) error {
 	for _, err := range t.projector.journal.EventsAfter(ctx, key, position.Version) {
 		switch {
 		case err == nil:
-			t.done.addGap(eventGap{key: key, after: position.Version, whole: true, origin: fromRetry})
+			t.done.gaps = append(t.done.gaps, eventGap{key: key, after: position.Version, whole: true, origin: fromRetry})
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		default:

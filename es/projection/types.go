@@ -58,12 +58,12 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 // meet adds a type without a handler to types, and logs an error the first time.
 func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 	p.mu.Lock()
-	met, known := p.unregistered[key.Type]
+	first, known := p.unregistered[key.Type]
 	if !known {
-		met.first = key
+		first = key
+		p.unregistered[key.Type] = key
 	}
-	met.events++
-	p.unregistered[key.Type] = met
+	p.met++
 	p.mu.Unlock()
 	if !known && !p.ignored(key.Type) {
 		p.logger.Error("events of an unknown aggregate type are skipped; they are projected once a program runs that knows the type: "+
@@ -73,13 +73,7 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 	if slices.ContainsFunc(types, func(t Type) bool { return t.Name == key.Type }) {
 		return types
 	}
-	return append(types, Type{Name: key.Type, First: met.first})
-}
-
-// metEvents is what a projector has met of a type without a handler.
-type metEvents struct {
-	first  es.AggregateID // the first aggregate
-	events int
+	return append(types, Type{Name: key.Type, First: first})
 }
 
 // forgetTypes stops reporting the types whose events are gone from the journal. They stay incomplete, because events
@@ -90,33 +84,28 @@ func (p *Projector) forgetTypes(ctx context.Context) {
 	}
 	for _, first := range p.Unregistered() {
 		p.mu.Lock()
-		before := p.unregistered[first.Type]
+		met := p.met
 		p.mu.Unlock()
 		other, remains, err := p.options.Remaining(ctx, first)
 		if err == nil && other != first {
-			if err = p.remember(ctx, []Type{{Name: first.Type, First: other}}); err == nil {
-				p.replaceFirst(before, other, remains)
+			err = p.remember(ctx, []Type{{Name: first.Type, First: other}})
+		}
+		if err != nil {
+			if ctx.Err() == nil {
+				p.logger.WarnContext(ctx, "looking for the events of an unknown aggregate type failed; next try in a moment",
+					"aggregate_type", first.Type, "error", err)
 			}
+			continue
 		}
-		if err != nil && ctx.Err() == nil {
-			p.logger.WarnContext(ctx, "looking for the events of an unknown aggregate type failed; next try in a moment",
-				"aggregate_type", first.Type, "error", err)
+		p.mu.Lock()
+		switch {
+		case p.met != met: // an event came meanwhile: the next look decides
+		case remains:
+			p.unregistered[first.Type] = other
+		default:
+			delete(p.unregistered, first.Type)
 		}
-	}
-}
-
-// replaceFirst lets another aggregate of a type be reported, or none. It changes nothing if an event was met since
-// before: the next look decides.
-func (p *Projector) replaceFirst(before metEvents, other es.AggregateID, remains bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	name := before.first.Type
-	switch {
-	case p.unregistered[name] != before:
-	case remains:
-		p.unregistered[name] = metEvents{first: other, events: before.events}
-	default:
-		delete(p.unregistered, name)
+		p.mu.Unlock()
 	}
 }
 
@@ -125,9 +114,9 @@ func (p *Projector) Unregistered() []es.AggregateID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var keys []es.AggregateID
-	for name, met := range p.unregistered {
+	for name, first := range p.unregistered {
 		if !p.ignored(name) {
-			keys = append(keys, met.first)
+			keys = append(keys, first)
 		}
 	}
 	slices.SortFunc(keys, func(a, b es.AggregateID) int { return strings.Compare(a.Type, b.Type) })
