@@ -108,7 +108,7 @@ func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error
 // Skipped implements [projection.Store].
 func (s *Store) Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error) {
 	found := make(map[es.AggregateID]map[uint64]bool)
-	err := skips.Query(ctx, s.reading(), func(skip Skip) {
+	err := skips.Query(ctx, s.db, func(skip Skip) {
 		if found[skip.Key] == nil {
 			found[skip.Key] = make(map[uint64]bool)
 		}
@@ -121,7 +121,7 @@ func (s *Store) Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool
 func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.Head, err error) {
 	set, args := s.ofSet()
 	where, keys := beyond("", after)
-	err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, row.Head) },
+	err = positions.Query(ctx, s.db, func(row positionRow) { found = append(found, row.Head) },
 		"SELECT "+strings.Join(positions.Columns, ", ")+" FROM projection_positions WHERE "+set+" AND "+where, append(append(args, keys...), limit)...)
 	return found, s.Explain("list positions", err)
 }

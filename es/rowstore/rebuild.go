@@ -28,8 +28,6 @@ type Rebuild struct {
 	// Others are the projections that follow the same journal and are not rebuilt. Where they are ahead of it, because
 	// the event store was restored to an earlier time, they go on at its end.
 	Others []projection.Store
-	// Workers is the number of concurrent transactions, at least one for each part of the journal; 0 means 1.
-	Workers int
 	// FromEmpty allows a rebuild that replaces rows by none because the event store is empty. Only an operator may say
 	// so: a store that is lost or wrongly configured is empty, too.
 	FromEmpty bool
@@ -341,16 +339,18 @@ func (w *rebuilding) projector(store *Store) *projection.Projector {
 }
 
 func (w *rebuilding) read(ctx context.Context) error {
-	projector := w.projector(w.set)
-	if err := projector.ProjectAll(ctx, w.Journal, w.set, max(w.Workers, 1)); err != nil {
+	if err := w.projector(w.set).ProjectAll(ctx, w.Journal, w.set, w.workers()); err != nil {
 		return err
 	}
-	if err := w.makeIndexes(ctx); err != nil {
-		return err
+	return w.makeIndexes(ctx)
+}
+
+// workers is how many transactions the reading has at a time: a file takes one.
+func (w *rebuilding) workers() int {
+	if w.Store.server() {
+		return 4
 	}
-	// Events written during the read may be in no page: compare every head.
-	_, err := projector.Repair(ctx)
-	return err
+	return 1
 }
 
 const (

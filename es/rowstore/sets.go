@@ -47,7 +47,7 @@ func (s *Store) making(set string) *Store {
 // owner is the name that checkpoints are under.
 func (s *Store) owner() string { return cmp.Or(s.next, s.projection) }
 
-// reading is where the store reads outside of Change.
+// reading is where the store reads what a switch needs.
 func (s *Store) reading() table.Queryer {
 	if s.within != nil {
 		return s.within
@@ -87,21 +87,15 @@ func (s *Store) stillMaking(ctx context.Context, begun *sqlx.Tx) error {
 	return s.Explain("see which set is being made", err)
 }
 
-// changeWithin is Change in a transaction that has begun already.
+// changeWithin is Change in the transaction of a switch. Its error ends the switch: without ErrTransient and ErrRefused
+// nothing is tried again over what was written before.
 func (s *Store) changeWithin(ctx context.Context, change func(context.Context, projection.Tx) error) error {
 	tx, err := s.enter(ctx, s.within)
+	if err == nil {
+		err = change(ctx, tx)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("while writers wait for the switch: %v", err) //nolint:errorlint // see above
 	}
-	if _, err := s.within.ExecContext(ctx, "SAVEPOINT change_within"); err != nil {
-		return s.Explain("set a savepoint", err)
-	}
-	if err := change(ctx, tx); err != nil {
-		if _, undoErr := s.within.ExecContext(ctx, "ROLLBACK TO change_within"); undoErr != nil {
-			return s.Explain("go back to a savepoint", undoErr)
-		}
-		return err
-	}
-	_, err = s.within.ExecContext(ctx, "RELEASE change_within")
-	return s.Explain("release a savepoint", err)
+	return nil
 }

@@ -27,7 +27,7 @@ type Store struct {
 	projection string
 	term       uint64   // of the turn that Change needs; 0: none
 	next       string   // the name of the set that it works on while a rebuild makes that; "": the live set
-	within     *sqlx.Tx // the transaction that everything happens in; nil: each has its own
+	within     *sqlx.Tx // the transaction of a switch that everything happens in; nil: each has its own
 }
 
 // New returns the store of the named projection (at most 64 characters). The database must have the tables.
@@ -59,14 +59,7 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	if err != nil {
 		return s.Explain("begin a transaction", err)
 	}
-	committed := false
-	defer func() {
-		if !committed {
-			// The original error is returned. A failed rollback means a lost connection, which ends the transaction
-			// too.
-			_ = begun.Rollback()
-		}
-	}()
+	defer func() { _ = begun.Rollback() }() // unless it is committed; a lost connection ends the transaction, too
 	tx, err := s.enter(ctx, begun)
 	if err != nil {
 		return err
@@ -74,21 +67,17 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	if err := change(ctx, tx); err != nil {
 		return err
 	}
-	committed = true
 	return s.Explain("commit", begun.Commit())
 }
 
 // View implements [projection.Store]. On a server it shares the lock of [Store.Change] with the others, so that no
 // other set takes the place of the live one meanwhile.
 func (s *Store) View(ctx context.Context, read func(context.Context, projection.Tx) error) error {
-	begun := s.within
-	if begun == nil {
-		var err error
-		if begun, err = s.db.BeginTxx(ctx, s.dialect.Viewing()); err != nil {
-			return s.Explain("begin a transaction", err)
-		}
-		defer func() { _ = begun.Rollback() }()
+	begun, err := s.db.BeginTxx(ctx, s.dialect.Viewing())
+	if err != nil {
+		return s.Explain("begin a transaction", err)
 	}
+	defer func() { _ = begun.Rollback() }()
 	tx, err := s.enter(ctx, begun)
 	if err != nil {
 		return err
@@ -109,7 +98,7 @@ func (s *Store) Parked(ctx context.Context, now time.Time, limit int) ([]project
 	set, args := s.ofSet()
 	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters WHERE " + set + " AND retry_at <= ? ORDER BY retry_at LIMIT ?"
 	var letters []projection.DeadLetter
-	err := deadLetters.Query(ctx, s.reading(), func(row letterRow) { letters = append(letters, row.DeadLetter) },
+	err := deadLetters.Query(ctx, s.db, func(row letterRow) { letters = append(letters, row.DeadLetter) },
 		query, append(args, now.UnixMicro(), limit)...)
 	return letters, s.Explain("read dead letters", err)
 }
