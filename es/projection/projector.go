@@ -107,18 +107,6 @@ func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, 
 	return p.project(ctx, p.decodeAll(batch))
 }
 
-// decodedBatch is a batch whose records are decoded.
-type decodedBatch struct {
-	runs    []eventRun
-	mark    batchMark
-	outcome Outcome // of decoding
-}
-
-func (p *Projector) decodeAll(batch Batch) decodedBatch {
-	runs, outcome, unregistered := p.runsOf(batch.Records)
-	return decodedBatch{runs, batchMark{checkpoint: batch.Checkpoint, unregistered: unregistered}, outcome}
-}
-
 func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Outcome, err error) {
 	defer func() { p.options.Observe(outcome) }()
 	ctx, span := p.startBatch(ctx, batch.runs)

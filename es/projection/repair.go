@@ -264,15 +264,14 @@ func (p *Projector) endsAt(ctx context.Context, key es.AggregateID, seqNr uint64
 // Fill brings the rows of aggregates that have a handler and are not parked to the end of the journal. It returns the
 // number of events that it has applied.
 func (p *Projector) Fill(ctx context.Context, keys ...es.AggregateID) (int, error) {
-	versions, err := p.store.Versions(ctx, keys)
-	if err != nil {
-		return 0, err
-	}
 	var gaps []eventGap
 	for _, key := range keys {
 		if _, registered := p.handlers[key.Type]; registered {
-			gaps = append(gaps, eventGap{key: key, after: versions[key], target: versions[key], whole: true, origin: fromJournal})
+			gaps = append(gaps, eventGap{key: key, whole: true, origin: fromJournal})
 		}
+	}
+	if err := p.afterRows(ctx, gaps); err != nil {
+		return 0, err
 	}
 	outcome, err := p.fill(ctx, gaps, withoutMark)
 	return outcome.Filled, err

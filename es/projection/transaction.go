@@ -84,9 +84,9 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 	failed := run.failure
 	switch {
 	case misfit != nil && run.origin != fromSource:
-		t.park(run.key, *misfit)
+		t.park(run.key, misfit)
 	case reached && failed != nil && (version < failed.seqNr || failed.unreachable && run.origin == fromRetry):
-		t.park(run.key, *failed)
+		t.park(run.key, failed)
 	case reached && failed != nil:
 		// Another projector has got past the failure in the meantime: read the journal again after the new version.
 		t.done.gaps = append(t.done.gaps, eventGap{key: run.key, after: version, target: run.target, whole: run.origin == fromRetry, origin: max(run.origin, fromJournal)})
@@ -159,7 +159,7 @@ func (t *transaction) hold(run eventRun, version uint64) {
 }
 
 // park stops an aggregate before the event that failed.
-func (t *transaction) park(key es.AggregateID, failed failure) {
+func (t *transaction) park(key es.AggregateID, failed *failure) {
 	letter := DeadLetter{
 		Key: key, SeqNr: failed.seqNr, EventID: failed.eventID, Payload: failed.payload, Reason: failed.cause.Error(),
 		Attempts: 1, ParkedAt: t.changes.At,

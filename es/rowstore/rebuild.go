@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,7 +103,7 @@ func (r *Rebuild) Resume(ctx context.Context) error {
 		switch {
 		case state.Over():
 			return ErrNothingBegun
-		case !state.Live && state.Handlers != versionsOf(r.Handlers):
+		case !state.Live && state.Handlers != strings.Join(versionsOf(r.Handlers), ","):
 			return r.begin(ctx)
 		case !state.Live:
 			if err := r.check(ctx); err != nil {
@@ -182,7 +183,7 @@ func (r *Rebuild) begin(ctx context.Context) error {
 	if err := r.drop(ctx); err != nil {
 		return err
 	}
-	state, err := r.Store.beginRebuild(ctx, versionsOf(r.Handlers))
+	state, err := r.Store.beginRebuild(ctx, strings.Join(versionsOf(r.Handlers), ","))
 	if err != nil {
 		return err
 	}

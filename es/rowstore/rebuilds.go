@@ -3,7 +3,6 @@ package rowstore
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -108,18 +107,18 @@ func (r *Rebuild) Outdated(ctx context.Context) (outdated []string, err error) {
 	if err != nil {
 		return nil, r.Store.Explain("read which handlers made the rows", err)
 	}
-	made, now := parseVersions(text), parseVersions(versionsOf(r.Handlers))
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if before, known := made[name]; !known {
-			made[name] = now[name]
-		} else if before != now[name] {
+	made := strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+	known := slices.Clone(made) // also of types that only another program knows
+	for _, now := range versionsOf(r.Handlers) {
+		name, _, _ := strings.Cut(now, "=")
+		switch i := slices.IndexFunc(made, func(before string) bool { return strings.HasPrefix(before, name+"=") }); {
+		case i < 0:
+			known = append(known, now)
+		case made[i] != now:
 			outdated = append(outdated, name)
 		}
 	}
-	var known []string
-	for _, name := range slices.Sorted(maps.Keys(made)) { // also of types that only another program knows
-		known = append(known, name+"="+made[name])
-	}
+	slices.Sort(known)
 	if all := strings.Join(known, ","); all != text {
 		err = r.Store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
 			tx := SQL(begun)
@@ -129,8 +128,8 @@ func (r *Rebuild) Outdated(ctx context.Context) (outdated []string, err error) {
 	return outdated, err
 }
 
-// versionsOf returns the versions of handlers as text.
-func versionsOf(handlers []projection.Handler) string {
+// versionsOf returns the versions of handlers as texts, sorted.
+func versionsOf(handlers []projection.Handler) []string {
 	versions := make([]string, len(handlers))
 	for i, handler := range handlers {
 		version := 1
@@ -140,15 +139,5 @@ func versionsOf(handlers []projection.Handler) string {
 		versions[i] = fmt.Sprintf("%s=%d", handler.Type(), version)
 	}
 	slices.Sort(versions)
-	return strings.Join(versions, ",")
-}
-
-func parseVersions(text string) map[string]string {
-	found := make(map[string]string)
-	for _, part := range strings.Split(text, ",") {
-		if name, version, is := strings.Cut(part, "="); is {
-			found[name] = version
-		}
-	}
-	return found
+	return versions
 }
