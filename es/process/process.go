@@ -13,7 +13,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,8 +78,7 @@ func keyOf(process string, target es.AggregateID, eventID string) []string {
 
 // find returns the pending commands that the rest of a statement selects.
 func find(ctx context.Context, db *sqlx.DB, where string, args ...any) (found []Pending, err error) {
-	err = pendings.Query(ctx, db, func(p Pending) { found = append(found, p) },
-		"SELECT "+strings.Join(pendings.Columns, ", ")+" FROM process_commands WHERE "+where, args...)
+	err = pendings.Select(ctx, db, func(p Pending) { found = append(found, p) }, "WHERE "+where, args...)
 	return found, err
 }
 

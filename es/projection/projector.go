@@ -37,8 +37,6 @@ type Options struct {
 	// FillEvents is the maximum number of journal events per transaction; default 500. It limits the memory that a gap
 	// of any size needs.
 	FillEvents int
-	// RepairWorkers is the number of chunks of aggregates that a repair compares at once; default 4.
-	RepairWorkers int
 	// Attempts is how often a transaction is tried when it fails with [ErrTransient]; default 10, which takes about 3
 	// s.
 	Attempts int
@@ -78,7 +76,6 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 		options.Now = time.Now
 	}
 	options.FillEvents = cmp.Or(options.FillEvents, 500)
-	options.RepairWorkers = cmp.Or(options.RepairWorkers, 4)
 	options.Attempts = cmp.Or(options.Attempts, 10)
 	p := &Projector{
 		store: store, journal: journal, handlers: make(map[string]Handler), options: options,

@@ -85,7 +85,10 @@ func (p *Projector) repairOwed(ctx context.Context) error {
 	return nil
 }
 
-const repairChunk = 500 // aggregates
+const (
+	repairChunk   = 500 // aggregates
+	repairWorkers = 4   // chunks that are compared at a time
+)
 
 // Repair compares every aggregate of the registered types with its position and applies the missing events. It deletes
 // nothing. It may run beside everything else, be interrupted, and be repeated.
@@ -96,7 +99,7 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 	var mu sync.Mutex
 	aggregates, positions := 0, 0
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(p.options.RepairWorkers)
+	group.SetLimit(repairWorkers)
 	compare := func(heads []Head) {
 		group.Go(func() error {
 			outcome, found, err := p.compare(groupCtx, heads)

@@ -15,10 +15,10 @@ import (
 
 // Letters lists the dead letters of all projections, those that have been parked longest first.
 func Letters(ctx context.Context, db *sqlx.DB) (found []projection.DeadLetter, err error) {
-	err = deadLetters.Query(ctx, db, func(row letterRow) {
+	err = deadLetters.Select(ctx, db, func(row letterRow) {
 		row.Projection, _, _ = strings.Cut(row.Set, setSeparator)
 		found = append(found, row.DeadLetter)
-	}, "SELECT "+strings.Join(deadLetters.Columns, ", ")+" FROM dead_letters WHERE projection IN (SELECT set_name FROM row_sets) "+
+	}, "WHERE projection IN (SELECT set_name FROM row_sets) "+
 		"OR (projection NOT IN (SELECT projection FROM row_sets) AND projection NOT LIKE '%"+setSeparator+"%') "+
 		"ORDER BY parked_at, projection, tenant_code, aggregate_id")
 	return found, err
@@ -100,20 +100,19 @@ const byKept = 255 // code points
 
 // Skips lists what has been skipped in all projections, the latest first, up to a limit.
 func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error) {
-	query := "SELECT " + strings.Join(skips.Columns, ", ") + " FROM skipped_events ORDER BY skipped_at DESC LIMIT ?"
-	err = skips.Query(ctx, db, func(skip Skip) { found = append(found, skip) }, query, limit)
+	err = skips.Select(ctx, db, func(skip Skip) { found = append(found, skip) }, "ORDER BY skipped_at DESC LIMIT ?", limit)
 	return found, err
 }
 
 // Skipped implements [projection.Store].
 func (s *Store) Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error) {
 	found := make(map[es.AggregateID]map[uint64]bool)
-	err := skips.Query(ctx, s.db, func(skip Skip) {
+	err := skips.Select(ctx, s.db, func(skip Skip) {
 		if found[skip.Key] == nil {
 			found[skip.Key] = make(map[uint64]bool)
 		}
 		found[skip.Key][skip.SeqNr] = true
-	}, "SELECT "+strings.Join(skips.Columns, ", ")+" FROM skipped_events WHERE projection = ?", s.projection)
+	}, "WHERE projection = ?", s.projection)
 	return found, s.Explain("read skipped events", err)
 }
 
@@ -121,8 +120,8 @@ func (s *Store) Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool
 func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.Head, err error) {
 	set, args := s.ofSet()
 	where, keys := beyond("", after)
-	err = positions.Query(ctx, s.db, func(row positionRow) { found = append(found, row.Head) },
-		"SELECT "+strings.Join(positions.Columns, ", ")+" FROM projection_positions WHERE "+set+" AND "+where, append(append(args, keys...), limit)...)
+	err = positions.Select(ctx, s.db, func(row positionRow) { found = append(found, row.Head) },
+		"WHERE "+set+" AND "+where, append(append(args, keys...), limit)...)
 	return found, s.Explain("list positions", err)
 }
 

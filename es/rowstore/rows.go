@@ -7,7 +7,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
@@ -64,8 +63,7 @@ func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R]
 	for row := range want {
 		missing[p.Table.Describe(row)] = row
 	}
-	statement := "SELECT " + strings.Join(p.Table.Columns, ", ") + " FROM " + p.Table.In(in.Suffix).Name + " WHERE " + p.Where
-	err := p.Table.Query(ctx, in, func(found R) {
+	err := p.Table.In(in.Suffix).Select(ctx, in, func(found R) {
 		name := p.Table.Describe(found)
 		expected, known := missing[name]
 		if !known {
@@ -76,7 +74,7 @@ func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R]
 		for _, column := range p.Table.Differences(expected, found) {
 			add(name, column.Column, fmt.Sprintf("%.200q", column.Expected), fmt.Sprintf("%.200q", column.Found))
 		}
-	}, statement, p.Args...)
+	}, "WHERE "+p.Where, p.Args...)
 	if errors.Is(err, table.ErrRow) {
 		add("a row of "+p.Table.Name, "it holds what can't be there", "values of its columns", err.Error())
 		return nil // the other differences are unknown; a repair makes these rows again, too

@@ -9,7 +9,6 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/rowstore/table"
 )
 
 // A set is the rows of a projection in one set of tables, with the positions and dead letters that belong to them. The
@@ -17,7 +16,7 @@ import (
 // itself: so a statement that renames the tables changes both together.
 
 // setOf is the name of a projection's live set: its own where there has been no rebuild.
-func setOf(ctx context.Context, from table.Queryer, name string) (string, error) {
+func setOf(ctx context.Context, from sqlx.QueryerContext, name string) (string, error) {
 	found := name
 	err := sets.Load(ctx, from, [][]string{{name}}, "", func(row setRow) { found = row.Name })
 	return found, err
@@ -48,7 +47,7 @@ func (s *Store) making(set string) *Store {
 func (s *Store) owner() string { return cmp.Or(s.next, s.projection) }
 
 // reading is where the store reads what a switch needs.
-func (s *Store) reading() table.Queryer {
+func (s *Store) reading() sqlx.QueryerContext {
 	if s.within != nil {
 		return s.within
 	}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -17,7 +16,6 @@ import (
 	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/rowstore/table"
 )
 
 // Store implements [projection.Store] and [projection.Checkpoints] for one projection in a relational database.
@@ -96,10 +94,9 @@ func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.Agg
 // Parked implements [projection.Store].
 func (s *Store) Parked(ctx context.Context, now time.Time, limit int) ([]projection.DeadLetter, error) {
 	set, args := s.ofSet()
-	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters WHERE " + set + " AND retry_at <= ? ORDER BY retry_at LIMIT ?"
 	var letters []projection.DeadLetter
-	err := deadLetters.Query(ctx, s.db, func(row letterRow) { letters = append(letters, row.DeadLetter) },
-		query, append(args, now.UnixMicro(), limit)...)
+	err := deadLetters.Select(ctx, s.db, func(row letterRow) { letters = append(letters, row.DeadLetter) },
+		"WHERE "+set+" AND retry_at <= ? ORDER BY retry_at LIMIT ?", append(args, now.UnixMicro(), limit)...)
 	return letters, s.Explain("read dead letters", err)
 }
 
@@ -114,21 +111,21 @@ func (s *Store) RetryNow(ctx context.Context, now time.Time) error {
 // Types implements [projection.Store].
 func (s *Store) Types(ctx context.Context) ([]projection.Type, error) {
 	var types []projection.Type
-	err := aggregateTypes.Query(ctx, s.db, func(row typeRow) {
+	err := aggregateTypes.Select(ctx, s.db, func(row typeRow) {
 		found := projection.Type{Name: row.Name, Complete: row.Complete}
 		if row.FirstID != "" {
 			found.First = es.AggregateID{Tenant: row.FirstTenant, Type: row.Name, ID: row.FirstID}
 		}
 		types = append(types, found)
-	}, "SELECT "+strings.Join(aggregateTypes.Columns, ", ")+" FROM projection_types WHERE projection = ?", s.projection)
+	}, "WHERE projection = ?", s.projection)
 	return types, s.Explain("read aggregate types", err)
 }
 
 // Checkpoints implements [projection.Checkpoints].
 func (s *Store) Checkpoints(ctx context.Context, source string) ([]projection.Checkpoint, error) {
 	found := []projection.Checkpoint{}
-	err := checkpoints.Query(ctx, s.db, func(row checkpointRow) { found = append(found, row.Checkpoint) },
-		"SELECT "+strings.Join(checkpoints.Columns, ", ")+" FROM checkpoints WHERE projection = ? AND source = ?", s.owner(), source)
+	err := checkpoints.Select(ctx, s.db, func(row checkpointRow) { found = append(found, row.Checkpoint) },
+		"WHERE projection = ? AND source = ?", s.owner(), source)
 	return found, s.Explain("read checkpoints", err)
 }
 
@@ -206,7 +203,7 @@ func (s *Store) SaveReport(ctx context.Context, report Report) (caughtUp bool, e
 }
 
 // ReadReport returns the report of a projection; zero if there is none. Errors of the database are not wrapped.
-func ReadReport(ctx context.Context, from table.Queryer, name string) (found Report, err error) {
+func ReadReport(ctx context.Context, from sqlx.QueryerContext, name string) (found Report, err error) {
 	err = reports.Load(ctx, from, [][]string{{name}}, "", func(row reportRow) {
 		found = row.Report
 		found.Behind = time.Duration(row.Micros) * time.Microsecond

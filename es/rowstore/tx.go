@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -112,14 +111,14 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 
 // Versions returns the versions of the aggregates that have a position in the named projection. Errors of the database
 // are not wrapped.
-func Versions(ctx context.Context, from table.Queryer, name string, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+func Versions(ctx context.Context, from sqlx.QueryerContext, name string, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	return versionsIn(ctx, from, ofLiveSet, []any{name, name}, keys)
 }
 
 const versionsAtOnce = 500
 
 // versionsIn reads positions of the set that a condition names.
-func versionsIn(ctx context.Context, from table.Queryer, set string, setArgs []any, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+func versionsIn(ctx context.Context, from sqlx.QueryerContext, set string, setArgs []any, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	versions := make(map[es.AggregateID]uint64, len(keys))
 	primaries := primariesOf("", keys)
 	slices.SortFunc(primaries, slices.Compare)
@@ -128,8 +127,8 @@ func versionsIn(ctx context.Context, from table.Queryer, set string, setArgs []a
 			some[i] = some[i][1:]
 		}
 		where, args := table.Where(positions.Columns[1:4], some)
-		query := "SELECT " + strings.Join(positions.Columns, ", ") + " FROM projection_positions WHERE " + set + " AND (" + where + ")"
-		err := positions.Query(ctx, from, func(row positionRow) { versions[row.Key] = row.Version }, query, append(slices.Clone(setArgs), args...)...)
+		err := positions.Select(ctx, from, func(row positionRow) { versions[row.Key] = row.Version },
+			"WHERE "+set+" AND ("+where+")", append(slices.Clone(setArgs), args...)...)
 		if err != nil {
 			return nil, err
 		}

@@ -69,9 +69,8 @@ func newPublication(s Settings, events Events, log *slog.Logger, turn *run.Turn)
 	total("events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused)
 	total("events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
 	p.Followed, err = turn.Follow(Projection, p.publisher, store, registry, projection.Options{
-		Logger:        log.With("projection", Projection),
-		RepairWorkers: 1, // events are handed over by one change at a time
-		Attempts:      3, // per batch; the source continues with longer pauses
+		Logger:   log.With("projection", Projection),
+		Attempts: 3, // per batch; the source continues with longer pauses
 	}, handlers...)
 	if err != nil {
 		_ = broker.Close() // nothing was published

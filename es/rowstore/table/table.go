@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"example.com/threads/es"
 	"example.com/threads/es/internal/sqldialect"
 )
@@ -32,16 +34,6 @@ const (
 	rowsAtOnce  = 100
 	bytesAtOnce = 1 << 20
 )
-
-// Queryer is a database or a transaction.
-type Queryer interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// execer is a database or a transaction.
-type execer interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}
 
 // List returns the columns with an alias of the table, as in "t.id, t.name".
 func (t Table[R]) List(alias string) string {
@@ -70,21 +62,25 @@ func (t Table[R]) In(suffix string) Table[R] {
 
 // Load calls take with each existing row, in the order of the keys. suffix ends the statements, for example with a
 // lock. Errors of the database are not wrapped.
-func (t Table[R]) Load(ctx context.Context, from Queryer, keys [][]string, suffix string, take func(R)) error {
+func (t Table[R]) Load(ctx context.Context, from sqlx.QueryerContext, keys [][]string, suffix string, take func(R)) error {
 	order := strings.Join(t.Columns[:len(t.key)], ", ")
 	for some := range slices.Chunk(inOrder(keys), rowsAtOnce) {
 		where, args := Where(t.Columns[:len(t.key)], some)
-		err := t.Query(ctx, from, take, "SELECT "+strings.Join(t.Columns, ", ")+" FROM "+t.Name+" WHERE "+where+" ORDER BY "+order+suffix, args...)
-		if err != nil {
+		if err := t.Select(ctx, from, take, "WHERE "+where+" ORDER BY "+order+suffix, args...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// Select calls take with each row that the rest of a statement selects. Errors of the database are not wrapped.
+func (t Table[R]) Select(ctx context.Context, from sqlx.QueryerContext, take func(R), rest string, args ...any) error {
+	return t.Query(ctx, from, take, "SELECT "+strings.Join(t.Columns, ", ")+" FROM "+t.Name+" "+rest, args...)
+}
+
 // Query calls take with each row of the query, whose columns must be those of the table. Errors of the database are not
 // wrapped.
-func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query string, args ...any) error {
+func (t Table[R]) Query(ctx context.Context, from sqlx.QueryerContext, take func(R), query string, args ...any) error {
 	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -102,17 +98,17 @@ func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query s
 }
 
 // Insert inserts rows in the order of their keys. It fails if one exists.
-func (t Table[R]) Insert(ctx context.Context, into execer, dialect sqldialect.Dialect, rows []R) error {
+func (t Table[R]) Insert(ctx context.Context, into sqlx.ExecerContext, dialect sqldialect.Dialect, rows []R) error {
 	return t.write(ctx, into, rows, func(n int) string { return dialect.Insert(t.Name, t.Columns, n) })
 }
 
 // Upsert inserts or updates rows, in the order of their keys.
-func (t Table[R]) Upsert(ctx context.Context, into execer, dialect sqldialect.Dialect, rows []R) error {
+func (t Table[R]) Upsert(ctx context.Context, into sqlx.ExecerContext, dialect sqldialect.Dialect, rows []R) error {
 	return t.write(ctx, into, rows, func(n int) string { return dialect.Upsert(t.Name, t.Columns[:len(t.key)], t.Columns, n) })
 }
 
 // write runs statement, built for a number of rows, until all rows are written, in the order of their keys.
-func (t Table[R]) write(ctx context.Context, into execer, rows []R, statement func(rows int) string) error {
+func (t Table[R]) write(ctx context.Context, into sqlx.ExecerContext, rows []R, statement func(rows int) string) error {
 	text, holds := "", 0
 	for left := t.ordered(rows); len(left) > 0; left = left[holds:] {
 		n, args, err := t.values(left)
@@ -163,7 +159,7 @@ func (t Table[R]) ordered(rows []R) []keyed[R] {
 }
 
 // Delete deletes the rows with these keys. A missing row is no error.
-func (t Table[R]) Delete(ctx context.Context, from execer, keys [][]string) error {
+func (t Table[R]) Delete(ctx context.Context, from sqlx.ExecerContext, keys [][]string) error {
 	for some := range slices.Chunk(inOrder(keys), rowsAtOnce) {
 		where, args := Where(t.Columns[:len(t.key)], some)
 		if _, err := from.ExecContext(ctx, "DELETE FROM "+t.Name+" WHERE "+where, args...); err != nil {
