@@ -25,10 +25,8 @@ type transaction struct {
 // begin locks the positions of the runs' aggregates and loads the rows that their events need.
 func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transaction, error) {
 	keys := make([]es.AggregateID, len(runs))
-	events := 0
 	for i, run := range runs {
 		keys[i] = run.key
-		events += len(run.events)
 	}
 	positions, err := tx.Load(ctx, keys)
 	if err != nil {
@@ -42,9 +40,6 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transac
 		}
 		for _, event := range run.events {
 			if event.SeqNr > position.Version && !p.passes(run.key, event) {
-				if needed[run.key.Type] == nil {
-					needed[run.key.Type] = make([]Event, 0, events)
-				}
 				needed[run.key.Type] = append(needed[run.key.Type], event)
 			}
 		}

@@ -15,9 +15,11 @@ import (
 // it, and the same transaction stores the type as incomplete. It stays incomplete until a program with a handler has
 // read all its events from the journal.
 type Type struct {
-	Name     string
-	Complete bool           // every event is in the rows, or the source will deliver it
-	First    es.AggregateID // the first aggregate that was skipped; zero: none
+	Name     string `db:"aggregate_type"`
+	Complete bool   `db:"complete"` // every event is in the rows, or the source will deliver it
+	// The first aggregate that was skipped; empty: none.
+	FirstTenant es.Tenant `db:"first_tenant_code"`
+	FirstID     string    `db:"first_id"`
 }
 
 // Begin must be called by a source before its first batch, and again after it has failed. fromFirst says that the
@@ -31,8 +33,8 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	complete := make(map[string]bool)
 	for _, found := range known {
 		complete[found.Name] = found.Complete
-		if _, registered := p.handlers[found.Name]; !registered && !found.Complete && found.First != (es.AggregateID{}) {
-			p.meet(nil, found.First)
+		if _, registered := p.handlers[found.Name]; !registered && !found.Complete && found.FirstID != "" {
+			p.meet(nil, es.AggregateID{Tenant: found.FirstTenant, Type: found.Name, ID: found.FirstID})
 		}
 	}
 	var changed []Type
@@ -73,7 +75,7 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 	if slices.ContainsFunc(types, func(t Type) bool { return t.Name == key.Type }) {
 		return types
 	}
-	return append(types, Type{Name: key.Type, First: first})
+	return append(types, Type{Name: key.Type, FirstTenant: first.Tenant, FirstID: first.ID})
 }
 
 // forgetTypes stops reporting the types whose events are gone from the journal. They stay incomplete, because events
@@ -88,7 +90,7 @@ func (p *Projector) forgetTypes(ctx context.Context) {
 		p.mu.Unlock()
 		other, remains, err := p.options.Remaining(ctx, first)
 		if err == nil && other != first {
-			err = p.remember(ctx, []Type{{Name: first.Type, First: other}})
+			err = p.remember(ctx, []Type{{Name: first.Type, FirstTenant: other.Tenant, FirstID: other.ID}})
 		}
 		if err != nil {
 			if ctx.Err() == nil {

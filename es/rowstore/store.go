@@ -112,11 +112,7 @@ func (s *Store) RetryNow(ctx context.Context, now time.Time) error {
 func (s *Store) Types(ctx context.Context) ([]projection.Type, error) {
 	var types []projection.Type
 	err := aggregateTypes.Select(ctx, s.db, func(row typeRow) {
-		found := projection.Type{Name: row.Name, Complete: row.Complete}
-		if row.FirstID != "" {
-			found.First = es.AggregateID{Tenant: row.FirstTenant, Type: row.Name, ID: row.FirstID}
-		}
-		types = append(types, found)
+		types = append(types, row.Type)
 	}, "WHERE projection = ?", s.projection)
 	return types, s.Explain("read aggregate types", err)
 }
@@ -145,9 +141,7 @@ func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
 	return parked, s.Explain("count the parked aggregates", err)
 }
 
-// errFull is a fault of the whole database.
-var errFull error = full{}
-
+// full is a fault of the whole database.
 type full struct{}
 
 func (f full) Error() string { return f.Reason() }
@@ -166,7 +160,7 @@ func (s *Store) Explain(doing string, err error) error {
 	case sqldialect.Refused, sqldialect.Duplicate:
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrRefused, err)
 	case sqldialect.Full:
-		return fmt.Errorf("%s: %w: %w", doing, errFull, err)
+		return fmt.Errorf("%s: %w: %w", doing, full{}, err)
 	case sqldialect.Fault, sqldialect.Ended, sqldialect.Damaged:
 	}
 	return fmt.Errorf("%s: %w", doing, err)

@@ -31,8 +31,8 @@ type Turn struct {
 	Term uint64
 	// Lost ends when the turn is over; never on SQLite.
 	Lost context.Context
-
-	giveUp func()
+	// GiveUp ends the turn, so that another process has it at once.
+	GiveUp func()
 }
 
 // errLost is why a turn or a rebuild has ended that was not given up.
@@ -42,7 +42,7 @@ var errLost = fmt.Errorf("%w: the connection that holds the lock on the read mod
 // error of the database; then it may be tried again.
 func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 	if !s.server() {
-		return &Turn{Lost: context.WithoutCancel(ctx), giveUp: func() {}}, nil
+		return &Turn{Lost: context.WithoutCancel(ctx), GiveUp: func() {}}, nil
 	}
 	conn, err := s.connect(ctx, turnSilence)
 	if err != nil {
@@ -94,9 +94,6 @@ func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duratio
 	}()
 	return lost, func() { stop(context.Canceled); <-done }
 }
-
-// GiveUp ends the turn, so that another process has it at once.
-func (t *Turn) GiveUp() { t.giveUp() }
 
 // Names of locks; they are the server's, for all of its databases.
 const (

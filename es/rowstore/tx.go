@@ -74,7 +74,7 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 	}
 	var types []typeRow
 	for _, changed := range changes.Types {
-		types = append(types, typeRow{t.store.projection, changed.Name, changed.Complete, changed.First.Tenant, changed.First.ID, changes.At})
+		types = append(types, typeRow{t.store.projection, changed, changes.At})
 	}
 	if err := aggregateTypes.Upsert(ctx, t, t.Dialect, types); err != nil {
 		return t.Explain("write aggregate types", err)

@@ -56,12 +56,12 @@ func newPublication(s Settings, events Events, log *slog.Logger, turn *run.Turn)
 	if events.Around != nil {
 		broker = events.Around(broker)
 	}
-	p := &publication{store: store, publisher: New(store, broker), log: log, parked: turn.Advice().Parked}
+	p := &publication{store: store, publisher: New(store, broker), log: log, parked: turn.Advice.Parked}
 	var handlers []projection.Handler
 	for _, each := range events.Types {
 		handlers = append(handlers, Handler(each))
 	}
-	registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry())
+	registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry)
 	total := func(name, help string, of *atomic.Int64) {
 		promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(of.Load()) })
 	}
