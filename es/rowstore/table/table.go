@@ -133,7 +133,7 @@ func (t Table[R]) values(rows []keyed[R]) (n int, values []any, err error) {
 	for size := 0; n < len(rows) && n < rowsAtOnce && (n == 0 || size < bytesAtOnce); n++ {
 		row = *rows[n].row
 		for _, field := range fields {
-			value, err := valueOf(field)
+			value, err := driver.DefaultParameterConverter.ConvertValue(field)
 			if err != nil {
 				return n, nil, err
 			}
@@ -311,14 +311,6 @@ func (f *micros) Scan(source any) error {
 // Value implements [driver.Valuer].
 func (f *micros) Value() (driver.Value, error) { return time.Time(*f).UnixMicro(), nil }
 
-// valueOf returns the value of a field, which the driver can bind.
-func valueOf(field any) (driver.Value, error) {
-	if text, is := field.(*string); is { // most of them, without reflection
-		return *text, nil
-	}
-	return driver.DefaultParameterConverter.ConvertValue(field)
-}
-
 // Difference is a column in which two rows differ.
 type Difference struct{ Column, Expected, Found string }
 
@@ -342,7 +334,7 @@ func (t Table[R]) Describe(row R) string {
 
 // stored is a field as text, the way it is stored.
 func stored(field any) string {
-	value, err := valueOf(field)
+	value, err := driver.DefaultParameterConverter.ConvertValue(field)
 	if err != nil { // nothing that can be stored
 		return fmt.Sprint(reflect.Indirect(reflect.ValueOf(field)).Interface())
 	}
