@@ -123,8 +123,9 @@ func (r *Rebuild) Cancel(ctx context.Context) error {
 	if state.Over() {
 		return ErrNothingBegun
 	}
-	if err := r.Store.cancelRebuild(ctx); err != nil {
-		return err
+	_, err = r.Store.db.ExecContext(ctx, "UPDATE projection_rebuilds SET cancelled = 1 WHERE projection = ?", r.Store.projection)
+	if err != nil {
+		return r.Store.Explain("ask for the end of the rebuild", err)
 	}
 	err = r.locked(ctx, func(ctx context.Context, state RebuildState) error {
 		if state.Over() {

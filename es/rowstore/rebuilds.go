@@ -56,12 +56,6 @@ func (s *Store) saveRebuild(ctx context.Context, state RebuildState) (cancelled 
 	return cancelled, s.Explain("store how far the rebuild is", err)
 }
 
-// cancelRebuild requests the end of the rebuild.
-func (s *Store) cancelRebuild(ctx context.Context) error {
-	_, err := s.db.ExecContext(ctx, "UPDATE projection_rebuilds SET cancelled = 1 WHERE projection = ?", s.projection)
-	return s.Explain("ask for the end of the rebuild", err)
-}
-
 // events returns the number of events in the rows, by their positions.
 func (s *Store) events(ctx context.Context) (events uint64, err error) {
 	set, args := s.ofSet()

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 )
@@ -177,25 +175,18 @@ func (r *Rebuild) switchFile(ctx context.Context, set string, level func(context
 	}
 	next := s.making(set)
 	next.within = begun
-	if err = level(ctx, next); err == nil {
-		err = r.rename(ctx, begun)
+	err = level(ctx, next)
+	for _, name := range r.tables() {
+		for _, renamed := range []string{name + " RENAME TO " + name + oldSuffix, name + nextSuffix + " RENAME TO " + name} {
+			if err == nil {
+				_, err = begun.ExecContext(ctx, "ALTER TABLE "+renamed)
+			}
+		}
 	}
 	if err != nil {
 		return errors.Join(s.Explain("switch to the new rows", err), begun.Rollback())
 	}
 	return s.Explain("commit the switch", begun.Commit())
-}
-
-// rename renames the live tables and those of the new set, on SQLite.
-func (r *Rebuild) rename(ctx context.Context, in *sqlx.Tx) error {
-	for _, name := range r.tables() {
-		for _, renamed := range [][2]string{{name, name + oldSuffix}, {name + nextSuffix, name}} {
-			if _, err := in.ExecContext(ctx, "ALTER TABLE "+renamed[0]+" RENAME TO "+renamed[1]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 const (
