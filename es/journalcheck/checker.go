@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -54,9 +53,6 @@ func (c *Checker) Aggregate(ctx context.Context, id es.AggregateID) ([]Finding, 
 // sure checks until two checks agree, so that writes in progress are not reported. If an aggregate keeps changing, it
 // returns what the last two checks have in common.
 func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding, error) {
-	sorted := func(found []Finding) []Finding {
-		return slices.SortedFunc(slices.Values(found), func(a, b Finding) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
-	}
 	var before []Finding
 	for looks := 1; ; looks++ {
 		now, err := c.look(ctx, id)
@@ -64,13 +60,14 @@ func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding
 			return nil, nil, err
 		}
 		found := now.all()
+		both := slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return !slices.Contains(before, f) })
 		switch {
 		case now.last == 0 && !now.head.Exists && len(now.snapshots) == 0:
 			return nil, nil, fmt.Errorf("%s: %w", id, ErrUnknown)
 		case len(found) == 0:
 			return now, nil, nil
-		case looks > 1 && (looks == maxLooks || slices.Equal(sorted(found), sorted(before))):
-			return now, slices.DeleteFunc(found, func(f Finding) bool { return !slices.Contains(before, f) }), nil
+		case looks == maxLooks || len(both) == len(found) && len(both) == len(before):
+			return now, both, nil
 		}
 		before = found
 		if err := es.Wait(ctx, betweenLook); err != nil {

@@ -47,10 +47,7 @@ const byKept = 255 // code points
 // no such command. If it is being sent right now, its aggregate may still accept it.
 func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reason, by string, now time.Time) error {
 	return o.store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
-		tx, err := rowstore.SQL(begun)
-		if err != nil {
-			return err
-		}
+		tx := rowstore.SQL(begun)
 		key := [][]string{keyOf(o.process, target, eventID)}
 		var pending Pending
 		if err := pendings.Load(ctx, tx, key, tx.Dialect.ForUpdate(), func(p Pending) { pending = p }); err != nil {

@@ -13,7 +13,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,14 +78,13 @@ func keyOf(process string, target es.AggregateID, eventID string) []string {
 
 // find returns the pending commands that the rest of a statement selects.
 func find(ctx context.Context, db *sqlx.DB, where string, args ...any) (found []Pending, err error) {
-	err = pendings.Query(ctx, db, func(p Pending) { found = append(found, p) },
-		"SELECT "+strings.Join(pendings.Columns, ", ")+" FROM process_commands WHERE "+where, args...)
+	err = pendings.Select(ctx, db, func(p Pending) { found = append(found, p) }, "WHERE "+where, args...)
 	return found, err
 }
 
 // update changes the pending command for an aggregate that an event caused, and reports whether there is one.
 func (o *Outbox) update(ctx context.Context, target es.AggregateID, eventID, set string, args ...any) (found bool, err error) {
-	where, key := table.Where(pendings.Columns[:pendings.Key], [][]string{keyOf(o.process, target, eventID)})
+	where, key := table.Where(pendings.Columns[:5], [][]string{keyOf(o.process, target, eventID)})
 	result, err := o.db.ExecContext(ctx, "UPDATE process_commands SET "+set+" WHERE "+where, append(args, key...)...)
 	if err != nil {
 		return false, o.store.Explain("change a command of a process", err)
@@ -97,10 +95,7 @@ func (o *Outbox) update(ctx context.Context, target es.AggregateID, eventID, set
 
 // Add stores commands in the transaction, due at once. There is at most one per aggregate and event.
 func (o *Outbox) Add(ctx context.Context, tx projection.Tx, commands []Command) error {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return err
-	}
+	in := rowstore.SQL(tx)
 	rows := make([]Pending, len(commands))
 	for i, command := range commands {
 		rows[i] = Pending{Command: command, Process: o.process, DueAt: time.Now(), FailingSince: time.UnixMicro(0)}

@@ -105,23 +105,8 @@ func (r result) and(next result) result {
 	for key := range next.parked {
 		r.parked[key] = true
 	}
-	for _, gap := range next.gaps {
-		r.addGap(gap)
-	}
+	r.gaps = append(r.gaps, next.gaps...)
 	return r
-}
-
-// addGap adds a gap. There is at most one per aggregate: both halves of its events may have found it.
-func (r *result) addGap(found eventGap) {
-	for i, known := range r.gaps {
-		if known.key == found.key {
-			r.gaps[i].after = max(known.after, found.after)
-			r.gaps[i].target = max(known.target, found.target)
-			r.gaps[i].whole = known.whole || found.whole
-			return
-		}
-	}
-	r.gaps = append(r.gaps, found)
 }
 
 const (

@@ -33,19 +33,12 @@ const (
 	verifyWorkers = 4
 )
 
-// drift is what was found so far.
-type drift struct {
-	mu      sync.Mutex
-	wrong   map[es.AggregateID]bool // and whether its rows are ahead of the journal
-	checked int
-}
-
 // Drift returns what has been found so far.
 func (p *Projector) Drift() Drift {
-	p.drift.mu.Lock()
-	defer p.drift.mu.Unlock()
-	found := Drift{Wrong: len(p.drift.wrong), Checked: p.drift.checked}
-	for key, ahead := range p.drift.wrong {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found := Drift{Wrong: len(p.wrong), Checked: p.checked}
+	for key, ahead := range p.wrong {
 		if ahead {
 			found.Ahead, found.First = found.Ahead+1, key
 		}
@@ -55,24 +48,24 @@ func (p *Projector) Drift() Drift {
 
 // ForgetDrift clears the findings after the rows were replaced.
 func (p *Projector) ForgetDrift() {
-	p.drift.mu.Lock()
-	defer p.drift.mu.Unlock()
-	clear(p.drift.wrong)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.wrong)
 }
 
 // note records the result of a comparison, and logs what is new.
 func (p *Projector) note(ctx context.Context, key es.AggregateID, found Verified) {
 	first := p.Drift().Ahead == 0
-	p.drift.mu.Lock()
-	known, before := p.drift.wrong[key], len(p.drift.wrong)
-	p.drift.checked++
+	p.mu.Lock()
+	known, before := p.wrong[key], len(p.wrong)
+	p.checked++
 	if len(found.Differences) == 0 {
-		delete(p.drift.wrong, key)
+		delete(p.wrong, key)
 	} else if before < maxDrift {
-		p.drift.wrong[key] = found.ahead
+		p.wrong[key] = found.ahead
 	}
-	news := len(p.drift.wrong) > before || found.ahead && !known
-	p.drift.mu.Unlock()
+	news := len(p.wrong) > before || found.ahead && !known
+	p.mu.Unlock()
 	if !news || found.ahead && !first {
 		return
 	}
@@ -108,8 +101,6 @@ func (p *Projector) lookAhead(ctx context.Context, position Head) (ahead bool, e
 // with more than 500 events counts as several, because all of them are read. Run it in a program that does not answer
 // queries.
 func (p *Projector) Watch(ctx context.Context, perSecond int) {
-	tick := time.Second / time.Duration(perSecond)
-	again := p.options.Now()
 	look := func(key es.AggregateID) error {
 		found, err := p.Verify(ctx, key)
 		if err == nil {
@@ -120,25 +111,20 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 		}
 		return err
 	}
-	pace := func(events uint64) error {
-		for read := uint64(0); read == 0 || read < events; read += driftEvents {
-			if err := es.Wait(ctx, tick); err != nil {
-				return err
-			}
-			if now := p.options.Now(); now.Sub(again) >= driftAgain {
-				again = now
-				p.drift.mu.Lock()
-				known := slices.Collect(maps.Keys(p.drift.wrong))
-				p.drift.mu.Unlock()
-				for _, key := range known {
-					if err := look(key); err != nil {
-						return err
-					}
-				}
+	var again sync.WaitGroup
+	defer again.Wait()
+	again.Go(func() {
+		for es.Wait(ctx, driftAgain) == nil {
+			p.mu.Lock()
+			known := slices.Collect(maps.Keys(p.wrong))
+			p.mu.Unlock()
+			for _, key := range known {
+				_ = look(key) // the cycle meets the error, too
 			}
 		}
-		return nil
-	}
+	})
+	tick := time.Second / time.Duration(perSecond)
+	pace := func(events uint64) error { return es.Wait(ctx, tick*time.Duration(1+events/driftEvents)) }
 	for ctx.Err() == nil {
 		pause := afterACycle
 		if err := p.walk(ctx, pace, look); err != nil && ctx.Err() == nil {

@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"example.com/threads/es"
 )
@@ -66,49 +65,40 @@ func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (
 // aggregate only. The returned error is ctx's.
 func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun, error) {
 	piece := eventRun{key: gap.key, target: gap.target, origin: gap.origin}
-	version := gap.after
 	pauses := retryPauses()
 	for attempt := 1; ; attempt++ {
 		err := p.readEvents(ctx, gap, left, &piece)
-		if ctx.Err() != nil {
-			return piece, context.Cause(ctx)
-		}
-		if len(piece.events) > 0 {
-			version = piece.last()
-		}
+		gap.after = max(gap.after, piece.last())
 		switch {
+		case ctx.Err() != nil:
+			return piece, context.Cause(ctx)
 		case err != nil && attempt < journalAttempts:
-			if err := es.Wait(ctx, pauses.NextBackOff()); err != nil {
-				return piece, err
-			}
-			gap.after = version
+			_ = es.Wait(ctx, pauses.NextBackOff()) // the next attempt sees the end of ctx
 			continue
 		case err != nil:
-			failed := unreachable(gap.target, err)
-			piece.failure = &failed
-		case piece.failure == nil && piece.complete && version < gap.target:
-			piece.failure = p.missing(ctx, gap, version)
+			piece.failure = unreachable(gap.target, err)
+		case piece.failure == nil && piece.complete && gap.after < gap.target:
+			piece.failure = p.missing(ctx, gap)
 		}
 		return piece, nil
 	}
 }
 
-// missing returns why the journal ends before the event that a gap should reach. nil: a parked aggregate waits for an
-// event that neither the head nor the journal has any more, so there is nothing to wait for.
-func (p *Projector) missing(ctx context.Context, gap eventGap, version uint64) *failure {
+// missing returns why the journal ends, at gap.after, before the event that a gap should reach. nil: a parked aggregate
+// waits for an event that neither the head nor the journal has any more, so there is nothing to wait for.
+func (p *Projector) missing(ctx context.Context, gap eventGap) *failure {
 	if gap.origin == fromRetry {
 		lost, err := p.Ahead(ctx, Head{Key: gap.key, Version: gap.target + 1})
 		switch {
 		case err != nil && es.KindOf(err) != es.Inconsistent:
-			failed := unreachable(gap.target, err)
-			return &failed
+			return unreachable(gap.target, err)
 		case err == nil && lost:
 			return nil
 		}
 	}
 	return &failure{seqNr: gap.target, cause: fmt.Errorf(
 		"the source delivered event %d, but by its head the aggregate ends with event %d (0: there is no head): head and journal "+
-			"contradict each other; mend the head as `journal check` says, and the aggregate continues by itself", gap.target, version)}
+			"contradict each other; mend the head as `journal check` says, and the aggregate continues by itself", gap.target, gap.after)}
 }
 
 // readEvents appends events to piece. It stops when the gap is filled or the journal ends (then piece is complete), or
@@ -144,8 +134,8 @@ func (p *Projector) readEvents(ctx context.Context, gap eventGap, left int, piec
 
 // unreachable is the failure of an aggregate whose events cannot be read from the journal. seqNr is the event that it
 // should reach.
-func unreachable(seqNr uint64, err error) failure {
-	return failure{seqNr: seqNr, unreachable: true, cause: fmt.Errorf("the journal can't be read: %w", err)}
+func unreachable(seqNr uint64, err error) *failure {
+	return &failure{seqNr: seqNr, unreachable: true, cause: fmt.Errorf("the journal can't be read: %w", err)}
 }
 
 const parkedPage = 100
@@ -159,8 +149,11 @@ const parkedPage = 100
 func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) {
 	defer func() { p.options.Observe(total) }()
 	now := p.options.Now()
-	if err := p.wakeParked(ctx, now); err != nil {
-		return Outcome{}, err
+	if !p.woken.Load() {
+		if err := p.retry(ctx, func() error { return p.store.RetryNow(ctx, now) }); err != nil {
+			return Outcome{}, fmt.Errorf("make the parked aggregates due: %w", err)
+		}
+		p.woken.Store(true)
 	}
 	seen := make(map[es.AggregateID]bool)
 	for {
@@ -183,37 +176,31 @@ func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) 
 // gapsOf returns the gaps of parked aggregates that are not in seen. Aggregates of a type without a handler are
 // skipped.
 func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[es.AggregateID]bool) ([]eventGap, error) {
-	var keys []es.AggregateID
 	var gaps []eventGap
 	for _, letter := range letters {
 		if _, registered := p.handlers[letter.Key.Type]; registered && !seen[letter.Key] {
 			seen[letter.Key] = true
-			keys = append(keys, letter.Key)
 			gaps = append(gaps, eventGap{key: letter.Key, target: letter.SeqNr, whole: true, origin: fromRetry})
 		}
 	}
-	if len(keys) == 0 {
-		return nil, nil
+	return gaps, p.afterRows(ctx, gaps)
+}
+
+// afterRows lets gaps begin after the rows.
+func (p *Projector) afterRows(ctx context.Context, gaps []eventGap) error {
+	if len(gaps) == 0 {
+		return nil
+	}
+	keys := make([]es.AggregateID, len(gaps))
+	for i, gap := range gaps {
+		keys[i] = gap.key
 	}
 	versions, err := p.store.Versions(ctx, keys)
 	if err != nil {
-		return nil, fmt.Errorf("read the positions of the parked aggregates: %w", err)
+		return fmt.Errorf("read positions: %w", err)
 	}
 	for i := range gaps {
 		gaps[i].after = versions[gaps[i].key]
-	}
-	return gaps, nil
-}
-
-// wakeParked makes all parked aggregates due, once per projector.
-func (p *Projector) wakeParked(ctx context.Context, now time.Time) error {
-	select {
-	case token := <-p.woken:
-		if err := p.retry(ctx, func() error { return p.store.RetryNow(ctx, now) }); err != nil {
-			p.woken <- token
-			return fmt.Errorf("make the parked aggregates due: %w", err)
-		}
-	default:
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package projection
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
+	"hash/maphash"
 	"iter"
 	"sync"
 
@@ -165,12 +165,10 @@ func (p *Projector) ProjectAll(ctx context.Context, journal WholeJournal, checkp
 // checkpoint is in the last one.
 func (p *Projector) decodePage(records []Record, checkpoint Checkpoint, shares int) []decodedBatch {
 	batches := make([]Batch, shares)
-	for i := range batches {
-		batches[i].Records = make([]Record, 0, len(records)/shares)
-	}
+	seed := maphash.MakeSeed()
 	for _, record := range records {
 		if _, registered := p.handlers[record.Key.Type]; registered {
-			share := &batches[shareOf(record.Key, shares)]
+			share := &batches[maphash.String(seed, record.Key.ID)%uint64(shares)]
 			share.Records = append(share.Records, record)
 		}
 	}
@@ -202,10 +200,4 @@ func (p *Projector) projectPage(ctx context.Context, shares []decodedBatch) erro
 	}
 	_, err := p.project(ctx, shares[last])
 	return err
-}
-
-func shareOf(key es.AggregateID, shares int) int {
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(key.ID)) // never fails
-	return int(hash.Sum32() % uint32(shares))
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -36,8 +37,6 @@ type Options struct {
 	// FillEvents is the maximum number of journal events per transaction; default 500. It limits the memory that a gap
 	// of any size needs.
 	FillEvents int
-	// RepairWorkers is the number of chunks of aggregates that a repair compares at once; default 4.
-	RepairWorkers int
 	// Attempts is how often a transaction is tried when it fails with [ErrTransient]; default 10, which takes about 3
 	// s.
 	Attempts int
@@ -51,17 +50,18 @@ type Projector struct {
 	handlers map[string]Handler // by aggregate type
 	options  Options
 	logger   *slog.Logger
-	woken    chan struct{} // holds a token until all parked aggregates have been made due, once
+	woken    atomic.Bool   // all parked aggregates have been made due once
 	repairs  chan struct{} // holds a token while a repair is requested
-
-	drift drift
 
 	owing  sync.Mutex // held while the need for a repair is stored or cleared
 	losses int        // how often a source reported lost records
 
 	mu           sync.Mutex
-	repairSince  time.Time            // since when a repair is due; zero: none is
-	unregistered map[string]metEvents // by type without a handler
+	wrong        map[es.AggregateID]bool   // aggregates that differ from the journal, and whether they are ahead of it
+	checked      int                       // comparisons of an aggregate with the journal
+	repairSince  time.Time                 // since when a repair is due; zero: none is
+	unregistered map[string]es.AggregateID // by type without a handler: the first aggregate met
+	met          int                       // how many events of such types were met
 }
 
 // New returns a projector. A source calls its methods; the program also runs [Projector.Run].
@@ -76,12 +76,11 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 		options.Now = time.Now
 	}
 	options.FillEvents = cmp.Or(options.FillEvents, 500)
-	options.RepairWorkers = cmp.Or(options.RepairWorkers, 4)
 	options.Attempts = cmp.Or(options.Attempts, 10)
 	p := &Projector{
 		store: store, journal: journal, handlers: make(map[string]Handler), options: options,
-		logger: options.Logger, woken: make(chan struct{}, 1), repairs: make(chan struct{}, 1), unregistered: make(map[string]metEvents),
-		drift: drift{wrong: make(map[es.AggregateID]bool)},
+		logger: options.Logger, repairs: make(chan struct{}, 1), unregistered: make(map[string]es.AggregateID),
+		wrong: make(map[es.AggregateID]bool),
 	}
 	if p.logger == nil {
 		p.logger = slog.New(slog.DiscardHandler)
@@ -89,7 +88,6 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 	for _, handler := range handlers {
 		p.handlers[handler.Type()] = handler
 	}
-	p.woken <- struct{}{}
 	return p
 }
 
@@ -104,18 +102,6 @@ func New(store Store, journal Journal, options Options, handlers ...Handler) *Pr
 // Errors: [ErrTransient], wrapped, when all attempts failed; ctx's error; a fault of the whole store.
 func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, err error) {
 	return p.project(ctx, p.decodeAll(batch))
-}
-
-// decodedBatch is a batch whose records are decoded.
-type decodedBatch struct {
-	runs    []eventRun
-	mark    batchMark
-	outcome Outcome // of decoding
-}
-
-func (p *Projector) decodeAll(batch Batch) decodedBatch {
-	runs, outcome, unregistered := p.runsOf(batch.Records)
-	return decodedBatch{runs, batchMark{checkpoint: batch.Checkpoint, unregistered: unregistered}, outcome}
 }
 
 func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Outcome, err error) {

@@ -85,7 +85,10 @@ func (p *Projector) repairOwed(ctx context.Context) error {
 	return nil
 }
 
-const repairChunk = 500 // aggregates
+const (
+	repairChunk   = 500 // aggregates
+	repairWorkers = 4   // chunks that are compared at a time
+)
 
 // Repair compares every aggregate of the registered types with its position and applies the missing events. It deletes
 // nothing. It may run beside everything else, be interrupted, and be repeated.
@@ -96,7 +99,7 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 	var mu sync.Mutex
 	aggregates, positions := 0, 0
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(p.options.RepairWorkers)
+	group.SetLimit(repairWorkers)
 	compare := func(heads []Head) {
 		group.Go(func() error {
 			outcome, found, err := p.compare(groupCtx, heads)
@@ -264,15 +267,14 @@ func (p *Projector) endsAt(ctx context.Context, key es.AggregateID, seqNr uint64
 // Fill brings the rows of aggregates that have a handler and are not parked to the end of the journal. It returns the
 // number of events that it has applied.
 func (p *Projector) Fill(ctx context.Context, keys ...es.AggregateID) (int, error) {
-	versions, err := p.store.Versions(ctx, keys)
-	if err != nil {
-		return 0, err
-	}
 	var gaps []eventGap
 	for _, key := range keys {
 		if _, registered := p.handlers[key.Type]; registered {
-			gaps = append(gaps, eventGap{key: key, after: versions[key], target: versions[key], whole: true, origin: fromJournal})
+			gaps = append(gaps, eventGap{key: key, whole: true, origin: fromJournal})
 		}
+	}
+	if err := p.afterRows(ctx, gaps); err != nil {
+		return 0, err
 	}
 	outcome, err := p.fill(ctx, gaps, withoutMark)
 	return outcome.Filled, err

@@ -37,36 +37,44 @@ type failure struct {
 	cause       error
 }
 
-// runsOf groups the records of a batch by aggregate, sorted by SeqNr. An unreadable record only proves that event SeqNr
-// exists; the event is then read from the journal. Types without a handler are returned as unregistered.
-func (p *Projector) runsOf(records []Record) (runs []eventRun, outcome Outcome, unregistered []Type) {
+// decodedBatch is a batch whose records are decoded.
+type decodedBatch struct {
+	runs    []eventRun // by aggregate
+	mark    batchMark
+	outcome Outcome // of decoding
+}
+
+// decodeAll decodes a batch. An unreadable record only proves that event SeqNr exists; the event is then read from the
+// journal.
+func (p *Projector) decodeAll(batch Batch) decodedBatch {
+	decoded := decodedBatch{mark: batchMark{checkpoint: batch.Checkpoint}}
 	index := make(map[es.AggregateID]int) // into runs
-	for _, record := range records {
+	for _, record := range batch.Records {
 		if _, registered := p.handlers[record.Key.Type]; !registered {
-			outcome.Unregistered++
-			unregistered = p.meet(unregistered, record.Key)
+			decoded.outcome.Unregistered++
+			decoded.mark.unregistered = p.meet(decoded.mark.unregistered, record.Key)
 			continue
 		}
 		i, known := index[record.Key]
 		if !known {
-			i = len(runs)
+			i = len(decoded.runs)
 			index[record.Key] = i
-			runs = append(runs, eventRun{key: record.Key})
+			decoded.runs = append(decoded.runs, eventRun{key: record.Key})
 		}
-		runs[i].target = max(runs[i].target, record.SeqNr)
+		run := &decoded.runs[i]
+		run.target = max(run.target, record.SeqNr)
 		if event, err := p.decode(record); err == nil {
-			runs[i].events = append(runs[i].events, event)
+			run.events = append(run.events, event)
 		} else {
-			outcome.Unreadable++
+			decoded.outcome.Unreadable++
 		}
 	}
-	for i := range runs {
-		events := runs[i].events
-		slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.SeqNr, b.SeqNr) })
-		runs[i].events = slices.CompactFunc(events, func(a, b Event) bool { return a.SeqNr == b.SeqNr })
-		outcome.Duplicates += len(events) - len(runs[i].events)
+	for i, run := range decoded.runs {
+		slices.SortStableFunc(run.events, func(a, b Event) int { return cmp.Compare(a.SeqNr, b.SeqNr) })
+		decoded.runs[i].events = slices.CompactFunc(run.events, func(a, b Event) bool { return a.SeqNr == b.SeqNr })
+		decoded.outcome.Duplicates += len(run.events) - len(decoded.runs[i].events)
 	}
-	return runs, outcome, unregistered
+	return decoded
 }
 
 // decode decodes a record of a registered type; the Event of one that does not concern the handler is nil. It fails

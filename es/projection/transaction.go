@@ -25,10 +25,8 @@ type transaction struct {
 // begin locks the positions of the runs' aggregates and loads the rows that their events need.
 func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transaction, error) {
 	keys := make([]es.AggregateID, len(runs))
-	events := 0
 	for i, run := range runs {
 		keys[i] = run.key
-		events += len(run.events)
 	}
 	positions, err := tx.Load(ctx, keys)
 	if err != nil {
@@ -42,9 +40,6 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transac
 		}
 		for _, event := range run.events {
 			if event.SeqNr > position.Version && !p.passes(run.key, event) {
-				if needed[run.key.Type] == nil {
-					needed[run.key.Type] = make([]Event, 0, events)
-				}
 				needed[run.key.Type] = append(needed[run.key.Type], event)
 			}
 		}
@@ -84,14 +79,14 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 	failed := run.failure
 	switch {
 	case misfit != nil && run.origin != fromSource:
-		t.park(run.key, *misfit)
+		t.park(run.key, misfit)
 	case reached && failed != nil && (version < failed.seqNr || failed.unreachable && run.origin == fromRetry):
-		t.park(run.key, *failed)
+		t.park(run.key, failed)
 	case reached && failed != nil:
 		// Another projector has got past the failure in the meantime: read the journal again after the new version.
-		t.done.addGap(eventGap{key: run.key, after: version, target: run.target, whole: run.origin == fromRetry, origin: max(run.origin, fromJournal)})
+		t.done.gaps = append(t.done.gaps, eventGap{key: run.key, after: version, target: run.target, whole: run.origin == fromRetry, origin: max(run.origin, fromJournal)})
 	case run.origin == fromSource && version < run.target:
-		t.done.addGap(eventGap{key: run.key, after: version, target: run.target, origin: fromJournal})
+		t.done.gaps = append(t.done.gaps, eventGap{key: run.key, after: version, target: run.target, origin: fromJournal})
 	case run.origin == fromJournal && !reached:
 		return errMovedBack
 	case run.origin == fromRetry && reached && run.complete && before.Parked != nil:
@@ -159,7 +154,7 @@ func (t *transaction) hold(run eventRun, version uint64) {
 }
 
 // park stops an aggregate before the event that failed.
-func (t *transaction) park(key es.AggregateID, failed failure) {
+func (t *transaction) park(key es.AggregateID, failed *failure) {
 	letter := DeadLetter{
 		Key: key, SeqNr: failed.seqNr, EventID: failed.eventID, Payload: failed.payload, Reason: failed.cause.Error(),
 		Attempts: 1, ParkedAt: t.changes.At,
@@ -192,7 +187,7 @@ func (t *transaction) release(ctx context.Context, key es.AggregateID) error {
 	for _, err := range t.projector.journal.EventsAfter(ctx, key, position.Version) {
 		switch {
 		case err == nil:
-			t.done.addGap(eventGap{key: key, after: position.Version, whole: true, origin: fromRetry})
+			t.done.gaps = append(t.done.gaps, eventGap{key: key, after: position.Version, whole: true, origin: fromRetry})
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		default:

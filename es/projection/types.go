@@ -15,9 +15,11 @@ import (
 // it, and the same transaction stores the type as incomplete. It stays incomplete until a program with a handler has
 // read all its events from the journal.
 type Type struct {
-	Name     string
-	Complete bool           // every event is in the rows, or the source will deliver it
-	First    es.AggregateID // the first aggregate that was skipped; zero: none
+	Name     string `db:"aggregate_type"`
+	Complete bool   `db:"complete"` // every event is in the rows, or the source will deliver it
+	// The first aggregate that was skipped; empty: none.
+	FirstTenant es.Tenant `db:"first_tenant_code"`
+	FirstID     string    `db:"first_id"`
 }
 
 // Begin must be called by a source before its first batch, and again after it has failed. fromFirst says that the
@@ -31,8 +33,8 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	complete := make(map[string]bool)
 	for _, found := range known {
 		complete[found.Name] = found.Complete
-		if _, registered := p.handlers[found.Name]; !registered && !found.Complete && found.First != (es.AggregateID{}) {
-			p.meet(nil, found.First)
+		if _, registered := p.handlers[found.Name]; !registered && !found.Complete && found.FirstID != "" {
+			p.meet(nil, es.AggregateID{Tenant: found.FirstTenant, Type: found.Name, ID: found.FirstID})
 		}
 	}
 	var changed []Type
@@ -58,12 +60,12 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 // meet adds a type without a handler to types, and logs an error the first time.
 func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 	p.mu.Lock()
-	met, known := p.unregistered[key.Type]
+	first, known := p.unregistered[key.Type]
 	if !known {
-		met.first = key
+		first = key
+		p.unregistered[key.Type] = key
 	}
-	met.events++
-	p.unregistered[key.Type] = met
+	p.met++
 	p.mu.Unlock()
 	if !known && !p.ignored(key.Type) {
 		p.logger.Error("events of an unknown aggregate type are skipped; they are projected once a program runs that knows the type: "+
@@ -73,13 +75,7 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 	if slices.ContainsFunc(types, func(t Type) bool { return t.Name == key.Type }) {
 		return types
 	}
-	return append(types, Type{Name: key.Type, First: met.first})
-}
-
-// metEvents is what a projector has met of a type without a handler.
-type metEvents struct {
-	first  es.AggregateID // the first aggregate
-	events int
+	return append(types, Type{Name: key.Type, FirstTenant: first.Tenant, FirstID: first.ID})
 }
 
 // forgetTypes stops reporting the types whose events are gone from the journal. They stay incomplete, because events
@@ -90,33 +86,28 @@ func (p *Projector) forgetTypes(ctx context.Context) {
 	}
 	for _, first := range p.Unregistered() {
 		p.mu.Lock()
-		before := p.unregistered[first.Type]
+		met := p.met
 		p.mu.Unlock()
 		other, remains, err := p.options.Remaining(ctx, first)
 		if err == nil && other != first {
-			if err = p.remember(ctx, []Type{{Name: first.Type, First: other}}); err == nil {
-				p.replaceFirst(before, other, remains)
+			err = p.remember(ctx, []Type{{Name: first.Type, FirstTenant: other.Tenant, FirstID: other.ID}})
+		}
+		if err != nil {
+			if ctx.Err() == nil {
+				p.logger.WarnContext(ctx, "looking for the events of an unknown aggregate type failed; next try in a moment",
+					"aggregate_type", first.Type, "error", err)
 			}
+			continue
 		}
-		if err != nil && ctx.Err() == nil {
-			p.logger.WarnContext(ctx, "looking for the events of an unknown aggregate type failed; next try in a moment",
-				"aggregate_type", first.Type, "error", err)
+		p.mu.Lock()
+		switch {
+		case p.met != met: // an event came meanwhile: the next look decides
+		case remains:
+			p.unregistered[first.Type] = other
+		default:
+			delete(p.unregistered, first.Type)
 		}
-	}
-}
-
-// replaceFirst lets another aggregate of a type be reported, or none. It changes nothing if an event was met since
-// before: the next look decides.
-func (p *Projector) replaceFirst(before metEvents, other es.AggregateID, remains bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	name := before.first.Type
-	switch {
-	case p.unregistered[name] != before:
-	case remains:
-		p.unregistered[name] = metEvents{first: other, events: before.events}
-	default:
-		delete(p.unregistered, name)
+		p.mu.Unlock()
 	}
 }
 
@@ -125,9 +116,9 @@ func (p *Projector) Unregistered() []es.AggregateID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var keys []es.AggregateID
-	for name, met := range p.unregistered {
+	for name, first := range p.unregistered {
 		if !p.ignored(name) {
-			keys = append(keys, met.first)
+			keys = append(keys, first)
 		}
 	}
 	slices.SortFunc(keys, func(a, b es.AggregateID) int { return strings.Compare(a.Type, b.Type) })

@@ -74,38 +74,27 @@ func (p *Projector) Verify(ctx context.Context, key es.AggregateID) (Verified, e
 	if !able {
 		return Verified{}, fmt.Errorf("the rows of aggregate type %q can't be verified by this program", key.Type)
 	}
-	var total Verified
-	for after, more := uint64(0), true; more; {
-		piece := &verification{projector: p, key: key, shadow: handler.Shadow(key, after)}
-		if err := piece.run(ctx); err != nil {
+	v := &verification{projector: p, key: key}
+	for after, more := uint64(0), true; more && !v.unusable; after, more = v.shadow.Rest() {
+		v.shadow, v.read = handler.Shadow(key, after), 0
+		if err := v.run(ctx); err != nil {
 			return Verified{}, fmt.Errorf("verify the rows of %s: %w", key, err)
 		}
-		if after == 0 { // differences outside of rows are reported once
-			piece.found.Differences = append(piece.other, piece.found.Differences...)
-		}
-		for _, difference := range piece.found.Differences {
-			total.add(difference)
-		}
-		total.More += piece.found.More
-		total.Behind, total.Contradicted, total.ahead = piece.found.Behind, piece.found.Contradicted, piece.found.ahead
-		if piece.unusable {
-			return total, nil // the expected rest is unknown
-		}
-		after, more = piece.shadow.Rest()
 	}
-	return total, nil
+	v.found.Differences = append(v.other, v.found.Differences...)
+	return v.found, nil
 }
 
-// verification is the comparison of a piece of an aggregate's rows.
+// verification is the comparison of an aggregate's rows, piece by piece.
 type verification struct {
 	projector *Projector
 	key       es.AggregateID
 	shadow    Shadow
 	skipped   map[es.AggregateID]map[uint64]bool
 	read      uint64 // the last event applied to the shadow
-	unusable  bool   // the next event is in the rows and can no longer be applied
+	unusable  bool   // the next event is in the rows and can no longer be applied: the expected rest is unknown
 	found     Verified
-	other     []Difference // outside of rows: the position, an event
+	other     []Difference // at most one, outside of rows: the position, an event
 }
 
 func (v *verification) run(ctx context.Context) error {
@@ -120,9 +109,10 @@ func (v *verification) run(ctx context.Context) error {
 	if err := v.readTo(ctx, versions[v.key]); err != nil {
 		return err
 	}
+	before := v.found
 	return p.retry(ctx, func() error {
 		return p.store.View(ctx, func(ctx context.Context, tx Tx) error {
-			v.found.Differences, v.found.More = nil, 0
+			v.found = before
 			positions, err := tx.Load(ctx, []es.AggregateID{v.key})
 			if err != nil {
 				return err

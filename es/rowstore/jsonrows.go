@@ -67,10 +67,7 @@ func (r JSONRows[E, R]) Read(ctx context.Context, db *sqlx.DB, key es.AggregateI
 			if err != nil {
 				return err
 			}
-			in, err := SQL(tx)
-			if err != nil {
-				return err
-			}
+			in := SQL(tx)
 			version = positions[key].Version
 			var found jsonRow
 			err = r.rows().Load(ctx, in, [][]string{{key.Tenant.String(), key.ID}}, "", func(stored jsonRow) { found = stored })

@@ -15,17 +15,12 @@ import (
 
 // Letters lists the dead letters of all projections, those that have been parked longest first.
 func Letters(ctx context.Context, db *sqlx.DB) (found []projection.DeadLetter, err error) {
-	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters ORDER BY parked_at, projection, tenant_code, aggregate_id"
-	live, err := liveSets(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	err = deadLetters.Query(ctx, db, func(row letterRow) {
-		if name, is := live.projectionOf(row.Set); is {
-			row.Projection = name
-			found = append(found, row.DeadLetter)
-		}
-	}, query)
+	err = deadLetters.Select(ctx, db, func(row letterRow) {
+		row.Projection, _, _ = strings.Cut(row.Set, setSeparator)
+		found = append(found, row.DeadLetter)
+	}, "WHERE projection IN (SELECT set_name FROM row_sets) "+
+		"OR (projection NOT IN (SELECT projection FROM row_sets) AND projection NOT LIKE '%"+setSeparator+"%') "+
+		"ORDER BY parked_at, projection, tenant_code, aggregate_id")
 	return found, err
 }
 
@@ -35,14 +30,11 @@ var ErrNotParked = errors.New("nothing is parked on this event")
 
 // Retry makes a parked aggregate due. The projection's program tries it again within a moment.
 func (s *Store) Retry(ctx context.Context, key es.AggregateID, now time.Time) error {
-	set, err := s.set(ctx)
+	set, args := s.ofSet()
+	args = append([]any{now.UnixMicro(), key.Tenant.String(), key.Type, key.ID}, args...)
+	result, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE tenant_code = ? AND aggregate_type = ? AND aggregate_id = ? AND "+set, args...)
 	if err != nil {
-		return err
-	}
-	result, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE projection = ? AND tenant_code = ? AND aggregate_type = ? AND aggregate_id = ?",
-		now.UnixMicro(), set, key.Tenant.String(), key.Type, key.ID)
-	if err != nil {
-		return s.explain("make a dead letter due", err)
+		return s.Explain("make a dead letter due", err)
 	}
 	if rows, err := result.RowsAffected(); err == nil && rows == 0 {
 		return fmt.Errorf("%s: %w", key, ErrNotParked)
@@ -78,10 +70,7 @@ const skipAttempts = 5
 
 func (s *Store) skipEvent(ctx context.Context, key es.AggregateID, seqNr uint64, reason, by string, now time.Time) error {
 	return s.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
-		tx, err := SQL(begun)
-		if err != nil {
-			return err
-		}
+		tx := SQL(begun)
 		positions, err := tx.Load(ctx, []es.AggregateID{key})
 		if err != nil {
 			return err
@@ -111,33 +100,29 @@ const byKept = 255 // code points
 
 // Skips lists what has been skipped in all projections, the latest first, up to a limit.
 func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error) {
-	query := "SELECT " + strings.Join(skips.Columns, ", ") + " FROM skipped_events ORDER BY skipped_at DESC LIMIT ?"
-	err = skips.Query(ctx, db, func(skip Skip) { found = append(found, skip) }, query, limit)
+	err = skips.Select(ctx, db, func(skip Skip) { found = append(found, skip) }, "ORDER BY skipped_at DESC LIMIT ?", limit)
 	return found, err
 }
 
 // Skipped implements [projection.Store].
 func (s *Store) Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error) {
 	found := make(map[es.AggregateID]map[uint64]bool)
-	err := skips.Query(ctx, s.reading(), func(skip Skip) {
+	err := skips.Select(ctx, s.db, func(skip Skip) {
 		if found[skip.Key] == nil {
 			found[skip.Key] = make(map[uint64]bool)
 		}
 		found[skip.Key][skip.SeqNr] = true
-	}, "SELECT "+strings.Join(skips.Columns, ", ")+" FROM skipped_events WHERE projection = ?", s.projection)
-	return found, s.explain("read skipped events", err)
+	}, "WHERE projection = ?", s.projection)
+	return found, s.Explain("read skipped events", err)
 }
 
 // Positions implements [projection.Store].
 func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.Head, err error) {
-	set, err := s.set(ctx)
-	if err != nil {
-		return nil, err
-	}
-	where, args := beyond("", after)
-	err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, row.Head) },
-		"SELECT "+strings.Join(positions.Columns, ", ")+" FROM projection_positions WHERE projection = ? AND "+where, append([]any{set}, append(args, limit)...)...)
-	return found, s.explain("list positions", err)
+	set, args := s.ofSet()
+	where, keys := beyond("", after)
+	err = positions.Select(ctx, s.db, func(row positionRow) { found = append(found, row.Head) },
+		"WHERE "+set+" AND "+where, append(append(args, keys...), limit)...)
+	return found, s.Explain("list positions", err)
 }
 
 // beyond ends a query of a page of positions: those after a key, in the order of keys, up to a limit.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,8 +29,6 @@ type Rebuild struct {
 	// Others are the projections that follow the same journal and are not rebuilt. Where they are ahead of it, because
 	// the event store was restored to an earlier time, they go on at its end.
 	Others []projection.Store
-	// Workers is the number of concurrent transactions, at least one for each part of the journal; 0 means 1.
-	Workers int
 	// FromEmpty allows a rebuild that replaces rows by none because the event store is empty. Only an operator may say
 	// so: a store that is lost or wrongly configured is empty, too.
 	FromEmpty bool
@@ -104,7 +103,7 @@ func (r *Rebuild) Resume(ctx context.Context) error {
 		switch {
 		case state.Over():
 			return ErrNothingBegun
-		case !state.Live && state.Handlers != versionsOf(r.Handlers):
+		case !state.Live && state.Handlers != strings.Join(versionsOf(r.Handlers), ","):
 			return r.begin(ctx)
 		case !state.Live:
 			if err := r.check(ctx); err != nil {
@@ -124,8 +123,9 @@ func (r *Rebuild) Cancel(ctx context.Context) error {
 	if state.Over() {
 		return ErrNothingBegun
 	}
-	if err := r.Store.cancelRebuild(ctx); err != nil {
-		return err
+	_, err = r.Store.db.ExecContext(ctx, "UPDATE projection_rebuilds SET cancelled = 1 WHERE projection = ?", r.Store.projection)
+	if err != nil {
+		return r.Store.Explain("ask for the end of the rebuild", err)
 	}
 	err = r.locked(ctx, func(ctx context.Context, state RebuildState) error {
 		if state.Over() {
@@ -184,7 +184,7 @@ func (r *Rebuild) begin(ctx context.Context) error {
 	if err := r.drop(ctx); err != nil {
 		return err
 	}
-	state, err := r.Store.beginRebuild(ctx, versionsOf(r.Handlers))
+	state, err := r.Store.beginRebuild(ctx, strings.Join(versionsOf(r.Handlers), ","))
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (r *Rebuild) run(ctx context.Context, state RebuildState) error {
 			return err
 		}
 		// A kill may have come after the last stored progress.
-		if work.state.Done, err = r.Store.eventsIn(ctx, state.Set); err != nil {
+		if work.state.Done, err = work.set.events(ctx); err != nil {
 			return err
 		}
 	}
@@ -341,16 +341,18 @@ func (w *rebuilding) projector(store *Store) *projection.Projector {
 }
 
 func (w *rebuilding) read(ctx context.Context) error {
-	projector := w.projector(w.set)
-	if err := projector.ProjectAll(ctx, w.Journal, w.set, max(w.Workers, 1)); err != nil {
+	if err := w.projector(w.set).ProjectAll(ctx, w.Journal, w.set, w.workers()); err != nil {
 		return err
 	}
-	if err := w.makeIndexes(ctx); err != nil {
-		return err
+	return w.makeIndexes(ctx)
+}
+
+// workers is how many transactions the reading has at a time: a file takes one.
+func (w *rebuilding) workers() int {
+	if w.Store.server() {
+		return 4
 	}
-	// Events written during the read may be in no page: compare every head.
-	_, err := projector.Repair(ctx)
-	return err
+	return 1
 }
 
 const (

@@ -3,7 +3,6 @@ package rowstore
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,11 +22,11 @@ func (s *Store) RebuildState(ctx context.Context) (RebuildState, error) {
 func (s *Store) rebuild(ctx context.Context) (found rebuildRow, err error) {
 	err = rebuilds.Load(ctx, s.db, [][]string{{s.projection}}, "", func(row rebuildRow) { found = row })
 	if err != nil {
-		return found, s.explain("read how far the rebuild is", err)
+		return found, s.Explain("read how far the rebuild is", err)
 	}
-	live, err := s.set(ctx)
+	live, err := setOf(ctx, s.db, s.projection)
 	found.Live = found.Set != "" && live == found.Set
-	return found, err
+	return found, s.Explain("read which rows are live", err)
 }
 
 // beginRebuild stores a rebuild that has begun, and names its set.
@@ -36,16 +35,12 @@ func (s *Store) beginRebuild(ctx context.Context, handlers string) (RebuildState
 	if err != nil {
 		return RebuildState{}, err
 	}
-	live, err := s.set(ctx)
-	if err != nil {
-		return RebuildState{}, err
-	}
 	row.Projection, row.Generation = s.projection, row.Generation+1
 	row.RebuildState = RebuildState{
 		Set: fmt.Sprint(s.projection, setSeparator, row.Generation), Handlers: handlers, Phase: phaseReading, StartedAt: time.Now(), UpdatedAt: time.Now(),
 	}
-	if row.Total, err = s.eventsIn(ctx, live); err == nil {
-		err = s.explain("begin a rebuild", rebuilds.Upsert(ctx, s.db, s.dialect, []rebuildRow{row}))
+	if row.Total, err = s.events(ctx); err == nil {
+		err = s.Explain("begin a rebuild", rebuilds.Upsert(ctx, s.db, s.dialect, []rebuildRow{row}))
 	}
 	return row.RebuildState, err
 }
@@ -58,28 +53,21 @@ func (s *Store) saveRebuild(ctx context.Context, state RebuildState) (cancelled 
 	if err == nil {
 		err = s.db.GetContext(ctx, &cancelled, "SELECT cancelled FROM projection_rebuilds WHERE projection = ? AND set_name = ?", s.projection, state.Set)
 	}
-	return cancelled, s.explain("store how far the rebuild is", err)
+	return cancelled, s.Explain("store how far the rebuild is", err)
 }
 
-// cancelRebuild requests the end of the rebuild.
-func (s *Store) cancelRebuild(ctx context.Context) error {
-	_, err := s.db.ExecContext(ctx, "UPDATE projection_rebuilds SET cancelled = 1 WHERE projection = ?", s.projection)
-	return s.explain("ask for the end of the rebuild", err)
-}
-
-// eventsIn returns the number of events in a set, by its positions.
-func (s *Store) eventsIn(ctx context.Context, set string) (events uint64, err error) {
-	err = s.db.GetContext(ctx, &events, "SELECT COALESCE(SUM(version), 0) FROM projection_positions WHERE projection = ?", set)
-	return events, s.explain("count the events in the rows", err)
+// events returns the number of events in the rows, by their positions.
+func (s *Store) events(ctx context.Context) (events uint64, err error) {
+	set, args := s.ofSet()
+	err = s.db.GetContext(ctx, &events, "SELECT COALESCE(SUM(version), 0) FROM projection_positions WHERE "+set, args...)
+	return events, s.Explain("count the events in the rows", err)
 }
 
 // typesOfRows returns the aggregate types that have positions in the live set.
 func (s *Store) typesOfRows(ctx context.Context) (types []string, err error) {
-	live, err := s.set(ctx)
-	if err == nil {
-		err = s.db.SelectContext(ctx, &types, "SELECT DISTINCT aggregate_type FROM projection_positions WHERE projection = ?", live)
-	}
-	return types, s.explain("read which aggregate types have rows", err)
+	set, args := s.ofSet()
+	err = s.db.SelectContext(ctx, &types, "SELECT DISTINCT aggregate_type FROM projection_positions WHERE "+set, args...)
+	return types, s.Explain("read which aggregate types have rows", err)
 }
 
 const behindPage = 500
@@ -87,28 +75,22 @@ const behindPage = 500
 // behind lists a page of the live positions that the set in the making is behind, in the order of their keys, those
 // beyond after. Aggregates that are parked in that set are left out.
 func (s *Store) behind(ctx context.Context, after es.AggregateID) (found []projection.Head, err error) {
-	live, err := setOf(ctx, s.reading(), s.projection)
-	if err == nil {
-		beyond, args := beyond("l.", after)
-		err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, row.Head) },
-			`SELECT `+positions.List("l")+` FROM projection_positions l
-			LEFT JOIN projection_positions n ON n.projection = ? AND n.tenant_code = l.tenant_code AND n.aggregate_type = l.aggregate_type AND n.aggregate_id = l.aggregate_id
-			WHERE l.projection = ? AND l.version > 0 AND (n.version IS NULL OR (n.version < l.version AND n.parked = 0)) AND `+beyond,
-			append([]any{s.next, live}, append(args, behindPage)...)...)
-	}
-	return found, s.explain("compare positions", err)
+	beyond, args := beyond("l.", after)
+	err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, row.Head) },
+		`SELECT `+positions.List("l")+` FROM projection_positions l
+		LEFT JOIN projection_positions n ON n.projection = ? AND n.tenant_code = l.tenant_code AND n.aggregate_type = l.aggregate_type AND n.aggregate_id = l.aggregate_id
+		WHERE l.`+ofLiveSet+` AND l.version > 0 AND (n.version IS NULL OR (n.version < l.version AND n.parked = 0)) AND `+beyond,
+		append([]any{s.next, s.projection, s.projection}, append(args, behindPage)...)...)
+	return found, s.Explain("compare positions", err)
 }
 
 // newlyParked returns the dead letter of an aggregate that is parked in the set in the making and not in the live one;
 // false: there is none.
 func (s *Store) newlyParked(ctx context.Context) (letter projection.DeadLetter, found bool, err error) {
-	live, err := setOf(ctx, s.reading(), s.projection)
-	if err == nil {
-		err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letter, found = row.DeadLetter, true }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
-			LEFT JOIN dead_letters l ON l.projection = ? AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
-			WHERE n.projection = ? AND l.projection IS NULL LIMIT 1`, live, s.next)
-	}
-	return letter, found, s.explain("compare dead letters", err)
+	err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letter, found = row.DeadLetter, true }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
+		LEFT JOIN dead_letters l ON l.`+ofLiveSet+` AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
+		WHERE n.projection = ? AND l.projection IS NULL LIMIT 1`, s.projection, s.projection, s.next)
+	return letter, found, s.Explain("compare dead letters", err)
 }
 
 // Outdated returns the types whose rows were made by another version of their handler. It stores the versions of new
@@ -117,34 +99,31 @@ func (r *Rebuild) Outdated(ctx context.Context) (outdated []string, err error) {
 	text := ""
 	err = sets.Load(ctx, r.Store.db, [][]string{{r.Store.projection}}, "", func(row setRow) { text = row.Handlers })
 	if err != nil {
-		return nil, r.Store.explain("read which handlers made the rows", err)
+		return nil, r.Store.Explain("read which handlers made the rows", err)
 	}
-	made, now := parseVersions(text), parseVersions(versionsOf(r.Handlers))
-	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if before, known := made[name]; !known {
-			made[name] = now[name]
-		} else if before != now[name] {
+	made := strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+	known := slices.Clone(made) // also of types that only another program knows
+	for _, now := range versionsOf(r.Handlers) {
+		name, _, _ := strings.Cut(now, "=")
+		switch i := slices.IndexFunc(made, func(before string) bool { return strings.HasPrefix(before, name+"=") }); {
+		case i < 0:
+			known = append(known, now)
+		case made[i] != now:
 			outdated = append(outdated, name)
 		}
 	}
-	var known []string
-	for _, name := range slices.Sorted(maps.Keys(made)) { // also of types that only another program knows
-		known = append(known, name+"="+made[name])
-	}
+	slices.Sort(known)
 	if all := strings.Join(known, ","); all != text {
 		err = r.Store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
-			tx, err := SQL(begun)
-			if err != nil {
-				return err
-			}
+			tx := SQL(begun)
 			return tx.Explain("store which handlers made the rows", sets.Upsert(ctx, tx, tx.Dialect, []setRow{{r.Store.projection, tx.set, all}}))
 		})
 	}
 	return outdated, err
 }
 
-// versionsOf returns the versions of handlers as text.
-func versionsOf(handlers []projection.Handler) string {
+// versionsOf returns the versions of handlers as texts, sorted.
+func versionsOf(handlers []projection.Handler) []string {
 	versions := make([]string, len(handlers))
 	for i, handler := range handlers {
 		version := 1
@@ -154,15 +133,5 @@ func versionsOf(handlers []projection.Handler) string {
 		versions[i] = fmt.Sprintf("%s=%d", handler.Type(), version)
 	}
 	slices.Sort(versions)
-	return strings.Join(versions, ",")
-}
-
-func parseVersions(text string) map[string]string {
-	found := make(map[string]string)
-	for _, part := range strings.Split(text, ",") {
-		if name, version, is := strings.Cut(part, "="); is {
-			found[name] = version
-		}
-	}
-	return found
+	return versions
 }

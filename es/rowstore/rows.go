@@ -7,7 +7,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
@@ -17,10 +16,7 @@ import (
 // Load reads the rows whose keys are in rows, and removes the keys without a row. primary returns the primary key of
 // the row: the tenant's code and an id.
 func Load[K comparable, R any](ctx context.Context, tx projection.Tx, from table.Table[R], rows map[K]R, primary func(K) [2]string) error {
-	in, err := SQL(tx)
-	if err != nil {
-		return err
-	}
+	in := SQL(tx)
 	from = from.In(in.Suffix)
 	named := make(map[[2]string]K, len(rows))
 	primaries := make([][]string, 0, len(rows))
@@ -30,16 +26,13 @@ func Load[K comparable, R any](ctx context.Context, tx projection.Tx, from table
 		primaries = append(primaries, id[:])
 	}
 	clear(rows)
-	err = from.Load(ctx, in, primaries, "", func(row R) { rows[named[[2]string(from.ID(&row))]] = row })
+	err := from.Load(ctx, in, primaries, "", func(row R) { rows[named[[2]string(from.ID(&row))]] = row })
 	return in.Explain("read "+from.Name, err)
 }
 
 // Save inserts or updates rows.
 func Save[K comparable, R any](ctx context.Context, tx projection.Tx, into table.Table[R], rows map[K]R) error {
-	in, err := SQL(tx)
-	if err != nil {
-		return err
-	}
+	in := SQL(tx)
 	values := slices.AppendSeq(make([]R, 0, len(rows)), maps.Values(rows))
 	return in.Explain("write "+into.Name, into.In(in.Suffix).Upsert(ctx, in, in.Dialect, values))
 }
@@ -54,21 +47,15 @@ type Part[R any] struct {
 
 // Delete deletes the rows.
 func (p Part[R]) Delete(ctx context.Context, tx projection.Tx) error {
-	in, err := SQL(tx)
-	if err == nil {
-		_, err = in.ExecContext(ctx, "DELETE FROM "+p.Table.In(in.Suffix).Name+" WHERE "+p.Where, p.Args...)
-		err = in.Explain("delete from "+p.Table.Name, err)
-	}
-	return err
+	in := SQL(tx)
+	_, err := in.ExecContext(ctx, "DELETE FROM "+p.Table.In(in.Suffix).Name+" WHERE "+p.Where, p.Args...)
+	return in.Explain("delete from "+p.Table.Name, err)
 }
 
 // Compare reports how the rows differ from the expected ones, some of which may be missing. It holds one stored row in
 // memory at a time.
 func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R], mayMiss func(R) bool, tell func(projection.Difference)) error {
-	in, err := SQL(tx)
-	if err != nil {
-		return err
-	}
+	in := SQL(tx)
 	add := func(row, what, expected, found string) {
 		tell(projection.Difference{Key: p.Key, Row: row, What: what, Expected: expected, Found: found})
 	}
@@ -76,8 +63,7 @@ func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R]
 	for row := range want {
 		missing[p.Table.Describe(row)] = row
 	}
-	statement := "SELECT " + strings.Join(p.Table.Columns, ", ") + " FROM " + p.Table.In(in.Suffix).Name + " WHERE " + p.Where
-	err = p.Table.Query(ctx, in, func(found R) {
+	err := p.Table.In(in.Suffix).Select(ctx, in, func(found R) {
 		name := p.Table.Describe(found)
 		expected, known := missing[name]
 		if !known {
@@ -88,7 +74,7 @@ func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R]
 		for _, column := range p.Table.Differences(expected, found) {
 			add(name, column.Column, fmt.Sprintf("%.200q", column.Expected), fmt.Sprintf("%.200q", column.Found))
 		}
-	}, statement, p.Args...)
+	}, "WHERE "+p.Where, p.Args...)
 	if errors.Is(err, table.ErrRow) {
 		add("a row of "+p.Table.Name, "it holds what can't be there", "values of its columns", err.Error())
 		return nil // the other differences are unknown; a repair makes these rows again, too

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/rowstore/table"
 )
 
 // A set is the rows of a projection in one set of tables, with the positions and dead letters that belong to them. The
@@ -18,7 +16,7 @@ import (
 // itself: so a statement that renames the tables changes both together.
 
 // setOf is the name of a projection's live set: its own where there has been no rebuild.
-func setOf(ctx context.Context, from table.Queryer, name string) (string, error) {
+func setOf(ctx context.Context, from sqlx.QueryerContext, name string) (string, error) {
 	found := name
 	err := sets.Load(ctx, from, [][]string{{name}}, "", func(row setRow) { found = row.Name })
 	return found, err
@@ -27,31 +25,15 @@ func setOf(ctx context.Context, from table.Queryer, name string) (string, error)
 // setSeparator stands between a projection's name and the number of the rebuild.
 const setSeparator = "@"
 
-// liveNames are the names of the live sets that are not those of their projections, by projection.
-type liveNames map[string]string
+// ofLiveSet is the condition for what belongs to the live set of a projection, whose name is its argument twice.
+const ofLiveSet = "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)"
 
-func liveSets(ctx context.Context, from table.Queryer) (liveNames, error) {
-	found := liveNames{}
-	err := sets.Query(ctx, from, func(row setRow) { found[row.Projection] = row.Name }, "SELECT projection, set_name, handlers FROM row_sets")
-	return found, err
-}
-
-// projectionOf is whose live set this is; false: nobody's.
-func (l liveNames) projectionOf(set string) (name string, is bool) {
-	name, _, _ = strings.Cut(set, setSeparator)
-	if known, renamed := l[name]; renamed {
-		return name, known == set
-	}
-	return name, name == set
-}
-
-// set is the name of the set that the store works on.
-func (s *Store) set(ctx context.Context) (string, error) {
+// ofSet returns the condition for what belongs to the set that the store works on.
+func (s *Store) ofSet() (where string, args []any) {
 	if s.next != "" {
-		return s.next, nil
+		return "projection = ?", []any{s.next}
 	}
-	name, err := setOf(ctx, s.reading(), s.projection)
-	return name, s.explain("read which rows are live", err)
+	return ofLiveSet, []any{s.projection, s.projection}
 }
 
 // making is the store of the set with this name while a rebuild makes it.
@@ -64,8 +46,8 @@ func (s *Store) making(set string) *Store {
 // owner is the name that checkpoints are under.
 func (s *Store) owner() string { return cmp.Or(s.next, s.projection) }
 
-// reading is where the store reads outside of Change.
-func (s *Store) reading() table.Queryer {
+// reading is where the store reads what a switch needs.
+func (s *Store) reading() sqlx.QueryerContext {
 	if s.within != nil {
 		return s.within
 	}
@@ -77,21 +59,20 @@ func (s *Store) reading() table.Queryer {
 // not have touched a table that is about to be renamed.
 func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[es.AggregateID]bool)}
-	ctx = s.unhurried(ctx)
 	if s.next != "" {
 		tx.set, tx.Suffix = s.next, nextSuffix
 		return tx, s.stillMaking(ctx, begun)
 	}
 	var term uint64
 	if err := begun.GetContext(ctx, &term, "SELECT term FROM projection_turn WHERE id = 1"+s.dialect.ForShare()); err != nil {
-		return nil, s.explain("see whose turn it is", err)
+		return nil, s.Explain("see whose turn it is", err)
 	}
 	if s.term != 0 && s.term != term {
 		return nil, fmt.Errorf("%w: its term is %d, and this one's was %d", projection.ErrTermOver, term, s.term)
 	}
 	var err error
 	tx.set, err = setOf(ctx, begun, s.projection)
-	return tx, s.explain("read which rows are live", err)
+	return tx, s.Explain("read which rows are live", err)
 }
 
 // stillMaking fails if the tables of the set that is being made belong to another one by now: this process has lost the
@@ -102,24 +83,18 @@ func (s *Store) stillMaking(ctx context.Context, begun *sqlx.Tx) error {
 	if err == nil && found != s.next {
 		return fmt.Errorf("%w: they are those of the set %q, not of %q", projection.ErrTermOver, found, s.next)
 	}
-	return s.explain("see which set is being made", err)
+	return s.Explain("see which set is being made", err)
 }
 
-// changeWithin is Change in a transaction that has begun already.
+// changeWithin is Change in the transaction of a switch. Its error ends the switch: without ErrTransient and ErrRefused
+// nothing is tried again over what was written before.
 func (s *Store) changeWithin(ctx context.Context, change func(context.Context, projection.Tx) error) error {
 	tx, err := s.enter(ctx, s.within)
+	if err == nil {
+		err = change(ctx, tx)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("while writers wait for the switch: %v", err) //nolint:errorlint // see above
 	}
-	if _, err := s.within.ExecContext(ctx, "SAVEPOINT change_within"); err != nil {
-		return s.explain("set a savepoint", err)
-	}
-	if err := change(ctx, tx); err != nil {
-		if _, undoErr := s.within.ExecContext(ctx, "ROLLBACK TO change_within"); undoErr != nil {
-			return s.explain("go back to a savepoint", undoErr)
-		}
-		return err
-	}
-	_, err = s.within.ExecContext(ctx, "RELEASE change_within")
-	return s.explain("release a savepoint", err)
+	return nil
 }

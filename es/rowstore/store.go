@@ -8,7 +8,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -17,7 +16,6 @@ import (
 	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/rowstore/table"
 )
 
 // Store implements [projection.Store] and [projection.Checkpoints] for one projection in a relational database.
@@ -27,7 +25,7 @@ type Store struct {
 	projection string
 	term       uint64   // of the turn that Change needs; 0: none
 	next       string   // the name of the set that it works on while a rebuild makes that; "": the live set
-	within     *sqlx.Tx // the transaction that everything happens in; nil: each has its own
+	within     *sqlx.Tx // the transaction of a switch that everything happens in; nil: each has its own
 }
 
 // New returns the store of the named projection (at most 64 characters). The database must have the tables.
@@ -55,18 +53,11 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	if s.within != nil {
 		return s.changeWithin(ctx, change)
 	}
-	begun, err := s.db.BeginTxx(s.unhurried(ctx), s.dialect.Writing())
+	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
 	if err != nil {
-		return s.explain("begin a transaction", err)
+		return s.Explain("begin a transaction", err)
 	}
-	committed := false
-	defer func() {
-		if !committed {
-			// The original error is returned. A failed rollback means a lost connection, which ends the transaction
-			// too.
-			_ = begun.Rollback()
-		}
-	}()
+	defer func() { _ = begun.Rollback() }() // unless it is committed; a lost connection ends the transaction, too
 	tx, err := s.enter(ctx, begun)
 	if err != nil {
 		return err
@@ -74,21 +65,17 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	if err := change(ctx, tx); err != nil {
 		return err
 	}
-	committed = true
-	return s.explain("commit", begun.Commit())
+	return s.Explain("commit", begun.Commit())
 }
 
 // View implements [projection.Store]. On a server it shares the lock of [Store.Change] with the others, so that no
 // other set takes the place of the live one meanwhile.
 func (s *Store) View(ctx context.Context, read func(context.Context, projection.Tx) error) error {
-	begun := s.within
-	if begun == nil {
-		var err error
-		if begun, err = s.db.BeginTxx(s.unhurried(ctx), s.dialect.Viewing()); err != nil {
-			return s.explain("begin a transaction", err)
-		}
-		defer func() { _ = begun.Rollback() }()
+	begun, err := s.db.BeginTxx(ctx, s.dialect.Viewing())
+	if err != nil {
+		return s.Explain("begin a transaction", err)
 	}
+	defer func() { _ = begun.Rollback() }()
 	tx, err := s.enter(ctx, begun)
 	if err != nil {
 		return err
@@ -99,57 +86,43 @@ func (s *Store) View(ctx context.Context, read func(context.Context, projection.
 
 // Versions implements [projection.Store].
 func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
-	var versions map[es.AggregateID]uint64
-	var err error
-	if s.next == "" {
-		versions, err = Versions(ctx, s.reading(), s.projection, keys)
-	} else {
-		versions, err = versionsIn(ctx, s.reading(), "projection = ?", []any{s.next}, keys)
-	}
-	return versions, s.explain("read positions", err)
+	set, args := s.ofSet()
+	versions, err := versionsIn(ctx, s.reading(), set, args, keys)
+	return versions, s.Explain("read positions", err)
 }
 
 // Parked implements [projection.Store].
 func (s *Store) Parked(ctx context.Context, now time.Time, limit int) ([]projection.DeadLetter, error) {
-	set, err := s.set(ctx)
-	if err != nil {
-		return nil, err
-	}
-	query := "SELECT " + strings.Join(deadLetters.Columns, ", ") + " FROM dead_letters WHERE projection = ? AND retry_at <= ? ORDER BY retry_at LIMIT ?"
+	set, args := s.ofSet()
 	var letters []projection.DeadLetter
-	err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letters = append(letters, row.DeadLetter) }, query, set, now.UnixMicro(), limit)
-	return letters, s.explain("read dead letters", err)
+	err := deadLetters.Select(ctx, s.db, func(row letterRow) { letters = append(letters, row.DeadLetter) },
+		"WHERE "+set+" AND retry_at <= ? ORDER BY retry_at LIMIT ?", append(args, now.UnixMicro(), limit)...)
+	return letters, s.Explain("read dead letters", err)
 }
 
 // RetryNow implements [projection.Store].
 func (s *Store) RetryNow(ctx context.Context, now time.Time) error {
-	set, err := s.set(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE projection = ? AND retry_at > ?", now.UnixMicro(), set, now.UnixMicro())
-	return s.explain("make dead letters due", err)
+	at := now.UnixMicro()
+	set, args := s.ofSet()
+	_, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE retry_at > ? AND "+set, append([]any{at, at}, args...)...)
+	return s.Explain("make dead letters due", err)
 }
 
 // Types implements [projection.Store].
 func (s *Store) Types(ctx context.Context) ([]projection.Type, error) {
 	var types []projection.Type
-	err := aggregateTypes.Query(ctx, s.db, func(row typeRow) {
-		found := projection.Type{Name: row.Name, Complete: row.Complete}
-		if row.FirstID != "" {
-			found.First = es.AggregateID{Tenant: row.FirstTenant, Type: row.Name, ID: row.FirstID}
-		}
-		types = append(types, found)
-	}, "SELECT "+strings.Join(aggregateTypes.Columns, ", ")+" FROM projection_types WHERE projection = ?", s.projection)
-	return types, s.explain("read aggregate types", err)
+	err := aggregateTypes.Select(ctx, s.db, func(row typeRow) {
+		types = append(types, row.Type)
+	}, "WHERE projection = ?", s.projection)
+	return types, s.Explain("read aggregate types", err)
 }
 
 // Checkpoints implements [projection.Checkpoints].
 func (s *Store) Checkpoints(ctx context.Context, source string) ([]projection.Checkpoint, error) {
 	found := []projection.Checkpoint{}
-	err := checkpoints.Query(ctx, s.db, func(row checkpointRow) { found = append(found, row.Checkpoint) },
-		"SELECT "+strings.Join(checkpoints.Columns, ", ")+" FROM checkpoints WHERE projection = ? AND source = ?", s.owner(), source)
-	return found, s.explain("read checkpoints", err)
+	err := checkpoints.Select(ctx, s.db, func(row checkpointRow) { found = append(found, row.Checkpoint) },
+		"WHERE projection = ? AND source = ?", s.owner(), source)
+	return found, s.Explain("read checkpoints", err)
 }
 
 // Forget implements [projection.Checkpoints].
@@ -158,22 +131,17 @@ func (s *Store) Forget(ctx context.Context, source string, shards ...string) err
 	for i, shard := range shards {
 		keys[i] = []string{s.projection, source, shard}
 	}
-	return s.explain("forget checkpoints", checkpoints.Delete(ctx, s.db, keys))
+	return s.Explain("forget checkpoints", checkpoints.Delete(ctx, s.db, keys))
 }
 
 // CountParked returns the number of parked aggregates.
 func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
-	set, err := s.set(ctx)
-	if err != nil {
-		return 0, err
-	}
-	err = s.db.GetContext(ctx, &parked, "SELECT COUNT(*) FROM dead_letters WHERE projection = ?", set)
-	return parked, s.explain("count the parked aggregates", err)
+	set, args := s.ofSet()
+	err = s.db.GetContext(ctx, &parked, "SELECT COUNT(*) FROM dead_letters WHERE "+set, args...)
+	return parked, s.Explain("count the parked aggregates", err)
 }
 
-// errFull is a fault of the whole database.
-var errFull error = full{}
-
+// full is a fault of the whole database.
 type full struct{}
 
 func (f full) Error() string { return f.Reason() }
@@ -182,9 +150,7 @@ func (f full) Error() string { return f.Reason() }
 func (full) Reason() string { return "the disk of the read model is full: free space" }
 
 // Explain adds what failed and classifies the error for the projection; nil stays nil.
-func (s *Store) Explain(doing string, err error) error { return s.explain(doing, err) }
-
-func (s *Store) explain(doing string, err error) error {
+func (s *Store) Explain(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -194,7 +160,7 @@ func (s *Store) explain(doing string, err error) error {
 	case sqldialect.Refused, sqldialect.Duplicate:
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrRefused, err)
 	case sqldialect.Full:
-		return fmt.Errorf("%s: %w: %w", doing, errFull, err)
+		return fmt.Errorf("%s: %w: %w", doing, full{}, err)
 	case sqldialect.Fault, sqldialect.Ended, sqldialect.Damaged:
 	}
 	return fmt.Errorf("%s: %w", doing, err)
@@ -227,11 +193,11 @@ func (s *Store) SaveReport(ctx context.Context, report Report) (caughtUp bool, e
 		report.CaughtUp = report.CaughtUp || known.CaughtUp
 		err = reports.Upsert(ctx, s.db, s.dialect, []reportRow{{s.projection, report, report.Behind.Microseconds()}})
 	}
-	return report.CaughtUp, s.explain("store the progress of the projection", err)
+	return report.CaughtUp, s.Explain("store the progress of the projection", err)
 }
 
 // ReadReport returns the report of a projection; zero if there is none. Errors of the database are not wrapped.
-func ReadReport(ctx context.Context, from table.Queryer, name string) (found Report, err error) {
+func ReadReport(ctx context.Context, from sqlx.QueryerContext, name string) (found Report, err error) {
 	err = reports.Load(ctx, from, [][]string{{name}}, "", func(row reportRow) {
 		found = row.Report
 		found.Behind = time.Duration(row.Micros) * time.Microsecond
@@ -242,5 +208,5 @@ func ReadReport(ctx context.Context, from table.Queryer, name string) (found Rep
 // Report is the report of the store's projection.
 func (s *Store) Report(ctx context.Context) (Report, error) {
 	found, err := ReadReport(ctx, s.db, s.projection)
-	return found, s.explain("read how far the projection is", err)
+	return found, s.Explain("read how far the projection is", err)
 }

@@ -116,25 +116,19 @@ func primary(id projectiontest.LineID) []string {
 
 func (f *fixture) LoadLines(ctx context.Context, tx projection.Tx, ids []projectiontest.LineID) (map[projectiontest.LineID]projectiontest.Line, error) {
 	found := make(map[projectiontest.LineID]projectiontest.Line)
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return nil, err
-	}
+	in := rowstore.SQL(tx)
 	keys := make([][]string, len(ids))
 	for i, id := range ids {
 		keys[i] = primary(id)
 	}
-	err = lineRows.Load(ctx, in, keys, "", func(row lineRow) {
+	err := lineRows.Load(ctx, in, keys, "", func(row lineRow) {
 		found[projectiontest.LineID{Ledger: row.Ledger, SeqNr: row.SeqNr}] = projectiontest.Line{Text: row.Text, Edits: row.Edits}
 	})
 	return found, in.Explain("read lines", err)
 }
 
 func (f *fixture) SaveLines(ctx context.Context, tx projection.Tx, lines map[projectiontest.LineID]projectiontest.Line) error {
-	in, err := rowstore.SQL(tx)
-	if err != nil {
-		return err
-	}
+	in := rowstore.SQL(tx)
 	rows := make([]lineRow, 0, len(lines))
 	for id, line := range lines {
 		rows = append(rows, lineRow{id.Ledger, id.SeqNr, line.Text, line.Edits})

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jmoiron/sqlx"
-
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 )
@@ -34,16 +32,16 @@ func (r *Rebuild) makeTables(ctx context.Context, state RebuildState) error {
 		statement := "CREATE TABLE IF NOT EXISTS " + name + nextSuffix + " LIKE " + name
 		if !s.server() {
 			if err := s.db.GetContext(ctx, &statement, "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", name); err != nil {
-				return s.explain("read how the table "+name+" was made", err)
+				return s.Explain("read how the table "+name+" was made", err)
 			}
 			statement = createdTable.ReplaceAllString(statement, "CREATE TABLE IF NOT EXISTS "+name+nextSuffix)
 		}
 		if _, err := s.db.ExecContext(ctx, statement); err != nil {
-			return s.explain("make the table "+name+nextSuffix, err)
+			return s.Explain("make the table "+name+nextSuffix, err)
 		}
 	}
 	own := setRow{s.projection, state.Set, state.Handlers}
-	return s.explain("name the set", sets.In(nextSuffix).Upsert(ctx, s.db, s.dialect, []setRow{own}))
+	return s.Explain("name the set", sets.In(nextSuffix).Upsert(ctx, s.db, s.dialect, []setRow{own}))
 }
 
 // The statements that made a table and an index, as SQLite returns them.
@@ -76,7 +74,7 @@ func (r *Rebuild) makeIndexes(ctx context.Context) error {
 			}
 		}
 		if err != nil {
-			return s.explain("make the indexes of the table "+name+nextSuffix, err)
+			return s.Explain("make the indexes of the table "+name+nextSuffix, err)
 		}
 	}
 	return nil
@@ -88,7 +86,7 @@ func (r *Rebuild) makeIndexes(ctx context.Context) error {
 func (r *Rebuild) drop(ctx context.Context) error {
 	s := r.Store
 	rebuilt := s.projection + setSeparator + "%"
-	const notLive = "projection <> COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?) AND (projection = ? OR projection LIKE ?)"
+	const notLive = "NOT (" + ofLiveSet + ") AND (projection = ? OR projection LIKE ?)"
 	_, err := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+sets.Name+nextSuffix)
 	if err == nil {
 		err = s.deleteAll(ctx, "DELETE FROM checkpoints WHERE projection LIKE ?", rebuilt)
@@ -105,7 +103,7 @@ func (r *Rebuild) drop(ctx context.Context) error {
 			}
 		}
 	}
-	return s.explain("drop the rows that are not live", err)
+	return s.Explain("drop the rows that are not live", err)
 }
 
 const deletedAtOnce = 5000
@@ -161,41 +159,34 @@ func (r *Rebuild) switchTo(ctx context.Context, set string, level func(context.C
 func (s *Store) columns(ctx context.Context, table string) ([]string, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT * FROM "+table+" WHERE 1 = 0")
 	if err != nil {
-		return nil, s.explain("read the columns of "+table, err)
+		return nil, s.Explain("read the columns of "+table, err)
 	}
 	defer func() { _ = rows.Close() }() // there are none
 	names, err := rows.Columns()
-	return names, s.explain("read the columns of "+table, errors.Join(err, rows.Err()))
+	return names, s.Explain("read the columns of "+table, errors.Join(err, rows.Err()))
 }
 
 // switchFile is switchTo on SQLite: one transaction, which keeps all other writers out.
 func (r *Rebuild) switchFile(ctx context.Context, set string, level func(context.Context, *Store) error) error {
 	s := r.Store
-	begun, err := s.db.BeginTxx(s.unhurried(ctx), s.dialect.Writing())
+	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
 	if err != nil {
-		return s.explain("begin the switch", err)
+		return s.Explain("begin the switch", err)
 	}
 	next := s.making(set)
 	next.within = begun
-	if err = level(ctx, next); err == nil {
-		err = r.rename(s.unhurried(ctx), begun)
-	}
-	if err != nil {
-		return errors.Join(s.explain("switch to the new rows", err), begun.Rollback())
-	}
-	return s.explain("commit the switch", begun.Commit())
-}
-
-// rename renames the live tables and those of the new set, on SQLite.
-func (r *Rebuild) rename(ctx context.Context, in *sqlx.Tx) error {
+	err = level(ctx, next)
 	for _, name := range r.tables() {
-		for _, renamed := range [][2]string{{name, name + oldSuffix}, {name + nextSuffix, name}} {
-			if _, err := in.ExecContext(ctx, "ALTER TABLE "+renamed[0]+" RENAME TO "+renamed[1]); err != nil {
-				return err
+		for _, renamed := range []string{name + " RENAME TO " + name + oldSuffix, name + nextSuffix + " RENAME TO " + name} {
+			if err == nil {
+				_, err = begun.ExecContext(ctx, "ALTER TABLE "+renamed)
 			}
 		}
 	}
-	return nil
+	if err != nil {
+		return errors.Join(s.Explain("switch to the new rows", err), begun.Rollback())
+	}
+	return s.Explain("commit the switch", begun.Commit())
 }
 
 const (
@@ -216,13 +207,13 @@ func (r *Rebuild) switchServer(ctx context.Context, set string, level func(conte
 	return s.onConnection(ctx, lockedFor, func(lock *sql.Conn) error {
 		begun, err := lock.BeginTx(ctx, s.dialect.Writing())
 		if err != nil {
-			return s.explain("begin the switch", err)
+			return s.Explain("begin the switch", err)
 		}
 		defer func() { _ = begun.Rollback() }() // it writes nothing
 		keepOut := func() error {
 			var term uint64
 			err := begun.QueryRowContext(ctx, "SELECT term FROM projection_turn WHERE id = 1 FOR UPDATE").Scan(&term)
-			return s.explain("keep writers out for the switch", err)
+			return s.Explain("keep writers out for the switch", err)
 		}
 		if err := keepOut(); err != nil {
 			return err
@@ -232,7 +223,7 @@ func (r *Rebuild) switchServer(ctx context.Context, set string, level func(conte
 		}
 		return s.onConnection(ctx, renamedIn, func(conn *sql.Conn) error {
 			if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", renameWait)); err != nil {
-				return s.explain("prepare the renaming", err)
+				return s.Explain("prepare the renaming", err)
 			}
 			if err := keepOut(); err != nil {
 				return err
@@ -242,7 +233,7 @@ func (r *Rebuild) switchServer(ctx context.Context, set string, level func(conte
 				pairs = append(pairs, name+" TO "+name+oldSuffix, name+nextSuffix+" TO "+name)
 			}
 			_, err := conn.ExecContext(ctx, "RENAME TABLE "+strings.Join(pairs, ", "))
-			return s.explain("switch to the new rows", err)
+			return s.Explain("switch to the new rows", err)
 		})
 	})
 }

@@ -28,12 +28,9 @@ type (
 		projection.DeadLetter
 	}
 	typeRow struct {
-		Projection  string    `db:"projection"`
-		Name        string    `db:"aggregate_type"`
-		Complete    bool      `db:"complete"`
-		FirstTenant es.Tenant `db:"first_tenant_code"`
-		FirstID     string    `db:"first_id"`
-		UpdatedAt   time.Time `db:"updated_at"`
+		Projection string `db:"projection"`
+		projection.Type
+		UpdatedAt time.Time `db:"updated_at"`
 	}
 	checkpointRow struct {
 		Projection string `db:"projection"`

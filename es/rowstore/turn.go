@@ -31,8 +31,8 @@ type Turn struct {
 	Term uint64
 	// Lost ends when the turn is over; never on SQLite.
 	Lost context.Context
-
-	giveUp func()
+	// GiveUp ends the turn, so that another process has it at once.
+	GiveUp func()
 }
 
 // errLost is why a turn or a rebuild has ended that was not given up.
@@ -42,7 +42,7 @@ var errLost = fmt.Errorf("%w: the connection that holds the lock on the read mod
 // error of the database; then it may be tried again.
 func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 	if !s.server() {
-		return &Turn{Lost: context.WithoutCancel(ctx), giveUp: func() {}}, nil
+		return &Turn{Lost: context.WithoutCancel(ctx), GiveUp: func() {}}, nil
 	}
 	conn, err := s.connect(ctx, turnSilence)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (term uint64, err error) {
 	for got := false; !got; {
 		if got, err = getLock(ctx, conn, updaterLock, turnWait); err != nil {
-			return 0, s.explain("wait for the lock on the read model", err)
+			return 0, s.Explain("wait for the lock on the read model", err)
 		}
 	}
 	// Whoever had the turn before can't write any more once this is done: a transaction of theirs is either over, or
@@ -69,7 +69,7 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 	if err == nil {
 		err = conn.QueryRowContext(ctx, "SELECT term FROM projection_turn WHERE id = 1").Scan(&term)
 	}
-	return term, s.explain("begin the turn", err)
+	return term, s.Explain("begin the turn", err)
 }
 
 // hold keeps a lock that conn has got, until it is given up or lost; not only until ctx ends.
@@ -94,9 +94,6 @@ func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duratio
 	}()
 	return lost, func() { stop(context.Canceled); <-done }
 }
-
-// GiveUp ends the turn, so that another process has it at once.
-func (t *Turn) GiveUp() { t.giveUp() }
 
 // Names of locks; they are the server's, for all of its databases.
 const (
@@ -123,7 +120,7 @@ func (s *Store) lockRebuilds(ctx context.Context) (held context.Context, release
 	locked, err := getLock(ctx, conn, rebuildLock, 0)
 	if err != nil || !locked {
 		discard(conn)
-		return nil, nil, cmp.Or(s.explain("lock rebuilds", err), ErrRebuilding)
+		return nil, nil, cmp.Or(s.Explain("lock rebuilds", err), ErrRebuilding)
 	}
 	lost, giveUp := hold(ctx, rebuildLock, conn, rebuildSilence)
 	held, end := context.WithCancelCause(ctx)
@@ -136,11 +133,11 @@ func (s *Store) lockRebuilds(ctx context.Context) (held context.Context, release
 func (s *Store) connect(ctx context.Context, silence time.Duration) (*sql.Conn, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
-		return nil, s.explain("connect", err)
+		return nil, s.Explain("connect", err)
 	}
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %.0f", silence.Seconds())); err != nil {
 		discard(conn)
-		return nil, s.explain("bound the silence of a connection", err)
+		return nil, s.Explain("bound the silence of a connection", err)
 	}
 	return conn, nil
 }

@@ -2,10 +2,8 @@ package rowstore
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -27,42 +25,11 @@ type Tx struct {
 	view     bool                    // it locks nothing
 }
 
-// unhurried is the context for a transaction and its statements. On SQLite they do not end with ctx: each is short, and
-// to be able to interrupt it, the driver would start a goroutine for every one.
-func (s *Store) unhurried(ctx context.Context) context.Context {
-	if s.server() {
-		return ctx
-	}
-	return context.WithoutCancel(ctx)
-}
-
-// ExecContext runs a statement, unless ctx has ended.
-func (t *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return t.Tx.ExecContext(t.store.unhurried(ctx), query, args...)
-}
-
-// QueryContext runs a query, unless ctx has ended.
-func (t *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	return t.Tx.QueryContext(t.store.unhurried(ctx), query, args...)
-}
-
-// SQL returns the database transaction of tx.
-func SQL(tx projection.Tx) (*Tx, error) {
-	own, ok := tx.(*Tx)
-	if !ok {
-		return nil, fmt.Errorf("expected a transaction of rowstore, found %T", tx)
-	}
-	return own, nil
-}
+// SQL returns the database transaction of tx, which must be one of a [Store].
+func SQL(tx projection.Tx) *Tx { return tx.(*Tx) }
 
 // Explain adds what failed and classifies the error for the projection; nil stays nil.
-func (t *Tx) Explain(doing string, err error) error { return t.store.explain(doing, err) }
+func (t *Tx) Explain(doing string, err error) error { return t.store.Explain(doing, err) }
 
 // Load implements [projection.Tx]. It locks the positions in the order of their keys; all writers lock in this order,
 // which avoids deadlocks. The lock covers everything that belongs to the aggregate.
@@ -107,7 +74,7 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 	}
 	var types []typeRow
 	for _, changed := range changes.Types {
-		types = append(types, typeRow{t.store.projection, changed.Name, changed.Complete, changed.First.Tenant, changed.First.ID, changes.At})
+		types = append(types, typeRow{t.store.projection, changed, changes.At})
 	}
 	if err := aggregateTypes.Upsert(ctx, t, t.Dialect, types); err != nil {
 		return t.Explain("write aggregate types", err)
@@ -144,14 +111,14 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 
 // Versions returns the versions of the aggregates that have a position in the named projection. Errors of the database
 // are not wrapped.
-func Versions(ctx context.Context, from table.Queryer, name string, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
-	return versionsIn(ctx, from, "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)", []any{name, name}, keys)
+func Versions(ctx context.Context, from sqlx.QueryerContext, name string, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+	return versionsIn(ctx, from, ofLiveSet, []any{name, name}, keys)
 }
 
 const versionsAtOnce = 500
 
 // versionsIn reads positions of the set that a condition names.
-func versionsIn(ctx context.Context, from table.Queryer, set string, setArgs []any, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+func versionsIn(ctx context.Context, from sqlx.QueryerContext, set string, setArgs []any, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	versions := make(map[es.AggregateID]uint64, len(keys))
 	primaries := primariesOf("", keys)
 	slices.SortFunc(primaries, slices.Compare)
@@ -160,8 +127,8 @@ func versionsIn(ctx context.Context, from table.Queryer, set string, setArgs []a
 			some[i] = some[i][1:]
 		}
 		where, args := table.Where(positions.Columns[1:4], some)
-		query := "SELECT " + strings.Join(positions.Columns, ", ") + " FROM projection_positions WHERE " + set + " AND (" + where + ")"
-		err := positions.Query(ctx, from, func(row positionRow) { versions[row.Key] = row.Version }, query, append(slices.Clone(setArgs), args...)...)
+		err := positions.Select(ctx, from, func(row positionRow) { versions[row.Key] = row.Version },
+			"WHERE "+set+" AND ("+where+")", append(slices.Clone(setArgs), args...)...)
 		if err != nil {
 			return nil, err
 		}

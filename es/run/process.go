@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +36,7 @@ type running struct {
 	process Process
 	advice  string
 	outbox  *process.Outbox
-	report  func(ctx context.Context, message string, err error)
+	log     *slog.Logger
 	gauges  atomic.Pointer[[]Gauge] // of the last check that succeeded
 }
 
@@ -47,15 +48,14 @@ func (t *Turn) Process(p Process) (Consumer, error) {
 	}
 	log := t.updater.options.Log
 	outbox := process.New(t.databases.Rows, store, p.Name, log)
-	registry := prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": p.Name}, t.registry))
+	registry := prometheus.WrapRegistererWithPrefix("process_", prometheus.WrapRegistererWith(prometheus.Labels{"process": p.Name}, t.Registry))
 	polling.Total(registry, "commands_sent_total", "Commands of the process that were decided.", &outbox.Sent)
 	polling.Total(registry, "commands_failed_total", "Attempts to send a command of the process that failed; it is sent again.", &outbox.Failures)
 	followed, err := t.Follow(p.Name, store, store, registry, projection.Options{
 		Logger: log.With("process", p.Name), Ignore: p.Ignore, Notify: func([]projection.Head) { outbox.Wake() },
 	}, p.Handlers(outbox)...)
 	return &running{
-		Followed: followed, process: p, advice: t.Advice().Parked, outbox: outbox,
-		report: func(ctx context.Context, message string, err error) { log.WarnContext(ctx, message, "error", err) },
+		Followed: followed, process: p, advice: t.Advice.Parked, outbox: outbox, log: log,
 	}, err
 }
 
@@ -70,7 +70,7 @@ func (r *running) Run(ctx context.Context) {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	if err := r.process.Finish(ending); err != nil {
-		r.report(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", err)
+		r.log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
 	}
 }
 

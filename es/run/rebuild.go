@@ -12,17 +12,15 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
-	"example.com/threads/es/database"
 	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 )
 
 const (
-	rebuildLook    = time.Second
-	rebuildAgain   = time.Minute      // delay after a failed rebuild
-	rebuildSilent  = 10 * time.Second // a rebuild without progress for so long was interrupted
-	rebuildWorkers = 4
+	rebuildLook   = time.Second
+	rebuildAgain  = time.Minute      // delay after a failed rebuild
+	rebuildSilent = 10 * time.Second // a rebuild without progress for so long was interrupted
 )
 
 // rowKeeper checks whether the rows have to be rebuilt, and rebuilds them if it may.
@@ -57,10 +55,7 @@ func (m ReadModel) Rebuild(rows *sqlx.DB, journal es.Journal, term uint64, log *
 	}
 	rebuild := &rowstore.Rebuild{
 		Store: store.InTerm(term), Tables: m.Tables, Journal: projection.JournalReader{Journal: journal}, Handlers: m.Handlers,
-		Workers: rebuildWorkers, Logger: log,
-	}
-	if rows.DriverName() == database.SQLite {
-		rebuild.Workers = 1 // a file takes one transaction at a time
+		Logger: log,
 	}
 	for _, name := range m.Others {
 		other, err := rowstore.New(rows, name)

@@ -202,7 +202,7 @@ func TestATurnComesBack(t *testing.T) {
 		databases.Consumers = []func(*run.Turn) (run.Consumer, error){func(turn *run.Turn) (run.Consumer, error) {
 			made++
 			// The same metric in each turn: it must have gone with the turn before.
-			return beside, turn.Registry().Register(prometheus.NewCounter(prometheus.CounterOpts{Name: "beside_total", Help: "A test's."}))
+			return beside, turn.Registry.Register(prometheus.NewCounter(prometheus.CounterOpts{Name: "beside_total", Help: "A test's."}))
 		}}
 		return databases, err
 	}

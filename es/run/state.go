@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 )
 
@@ -111,14 +112,10 @@ func (u *Updater) lookAtTurn(ctx context.Context, found *State, turn *Turn) {
 // check records the result of a check. The cause of a failure goes to the log only, unless it says what may be told.
 func (u *Updater) check(ctx context.Context, found *State, name string, err error) {
 	found.Checks[name] = ""
-	if err == nil {
-		return
+	if err != nil {
+		u.options.Log.WarnContext(ctx, "not ready", "check", name, "error", err)
+		found.Checks[name] = cmp.Or(es.PublicReason(err), name+" can't be used or stands still; the log says why")
 	}
-	u.options.Log.WarnContext(ctx, "not ready", "check", name, "error", err)
-	if public := interface{ Reason() string }(nil); errors.As(err, &public) {
-		found.Checks[name] = public.Reason()
-	}
-	found.Checks[name] = cmp.Or(found.Checks[name], name+" can't be used or stands still; the log says why")
 }
 
 // unknownTypes returns the reason to be unready because of events of unregistered types; "": there are none.

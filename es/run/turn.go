@@ -38,10 +38,12 @@ type Gauge struct {
 
 // Turn is the time while this process writes the read model. A [Consumer] is made of it.
 type Turn struct {
+	Registry *prometheus.Registry // metrics of the turn: counters start at 0 in each
+	Advice   Advice               // of the program to its operators
+
 	updater   *Updater
 	databases Databases
 	term      uint64
-	registry  *prometheus.Registry // counters start at 0 in each turn
 	changed   []func([]projection.Head)
 	wake      []func()
 
@@ -50,12 +52,6 @@ type Turn struct {
 	keeper    *rowKeeper
 	consumers []Consumer
 }
-
-// Registry holds the metrics of the turn.
-func (t *Turn) Registry() prometheus.Registerer { return t.registry }
-
-// Advice is that of the program to its operators.
-func (t *Turn) Advice() Advice { return t.updater.options.Advice }
 
 // Store returns the store of another projection's positions. Its writes fail when the turn is over.
 func (t *Turn) Store(name string) (*rowstore.Store, error) {
@@ -87,10 +83,10 @@ func (u *Updater) work(ctx context.Context, databases Databases, right *rowstore
 		return err
 	}
 	// Once it is complete: a registry that has changed since is not found again to unregister it.
-	if err := u.registry.Register(t.registry); err != nil {
+	if err := u.registry.Register(t.Registry); err != nil {
 		return err
 	}
-	defer u.registry.Unregister(t.registry)
+	defer u.registry.Unregister(t.Registry)
 	u.turn.Store(t)
 	defer u.turn.Store(nil)
 	t.run(ctx)
@@ -98,7 +94,10 @@ func (u *Updater) work(ctx context.Context, databases Databases, right *rowstore
 }
 
 func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
-	t := &Turn{updater: u, databases: databases, term: term, registry: prometheus.NewRegistry(), changed: []func([]projection.Head){u.options.Notify}}
+	t := &Turn{
+		Registry: prometheus.NewRegistry(), Advice: u.options.Advice,
+		updater: u, databases: databases, term: term, changed: []func([]projection.Head){u.options.Notify},
+	}
 	store, journal := u.opened.Load().store.InTerm(term), projection.JournalReader{Journal: databases.Journal}
 	notify := func(heads []projection.Head) {
 		for _, changed := range t.changed {
@@ -113,16 +112,16 @@ func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	source.Measure(t.registry)
-	promauto.With(t.registry).NewCounterFunc(prometheus.CounterOpts{
+	source.Measure(t.Registry)
+	promauto.With(t.Registry).NewCounterFunc(prometheus.CounterOpts{
 		Name: "projection_verifications_total", Help: "Comparisons of an aggregate's rows with the journal, to find drift.",
 	}, func() float64 { return float64(projector.Drift().Checked) })
 	t.model = &Followed{store, projector, source}
 	if t.keeper, err = t.newKeeper(); err != nil {
 		return nil, err
 	}
-	t.registry.MustRegister(databases.Metrics...)
-	t.registry.MustRegister(collectors.NewDBStatsCollector(databases.Rows.DB, "read_model"))
+	t.Registry.MustRegister(databases.Metrics...)
+	t.Registry.MustRegister(collectors.NewDBStatsCollector(databases.Rows.DB, "read_model"))
 	for _, newConsumer := range databases.Consumers {
 		consumer, err := newConsumer(t)
 		if err != nil {

@@ -55,8 +55,8 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 		for _, each := range events.Types {
 			handlers = append(handlers, Handler(each))
 		}
-		p := &publication{store: store, publisher: New(store, broker), log: log, parked: turn.Advice().Parked}
-		registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry())
+		p := &publication{store: store, publisher: New(store, broker), log: log, parked: turn.Advice.Parked}
+		registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry)
 		total := func(name, help string, of *atomic.Int64) {
 			promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(of.Load()) })
 		}
@@ -64,9 +64,8 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 		total("events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused)
 		total("events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
 		p.Followed, err = turn.Follow(Projection, p.publisher, store, registry, projection.Options{
-			Logger:        log.With("projection", Projection),
-			RepairWorkers: 1, // events are handed over by one change at a time
-			Attempts:      3, // per batch; the source continues with longer pauses
+			Logger:   log.With("projection", Projection),
+			Attempts: 3, // per batch; the source continues with longer pauses
 		}, handlers...)
 		if err != nil {
 			_ = broker.Close() // nothing was published

@@ -9,27 +9,23 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/sqldialect"
 )
 
-// Table maps rows of type R to a table.
+// Table maps rows of type R to a table; see [Of].
 type Table[R any] struct {
 	Name    string
 	Columns []string // those of the primary key first
-	Key     int      // number of primary key columns
-	// ID returns the primary key of a row.
-	ID func(*R) []string
-	// Fields returns pointers to the fields of a row in the order of Columns; rows are written from them and scanned
-	// into them. [Of] makes them also for types that drivers do not support.
-	Fields func(*R) []any
+	key     [][]int  // the fields of R that are the primary key
+	fields  [][]int  // those of Columns
 }
 
 // Limits on the keys or rows and, roughly, the bytes of one statement. They are below the limits of servers and
@@ -38,16 +34,6 @@ const (
 	rowsAtOnce  = 100
 	bytesAtOnce = 1 << 20
 )
-
-// Queryer is a database or a transaction.
-type Queryer interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// execer is a database or a transaction.
-type execer interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}
 
 // List returns the columns with an alias of the table, as in "t.id, t.name".
 func (t Table[R]) List(alias string) string {
@@ -59,23 +45,13 @@ var ErrRow = errors.New("a row that can't be read")
 
 // Without is the table for reading without some columns, whose fields keep their zero values.
 func (t Table[R]) Without(columns ...string) Table[R] {
-	left, all := []int{}, t.Fields
-	t.Columns = slices.Clone(t.Columns)
+	left := Table[R]{Name: t.Name, key: t.key}
 	for i, name := range t.Columns {
 		if !slices.Contains(columns, name) {
-			t.Columns[len(left)] = name
-			left = append(left, i)
+			left.Columns, left.fields = append(left.Columns, name), append(left.fields, t.fields[i])
 		}
 	}
-	t.Columns = t.Columns[:len(left)]
-	t.Fields = func(row *R) []any {
-		fields := all(row)
-		for to, from := range left {
-			fields[to] = fields[from]
-		}
-		return fields[:len(left)]
-	}
-	return t
+	return left
 }
 
 // In is the same table of another set of tables, whose names end with suffix; "" is the live set.
@@ -86,21 +62,25 @@ func (t Table[R]) In(suffix string) Table[R] {
 
 // Load calls take with each existing row, in the order of the keys. suffix ends the statements, for example with a
 // lock. Errors of the database are not wrapped.
-func (t Table[R]) Load(ctx context.Context, from Queryer, keys [][]string, suffix string, take func(R)) error {
-	order := strings.Join(t.Columns[:t.Key], ", ")
+func (t Table[R]) Load(ctx context.Context, from sqlx.QueryerContext, keys [][]string, suffix string, take func(R)) error {
+	order := strings.Join(t.Columns[:len(t.key)], ", ")
 	for some := range slices.Chunk(inOrder(keys), rowsAtOnce) {
-		where, args := Where(t.Columns[:t.Key], some)
-		err := t.Query(ctx, from, take, "SELECT "+strings.Join(t.Columns, ", ")+" FROM "+t.Name+" WHERE "+where+" ORDER BY "+order+suffix, args...)
-		if err != nil {
+		where, args := Where(t.Columns[:len(t.key)], some)
+		if err := t.Select(ctx, from, take, "WHERE "+where+" ORDER BY "+order+suffix, args...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// Select calls take with each row that the rest of a statement selects. Errors of the database are not wrapped.
+func (t Table[R]) Select(ctx context.Context, from sqlx.QueryerContext, take func(R), rest string, args ...any) error {
+	return t.Query(ctx, from, take, "SELECT "+strings.Join(t.Columns, ", ")+" FROM "+t.Name+" "+rest, args...)
+}
+
 // Query calls take with each row of the query, whose columns must be those of the table. Errors of the database are not
 // wrapped.
-func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query string, args ...any) error {
+func (t Table[R]) Query(ctx context.Context, from sqlx.QueryerContext, take func(R), query string, args ...any) error {
 	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -118,17 +98,17 @@ func (t Table[R]) Query(ctx context.Context, from Queryer, take func(R), query s
 }
 
 // Insert inserts rows in the order of their keys. It fails if one exists.
-func (t Table[R]) Insert(ctx context.Context, into execer, dialect sqldialect.Dialect, rows []R) error {
+func (t Table[R]) Insert(ctx context.Context, into sqlx.ExecerContext, dialect sqldialect.Dialect, rows []R) error {
 	return t.write(ctx, into, rows, func(n int) string { return dialect.Insert(t.Name, t.Columns, n) })
 }
 
 // Upsert inserts or updates rows, in the order of their keys.
-func (t Table[R]) Upsert(ctx context.Context, into execer, dialect sqldialect.Dialect, rows []R) error {
-	return t.write(ctx, into, rows, func(n int) string { return dialect.Upsert(t.Name, t.Columns[:t.Key], t.Columns, n) })
+func (t Table[R]) Upsert(ctx context.Context, into sqlx.ExecerContext, dialect sqldialect.Dialect, rows []R) error {
+	return t.write(ctx, into, rows, func(n int) string { return dialect.Upsert(t.Name, t.Columns[:len(t.key)], t.Columns, n) })
 }
 
 // write runs statement, built for a number of rows, until all rows are written, in the order of their keys.
-func (t Table[R]) write(ctx context.Context, into execer, rows []R, statement func(rows int) string) error {
+func (t Table[R]) write(ctx context.Context, into sqlx.ExecerContext, rows []R, statement func(rows int) string) error {
 	text, holds := "", 0
 	for left := t.ordered(rows); len(left) > 0; left = left[holds:] {
 		n, args, err := t.values(left)
@@ -153,7 +133,7 @@ func (t Table[R]) values(rows []keyed[R]) (n int, values []any, err error) {
 	for size := 0; n < len(rows) && n < rowsAtOnce && (n == 0 || size < bytesAtOnce); n++ {
 		row = *rows[n].row
 		for _, field := range fields {
-			value, err := valueOf(field)
+			value, err := driver.DefaultParameterConverter.ConvertValue(field)
 			if err != nil {
 				return n, nil, err
 			}
@@ -179,9 +159,9 @@ func (t Table[R]) ordered(rows []R) []keyed[R] {
 }
 
 // Delete deletes the rows with these keys. A missing row is no error.
-func (t Table[R]) Delete(ctx context.Context, from execer, keys [][]string) error {
+func (t Table[R]) Delete(ctx context.Context, from sqlx.ExecerContext, keys [][]string) error {
 	for some := range slices.Chunk(inOrder(keys), rowsAtOnce) {
-		where, args := Where(t.Columns[:t.Key], some)
+		where, args := Where(t.Columns[:len(t.key)], some)
 		if _, err := from.ExecContext(ctx, "DELETE FROM "+t.Name+" WHERE "+where, args...); err != nil {
 			return err
 		}
@@ -237,41 +217,38 @@ func sizeOf(value any) int {
 // tenant, a type with String and UnmarshalText, whose zero value is stored as empty text, or a struct of these, such as
 // the id of an aggregate, with the columns of its fields as in `db:"tenant_code,aggregate_type,aggregate_id"`.
 func Of[R any](name string, key int) Table[R] {
-	t := Table[R]{Name: name, Key: key}
-	var indexes [][]int
+	t := Table[R]{Name: name}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[R]()) {
 		switch columns := strings.Split(field.Tag.Get("db"), ","); {
 		case columns[0] == "":
 		case len(columns) == 1:
-			t.Columns, indexes = append(t.Columns, columns[0]), append(indexes, field.Index)
+			t.Columns, t.fields = append(t.Columns, columns[0]), append(t.fields, field.Index)
 		default:
 			for i, column := range columns {
-				t.Columns, indexes = append(t.Columns, column), append(indexes, append(slices.Clone(field.Index), i))
+				t.Columns, t.fields = append(t.Columns, column), append(t.fields, append(slices.Clone(field.Index), i))
 			}
 		}
 	}
-	t.Fields = func(row *R) []any {
-		fields, in := make([]any, len(indexes)), reflect.ValueOf(row).Elem()
-		for i, index := range indexes {
-			fields[i] = fieldOf(in.FieldByIndex(index).Addr())
-		}
-		return fields
-	}
-	t.ID = func(row *R) []string {
-		id, in := make([]string, key), reflect.ValueOf(row).Elem()
-		for i, index := range indexes[:key] {
-			switch field := in.FieldByIndex(index).Addr().Interface().(type) {
-			case *string: // the usual ones without reflection
-				id[i] = *field
-			case *es.Tenant:
-				id[i] = field.String()
-			default:
-				id[i] = stored(fieldOf(reflect.ValueOf(field)))
-			}
-		}
-		return id
-	}
+	t.key = t.fields[:key]
 	return t
+}
+
+// Fields returns pointers to the fields of a row in the order of Columns, for reading and writing.
+func (t Table[R]) Fields(row *R) []any {
+	fields, in := make([]any, len(t.fields)), reflect.ValueOf(row).Elem()
+	for i, index := range t.fields {
+		fields[i] = fieldOf(in.FieldByIndex(index).Addr())
+	}
+	return fields
+}
+
+// ID returns the primary key of a row.
+func (t Table[R]) ID(row *R) []string {
+	id, in := make([]string, len(t.key)), reflect.ValueOf(row).Elem()
+	for i, index := range t.key {
+		id[i] = stored(fieldOf(in.FieldByIndex(index).Addr()))
+	}
+	return id
 }
 
 func fieldOf(field reflect.Value) any {
@@ -295,9 +272,6 @@ func fieldOf(field reflect.Value) any {
 			return field.UnmarshalText([]byte(text))
 		}}
 	}
-	if field.Elem().Kind() == reflect.String {
-		return field.Convert(reflect.TypeFor[*string]()).Interface()
-	}
 	return field.Interface()
 }
 
@@ -310,17 +284,12 @@ type textField struct {
 
 // Scan implements [database/sql.Scanner].
 func (f *textField) Scan(source any) error {
-	var found string
-	switch source := source.(type) {
-	case string:
-		found = source
-	case []byte:
-		found = string(source)
-	default:
-		return fmt.Errorf("expected text, found %T", source)
+	var found sql.Null[string]
+	if err := found.Scan(source); err != nil {
+		return err
 	}
-	if err := f.parse(found); err != nil {
-		return fmt.Errorf("%q can't be read: %v", found, err) //nolint:errorlint // see above
+	if err := f.parse(found.V); err != nil {
+		return fmt.Errorf("%q can't be read: %v", found.V, err) //nolint:errorlint // see above
 	}
 	return nil
 }
@@ -333,38 +302,14 @@ type micros time.Time
 
 // Scan implements [database/sql.Scanner].
 func (f *micros) Scan(source any) error {
-	found, known := source.(int64)
-	if !known { // MySQL's text protocol
-		text, isText := source.([]byte)
-		parsed, err := strconv.ParseInt(string(text), 10, 64)
-		if !isText || err != nil {
-			return fmt.Errorf("expected microseconds, found %T %s", source, text)
-		}
-		found = parsed
-	}
-	*f = micros(time.UnixMicro(found).UTC())
-	return nil
+	var found sql.Null[int64]
+	err := found.Scan(source)
+	*f = micros(time.UnixMicro(found.V).UTC())
+	return err
 }
 
 // Value implements [driver.Valuer].
 func (f *micros) Value() (driver.Value, error) { return time.Time(*f).UnixMicro(), nil }
-
-// valueOf returns the value of a field, a copy that the driver can bind.
-func valueOf(field any) (driver.Value, error) {
-	switch field := field.(type) { // the usual ones without reflection
-	case *string:
-		return *field, nil
-	case *bool:
-		return *field, nil
-	case *uint64:
-		if *field <= math.MaxInt64 {
-			return int64(*field), nil
-		}
-	case driver.Valuer:
-		return field.Value()
-	}
-	return driver.DefaultParameterConverter.ConvertValue(field)
-}
 
 // Difference is a column in which two rows differ.
 type Difference struct{ Column, Expected, Found string }
@@ -389,18 +334,12 @@ func (t Table[R]) Describe(row R) string {
 
 // stored is a field as text, the way it is stored.
 func stored(field any) string {
-	value, err := valueOf(field)
+	value, err := driver.DefaultParameterConverter.ConvertValue(field)
 	if err != nil { // nothing that can be stored
 		return fmt.Sprint(reflect.Indirect(reflect.ValueOf(field)).Interface())
 	}
-	switch value := value.(type) {
-	case string:
-		return value
-	case int64:
-		return strconv.FormatInt(value, 10)
-	case bool:
-		return strconv.FormatBool(value)
-	default:
-		return fmt.Sprint(value)
+	if text, is := value.(string); is {
+		return text
 	}
+	return fmt.Sprint(value)
 }

@@ -64,14 +64,13 @@ func (f *failing) ExecContext(_ context.Context, _ string, args ...any) (sql.Res
 
 // Many rows are written in the order of their keys by several statements, and none follows one that fails.
 func TestManyRowsAreWrittenInOrder(t *testing.T) {
-	names := table.Table[string]{
-		Name: "names", Columns: []string{"name"}, Key: 1,
-		ID:     func(name *string) []string { return []string{*name} },
-		Fields: func(name *string) []any { return []any{name} },
+	type row struct {
+		Name string `db:"name"`
 	}
-	rows, want := make([]string, 250), make([]any, 250)
+	names := table.Of[row]("names", 1)
+	rows, want := make([]row, 250), make([]any, 250)
 	for i := range rows {
-		rows[len(rows)-1-i] = fmt.Sprintf("%03d", i)
+		rows[len(rows)-1-i] = row{fmt.Sprintf("%03d", i)}
 		want[i] = fmt.Sprintf("%03d", i)
 	}
 	for _, c := range []struct{ good, written int }{{0, 0}, {1, 100}, {2, 200}, {3, 250}} {

@@ -125,10 +125,7 @@ func (l *leaving) applyToThread(at es.Envelope, event thread.Event) {
 
 // Save implements [projection.Fold].
 func (l *leaving) Save(ctx context.Context) error {
-	in, err := rowstore.SQL(l.tx)
-	if err != nil {
-		return err
-	}
+	in := rowstore.SQL(l.tx)
 	closings, err := l.lock(ctx, in)
 	if err != nil {
 		return err

@@ -126,7 +126,7 @@ func newRebuilt(t *testing.T, db *readmodeltest.Database) *rebuilt {
 }
 
 func (r *rebuilt) rebuild() *rowstore.Rebuild {
-	return &rowstore.Rebuild{Store: r.store, Tables: chatrows.Tables(), Journal: r.whole, Handlers: chatrows.Handlers(), Workers: 2}
+	return &rowstore.Rebuild{Store: r.store, Tables: chatrows.Tables(), Journal: r.whole, Handlers: chatrows.Handlers()}
 }
 
 const accountID = "01H42KBHCWC000000000000HE3"
