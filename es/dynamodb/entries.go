@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
 )
 
 // Entries queries the index, which is cheap but may be incomplete. An entry that is missing from the index, at the end
@@ -34,13 +35,9 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 			return true
 		}
 		query := g.indexed(g.settings.JournalTable, journalIndex, id, next, upTo)
-		for found, err := range g.query(ctx, page, "query the journal of "+id.String(), query) {
-			var entry es.Entry
-			if err == nil {
-				entry, err = entryOf(found)
-			}
+		for entry, err := range seq.Map(g.query(ctx, page, "query the journal of "+id.String(), query), entryOf) {
 			if err != nil {
-				yield(es.Entry{}, err)
+				yield(entry, err)
 				return
 			}
 			if !fill(entry.SeqNr) || !yield(entry, nil) {

@@ -165,6 +165,23 @@ func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2
 	}
 }
 
+// scanItems yields the items of a scan.
+func (g *Gateway) scanItems(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[item, error] {
+	return func(yield func(item, error) bool) {
+		for page, err := range g.scan(ctx, input) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, found := range page.Items {
+				if !yield(found, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // put puts an item on a condition; empty: none.
 func put(table string, stored item, condition string, values item) types.TransactWriteItem {
 	change := &types.Put{TableName: aws.String(table), Item: stored, ExpressionAttributeValues: values}

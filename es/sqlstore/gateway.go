@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +29,6 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/internal/once"
 	"example.com/threads/es/internal/packing"
 	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/migration"
@@ -63,7 +63,7 @@ type Gateway struct {
 	writer        writer
 	settings      Settings
 	packer        *packing.Packer
-	said          once.Set
+	said          sync.Map    // the aggregates whose invalid head was logged
 	full, damaged atomic.Bool // a call has met a full disk, or damaged data
 }
 
@@ -87,11 +87,7 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	if settings.OnAppend == nil {
 		settings.OnAppend = func() {}
 	}
-	packer, err := packing.New()
-	if err != nil {
-		return nil, fmt.Errorf("sqlstore: %w", err)
-	}
-	gateway := &Gateway{db: db, dialect: dialect, concurrent: concurrent, settings: settings, packer: packer}
+	gateway := &Gateway{db: db, dialect: dialect, concurrent: concurrent, settings: settings, packer: packing.New()}
 	if concurrent {
 		gateway.writer = &transactionWriter{db: db, options: dialect.Writing(), onCommit: settings.OnAppend}
 	} else {
@@ -211,14 +207,14 @@ func readRow[R any](ctx context.Context, in session, query string, args ...any) 
 }
 
 // readPages yields the rows of a query, page by page. args returns the query's arguments before its limit, from the row
-// before the page; that is zero for the first.
-func readPages[R any](ctx context.Context, in session, limit int, query string, args func(last R) []any) iter.Seq2[R, error] {
+// before the page; that is zero for the first. An error says what was done.
+func readPages[R any](ctx context.Context, g *Gateway, limit int, query string, args func(last R) []any, doing string) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		var last R
 		for {
 			var page []R
-			if err := in.SelectContext(ctx, &page, query+" LIMIT ?", append(args(last), limit)...); err != nil {
-				yield(last, err)
+			if err := g.db.SelectContext(ctx, &page, query+" LIMIT ?", append(args(last), limit)...); err != nil {
+				yield(last, g.explain(ctx, err, "%s", doing))
 				return
 			}
 			for _, last = range page {

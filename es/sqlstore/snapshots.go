@@ -8,6 +8,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
+	"example.com/threads/es/internal/seq"
 	"example.com/threads/es/internal/sqldialect"
 )
 
@@ -109,18 +110,14 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 
 // Snapshots reads one snapshot at a time, because a caller seldom needs a second.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
-	return func(yield func(es.Snapshot, error) bool) {
-		for stored, err := range g.storedSnapshots(ctx, id, head.Version) {
-			if err == nil && stored.Broken != "" {
-				g.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
-					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", stored.Version, "error", stored.Broken)
-				continue
-			}
-			if !yield(es.Snapshot{Version: stored.Version, Payload: stored.Payload}, err) {
-				return
-			}
+	return seq.Map(g.storedSnapshots(ctx, id, head.Version), func(stored es.StoredSnapshot) (es.Snapshot, error) {
+		if stored.Broken != "" {
+			g.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
+				"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", stored.Version, "error", stored.Broken)
+			return es.Snapshot{}, seq.ErrSkip
 		}
-	}
+		return es.Snapshot{Version: stored.Version, Payload: stored.Payload}, nil
+	})
 }
 
 // storedSnapshots yields the snapshots up to a version, latest first, one at a time.
