@@ -83,15 +83,12 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 // [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable], or when ctx ends first, the
 // outcome is unknown: repeat with the same idempotency key to learn it. An id that is not of the form of
 // [AggregateID.Check] is an [InvalidError].
-func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (Result, error) {
+func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (result Result, err error) {
 	ctx, span := StartSpan(ctx, request.Name)
-	defer span.End()
-	result, err := s.await(ctx, request)
-	s.observe(span, request.Name, result, err)
-	return result, err
-}
-
-func (s *Service[S, C, E]) await(ctx context.Context, request Request[C]) (Result, error) {
+	defer func() {
+		s.observe(span, request.Name, result, err)
+		span.End()
+	}()
 	key := s.key(request.Caller, request.ID)
 	if err := key.Check(); err != nil {
 		return Result{}, err

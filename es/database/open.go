@@ -66,11 +66,10 @@ type Settings struct {
 //
 // Errors say what to correct. They never contain the password.
 func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) {
-	opened, err := prepare(url, settings)
+	db, explain, err := prepare(url, settings)
 	if err != nil {
 		return nil, err
 	}
-	db := opened.db
 	conns, idle := cmp.Or(settings.MaxConns, defaultConns), idleTime
 	if settings.Silence > 0 {
 		idle = settings.Silence / 2
@@ -84,7 +83,7 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 	defer cancel()
 	if err := db.PingContext(ctx); err != nil {
 		_ = db.Close()
-		return nil, opened.explain(err)
+		return nil, explain(err)
 	}
 	return db, nil
 }
@@ -92,28 +91,23 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 // DriverOf returns the driver for url, [MySQL] or [SQLite]. It does not connect. A malformed url fails with the same
 // error as in Open.
 func DriverOf(url string) (string, error) {
-	opened, err := prepare(url, Settings{})
+	db, _, err := prepare(url, Settings{})
 	if err != nil {
 		return "", err
 	}
-	return opened.db.DriverName(), opened.db.Close()
+	return db.DriverName(), db.Close()
 }
 
-func prepare(url string, settings Settings) (*pool, error) {
+// prepare returns a pool without connections, and the function that explains its driver's errors.
+func prepare(url string, settings Settings) (db *sqlx.DB, explain func(error) error, err error) {
 	switch {
 	case url == "":
-		return nil, fmt.Errorf("no database is set: expected a DSN such as %s, or %s", mysqlExample, sqliteExample)
+		return nil, nil, fmt.Errorf("no database is set: expected a DSN such as %s, or %s", mysqlExample, sqliteExample)
 	case strings.HasPrefix(url, "sqlite:"), strings.HasPrefix(url, "file:"):
 		return openSQLite(url, settings)
 	default:
 		return openMySQL(url, settings)
 	}
-}
-
-// pool is a pool without connections, and the function that explains its driver's errors.
-type pool struct {
-	db      *sqlx.DB
-	explain func(error) error
 }
 
 // shownText limits the part of a statement in its span, in bytes, because statements for many rows are long. Values

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/seq"
@@ -65,10 +66,18 @@ func (g *Gateway) entriesByKey(ctx context.Context, page *pageSize, id es.Aggreg
 		for rest := seqNrs; len(rest) > 0; {
 			some := rest[:min(len(rest), page.items(), maxBatchGet)]
 			rest = rest[len(some):]
-			found, err := g.getEvents(ctx, id, some)
+			keys := make([]map[string]types.AttributeValue, len(some))
+			for i, seqNr := range some {
+				keys[i] = g.key(id, seqNr)
+			}
+			events, err := GetItems(ctx, g.client, g.settings.JournalTable, keys)
 			if err != nil {
 				yield(es.Entry{}, Explain(ctx, err, "read the journal of %s", id))
 				return
+			}
+			found := make(map[string]item, len(events))
+			for _, event := range events {
+				found[item(event).text("skey")] = event
 			}
 			for _, seqNr := range some {
 				event, exists := found[sortKey(id, seqNr)]

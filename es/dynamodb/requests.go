@@ -49,20 +49,6 @@ func (g *Gateway) getItem(ctx context.Context, table string, key item, attribute
 	return output.Item, nil
 }
 
-// getEvents reads up to maxBatchGet events consistently, by their skey.
-func (g *Gateway) getEvents(ctx context.Context, id es.AggregateID, seqNrs []uint64) (map[string]item, error) {
-	keys := make([]map[string]types.AttributeValue, len(seqNrs))
-	for i, seqNr := range seqNrs {
-		keys[i] = g.key(id, seqNr)
-	}
-	events, err := GetItems(ctx, g.client, g.settings.JournalTable, keys)
-	found := make(map[string]item, len(events))
-	for _, event := range events {
-		found[item(event).text("skey")] = event
-	}
-	return found, err
-}
-
 // GetItems reads the items with up to 100 keys consistently, in any order. When capacity is short, DynamoDB returns
 // only some of the items; the rest is requested again.
 func GetItems(
