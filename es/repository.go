@@ -56,9 +56,6 @@ func NewRepository[S, C, E any](aggregate Aggregate[S, C, E], store EventPersist
 // Type returns the name of the aggregate type.
 func (r *Repository[S, E]) Type() string { return r.codec.Type() }
 
-// Cached returns the number of states in the cache, and an estimate of their size in bytes.
-func (r *Repository[S, E]) Cached() (states int, bytes uint64) { return r.states.usage() }
-
 // Load returns the cached state if there is one, otherwise the latest.
 func (r *Repository[S, E]) Load(ctx context.Context, key AggregateID) (State[S], error) {
 	if known, found := r.states.get(key); found {

@@ -67,12 +67,6 @@ func (c *stateCache[S]) remember(key AggregateID, state State[S], snapshotVersio
 	return kept
 }
 
-func (c *stateCache[S]) usage() (states int, bytes uint64) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return c.states.Len(), c.bytes
-}
-
 const (
 	snapshotTimeout = 30 * time.Second
 	// maxDue limits the aggregates that wait for a snapshot. Beyond it, a snapshot is due again after the aggregate's

@@ -180,18 +180,14 @@ func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID strin
 }
 
 func (g *Gateway) receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
-	row, found, err := readRow[struct {
-		CommandID   string `db:"command_id"`
-		Fingerprint string `db:"fingerprint"`
-		Answer      []byte `db:"answer"`
-		ExpiresAt   int64  `db:"expires_at"`
-	}](ctx, g.db, "SELECT command_id, fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID)
-	if err != nil || !found {
-		return es.Receipt{}, false, err
+	receipt, expires := es.Receipt{CommandID: commandID}, int64(0)
+	err := g.db.QueryRowContext(ctx, "SELECT fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID).
+		Scan(&receipt.Fingerprint, &receipt.Answer, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return es.Receipt{}, false, nil
 	}
-	return es.Receipt{
-		CommandID: row.CommandID, Fingerprint: row.Fingerprint, Answer: row.Answer, ExpiresAt: time.UnixMicro(row.ExpiresAt).UTC(),
-	}, true, nil
+	receipt.ExpiresAt = time.UnixMicro(expires).UTC()
+	return receipt, err == nil, err
 }
 
 // AskForTurn marks the aggregate's row. The mark only affects an Append with Heed.
