@@ -85,15 +85,13 @@ func (plainSnapshots[S]) Encode(id string, version uint64, state S) ([]byte, err
 // Decode fails with [ErrOutdated] for the form of a codec that the type had before.
 func (plainSnapshots[S]) Decode(payload []byte) (id string, version uint64, state S, err error) {
 	var found plainSnapshot[*S]
-	err = json.Unmarshal(payload, &found)
-	switch {
-	case err == nil && found.State == nil:
-		err = ErrOutdated
-	case err == nil && (found.ID == "" || found.Version == 0):
-		err = errors.New("the snapshot has no id or version")
-	}
-	if err != nil {
+	switch err := json.Unmarshal(payload, &found); {
+	case err != nil:
 		return "", 0, state, err
+	case found.State == nil:
+		return "", 0, state, ErrOutdated
+	case found.ID == "" || found.Version == 0:
+		return "", 0, state, errors.New("the snapshot has no id or version")
 	}
 	return found.ID, found.Version, *found.State, nil
 }

@@ -23,9 +23,9 @@ type attempt[S any] struct {
 }
 
 // handle runs load -> decide -> save for the calls of a batch until each has its answer. A write is conditional on the
-// version that the decisions were made on. A successful write therefore proves its events, and the rejections in the
-// same batch. A batch of rejections only is answered after [Repository.Confirm] has shown that the state was the
-// latest, unless the state was read from the store.
+// version that the decisions were made on, so it proves the rejections in the same batch, too. A batch of rejections
+// only is answered after [Repository.Confirm] has shown that the state was the latest, unless it was read from the
+// store.
 func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 	// A batch is completed even if the caller whose context it uses disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), s.settings.Timeout)
@@ -118,7 +118,8 @@ func (s *Service[S, C, E]) reload(ctx context.Context, key AggregateID) (attempt
 }
 
 // decide decides the calls in order, each on the state after the accepted ones before it. It stops when the next call's
-// events would exceed [MaxAppend]. It returns the decided calls and the state after them. It fails if the clock is wrong.
+// events would exceed [MaxAppend]. It returns the decided calls and the state after them. It fails if the clock is
+// wrong.
 func (s *Service[S, C, E]) decide(ctx context.Context, key AggregateID, state State[S], calls []*call[C, E]) ([]*call[C, E], State[S], error) {
 	now, err := s.now(ctx)
 	if err != nil {
@@ -232,9 +233,9 @@ const (
 	longestYield = 100 * time.Millisecond
 )
 
-// turns shares an aggregate fairly between processes that write to it. Without it, the process that has just written
-// would always write next, because the others must first read its write. So after a write it waits as long as the
-// others need to read. A process that sees no sign of another writer never waits.
+// turns shares an aggregate fairly between processes that write to it. The process that has just written would always
+// write next, because the others must first read its write. So it waits as long as they need to read, if it has seen a
+// sign of another writer.
 type turns struct {
 	mutex     sync.Mutex
 	contended map[AggregateID]contention

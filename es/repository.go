@@ -12,9 +12,8 @@ import (
 	"example.com/threads/es/internal/seq"
 )
 
-// Repository loads and saves the aggregates of one type, with states S and events E. It caches the states of recently
-// used aggregates. A cached state may be stale, but it is always a prefix of the aggregate's history; the events after
-// it bring it up to date.
+// Repository loads and saves the aggregates of one type, with states S and events E. It caches states. A cached state
+// may be stale, but it is always a prefix of the aggregate's history.
 type Repository[S, E any] struct {
 	gateway       EventPersistenceGateway
 	codec         *Codec[E]
@@ -176,8 +175,7 @@ func (r *Repository[S, E]) EventsAt(ctx context.Context, key AggregateID, seqNrs
 	return seq.Map(r.gateway.EntriesAt(ctx, key, seqNrs), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
 }
 
-// Describe yields the same events as Events in words: an event that cannot be decoded is told with its payload as it
-// is.
+// Describe yields the same events as Events, for people: of one that cannot be decoded, the payload as it is.
 func (r *Repository[S, E]) Describe(ctx context.Context, key AggregateID, after, upTo uint64) iter.Seq2[Described, error] {
 	return seq.Map(r.gateway.Entries(ctx, key, after, upTo), func(entry Entry) (Described, error) { return r.describe(key, entry) })
 }

@@ -78,11 +78,10 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 	}
 }
 
-// Handle applies a command. It returns when the events are in the journal, or the command is rejected. A rejection (the
-// decider's, a [VersionMismatchError] or [ErrKeyReused]) was decided on the latest state. After
-// [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable], or when ctx ends first, the
-// outcome is unknown: repeat with the same idempotency key to learn it. An id that is not of the form of
-// [AggregateID.Check] is an [InvalidError].
+// Handle applies a command. It returns when the events are in the journal, or the command is rejected: by the decider,
+// or with a [VersionMismatchError], [ErrKeyReused], or an [InvalidError] for its id (see [AggregateID.Check]).
+// Rejections are decided on the latest state. After [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable],
+// or when ctx ends first, the outcome is unknown: repeat with the same idempotency key to learn it.
 func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (result Result, err error) {
 	ctx, span := StartSpan(ctx, request.Name)
 	defer func() {
@@ -140,9 +139,8 @@ func (s *Service[S, C, E]) report(ctx context.Context, key AggregateID, err erro
 	}
 }
 
-// Close completes all commands in progress, including those whose callers have disconnected. Then it writes the pending
-// snapshots until ctx ends, which only costs time at the next load; see [Repository.Close]. Handle must not be called
-// after it.
+// Close completes all commands in progress, including those whose callers have disconnected, and then closes the
+// repository. Handle must not be called after it.
 func (s *Service[S, C, E]) Close(ctx context.Context) error {
 	s.working.Wait()
 	return s.Repository.Close(ctx)
@@ -235,9 +233,8 @@ func (s *Service[S, C, E]) next(key AggregateID) []*call[C, E] {
 	return batch
 }
 
-// The range of times that a working clock can show. The first lies before this program existed; the last is the end of
-// what the events' time format can hold. Times are not compared with the aggregate's last event: one process with a
-// fast clock would lock all others out of the aggregate.
+// The range of times that a working clock can show, and that the events' time format can hold. Times are not compared
+// with the aggregate's last event: one process with a fast clock would lock all others out of the aggregate.
 var (
 	earliest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -323,8 +320,8 @@ func Wait(ctx context.Context, duration time.Duration) error {
 }
 
 // Backoff returns the pause after a failure that followed on so many others: first, doubled by each of those, at most
-// longest. Up to half of it is taken off at random, so that those who failed together do not retry together. It is for
-// retries that are scheduled from a stored number of failures; loops use package backoff.
+// longest, less up to half at random, so that those who failed together do not retry together. It is for retries that
+// are scheduled from a stored number of failures; loops use package backoff.
 func Backoff(first, longest time.Duration, failures int) time.Duration {
 	pause := min(first<<min(failures, 10), longest)
 	return pause - rand.N(pause/2)

@@ -13,8 +13,7 @@ import (
 )
 
 // Limits of a connection's statement cache. Longer statements write hundreds of rows: they are rare, need much memory
-// when prepared, and take longer to run than to prepare. Statements that read the lists of a page have some KiB and
-// take longer to prepare than to run.
+// when prepared, and take longer to run than to prepare.
 const (
 	keptStatements = 256
 	keptText       = 16 << 10 // bytes of one statement

@@ -1,8 +1,6 @@
 // Package database opens the relational databases of the programs (MySQL, MariaDB, SQLite). All important settings are
-// explicit, so that a statement behaves the same in every program and on every server.
-//
-// A program opens a pool and passes it to the adapters as a *sqlx.DB whose DriverName is [MySQL] or [SQLite]. Those ask
-// what an error means ([IsTransient], [IsDuplicate]) whatever the database is.
+// explicit, so that a statement behaves the same in every program and on every server. Adapters get a *sqlx.DB whose
+// DriverName is [MySQL] or [SQLite], and ask what an error means ([IsTransient], [IsDuplicate]).
 package database
 
 import (
@@ -41,13 +39,11 @@ const (
 type Settings struct {
 	// MaxConns is the maximum number of connections; default 16.
 	MaxConns int
-	// Rebuildable means that the content, including the position, can be rebuilt from another store. A SQLite file then
-	// commits without waiting for the disk: a power failure may lose the last transactions as a whole; a crash of the
-	// process loses none.
+	// Rebuildable means that the content can be rebuilt from another store. A SQLite file then commits without waiting
+	// for the disk: a power failure may lose the last transactions as a whole; a crash of the process loses none.
 	Rebuildable bool
-	// Silence, if not 0, is the time, in whole seconds, after which a server ends a silent connection with its
-	// transaction and its locks, so a paused process does not block others for longer. Unused connections are closed
-	// before that. SQLite ignores it.
+	// Silence, if not 0, is the time, in whole seconds, after which a server ends a silent connection, so that a paused
+	// process and its locks do not block others for longer. SQLite ignores it.
 	Silence time.Duration
 	// Tracer gives statements below a recorded span spans of their own; nil: no spans.
 	Tracer trace.TracerProvider

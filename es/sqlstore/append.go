@@ -123,9 +123,7 @@ func (g *Gateway) insertHead(ctx context.Context, in session, id es.AggregateID,
 	return err
 }
 
-// reason finds out why the write was refused: nil when it was already committed, *HandledError when a command was
-// handled before, *InconsistentError when an event exists although the head is at the expected version, and ErrConflict
-// otherwise.
+// reason finds out why the write was refused, see [es.EventPersistenceGateway]; nil when it was already committed.
 func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 	eventID, _, err := g.eventID(ctx, write.ID, write.ExpectedVersion+1)
 	if err != nil || eventID == write.Entries[0].EventID {
@@ -149,8 +147,8 @@ func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 	return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, write.ExpectedVersion, row.Version)
 }
 
-// handled returns a *HandledError when one of the commands was handled before: it has a receipt, or an event of the
-// aggregate has its id. Then the receipt was pruned by an earlier release, and the error has only the command's id.
+// handled returns a *HandledError when one of the commands was handled before. If only an event has its id, the receipt
+// was pruned by an earlier release, and the error has only the command's id.
 func (g *Gateway) handled(ctx context.Context, write es.Append) error {
 	for _, receipt := range write.Receipts {
 		found, is, err := g.receipt(ctx, write.ID.Tenant, receipt.CommandID)

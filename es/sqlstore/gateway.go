@@ -3,14 +3,11 @@
 // differences between the databases.
 //
 // [Gateway] writes. An Append compares the expected version with the aggregate's row, updates the row, and inserts
-// events and receipts, all in one transaction (append.go). The database decides who runs the transaction (writer.go):
-// on SQLite, which allows one writer, concurrent Appends share a transaction, and with it one wait for the disk; on
-// MySQL each has its own.
+// events and receipts, all in one transaction (append.go). On SQLite, which allows one writer, concurrent Appends share
+// a transaction, and with it one wait for the disk; on MySQL each has its own (writer.go).
 //
-// [Source] hands the events of all aggregates by sequence number to a projection. source.go explains why it skips none
-// although transactions on MySQL commit in any order.
-//
-// Reads see every acknowledged Append, and hold at most one page in memory.
+// [Source] hands the events of all aggregates by sequence number to a projection (source.go). Reads see every
+// acknowledged Append, and hold at most one page in memory.
 package sqlstore
 
 import (
@@ -54,8 +51,8 @@ type Settings struct {
 	OnAppend func()
 }
 
-// Gateway is the EventPersistenceGateway on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of
-// processes may use the same database. [Gateway.Close] ends it.
+// Gateway is the event store on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of processes
+// may use the same database. [Gateway.Close] ends it.
 type Gateway struct {
 	db            *sqlx.DB
 	dialect       sqldialect.Dialect
@@ -128,9 +125,8 @@ func (f *File) Close(ctx context.Context) error {
 	return errors.Join(f.Gateway.Close(ctx), f.DB.Close())
 }
 
-// explain adds what failed, and classifies the error: a result (ErrConflict, *HandledError, *InconsistentError), the
-// caller has disconnected (context.Canceled), the store did not answer (es.ErrUnavailable), its disk is full or
-// its data damaged (es.ErrFull, es.ErrDamaged), or a fault. It also remembers what [Gateway.Check] returns.
+// explain adds what failed, and to a failure of the database its class: the caller has disconnected (context.Canceled),
+// no answer (es.ErrUnavailable), es.ErrFull, es.ErrDamaged, or a fault. It also remembers what [Gateway.Check] returns.
 func (g *Gateway) explain(ctx context.Context, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -156,8 +152,8 @@ func (g *Gateway) explain(ctx context.Context, err error, format string, args ..
 	}
 }
 
-// Check returns es.ErrFull after a call has met a full disk, until something can be written again, and
-// es.ErrDamaged after a call has met damaged data, for as long as the gateway lives.
+// Check returns es.ErrFull after a call has met a full disk, until something can be written again, and es.ErrDamaged
+// after one has met damaged data, for ever.
 func (g *Gateway) Check(ctx context.Context) error {
 	switch {
 	case g.damaged.Load():

@@ -72,10 +72,9 @@ func (g *Gateway) isComplete(ctx context.Context, in session, id es.AggregateID,
 	return err == nil, nil
 }
 
-// saveSnapshot is the change of SaveSnapshot. It first writes the snapshot, which is large, and then locks the
-// aggregate's row, so that commands do not wait for the write. A complete snapshot of the same version is kept; it may
-// be the state after event 1. old is the pointer as read: if it is not before the snapshot, its snapshot cannot be
-// read.
+// saveSnapshot is the change of SaveSnapshot. It writes the snapshot, which is large, before it locks the aggregate's
+// row, so that commands do not wait for that. A complete snapshot of the same version is kept. old is the pointer as
+// read: if it is not before the snapshot, its snapshot cannot be read.
 func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateID, version uint64, values []any, old uint64) error {
 	whole, err := g.isComplete(ctx, in, id, version)
 	if err == nil && !whole {
