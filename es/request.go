@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -77,12 +76,13 @@ func (r Request[C]) repeated(receipt Receipt, aggregateType string) (Result, err
 	}
 	result := Result{Key: AggregateID{Tenant: r.Caller.Tenant, Type: aggregateType}, About: map[string]string{}, Replayed: true}
 	var fields map[string]any
-	var numbers struct{ Version uint64 }
-	err := errors.Join(json.Unmarshal(receipt.Answer, &fields), json.Unmarshal(receipt.Answer, &numbers))
-	result.Version = numbers.Version
+	err := json.Unmarshal(receipt.Answer, &fields)
 	for name, value := range fields {
-		if text, isText := value.(string); isText {
-			result.About[name] = text
+		switch value := value.(type) {
+		case string:
+			result.About[name] = value
+		case float64: // the version is the only number
+			result.Version = uint64(value)
 		}
 	}
 	result.Key.ID = result.About[aggregateType+"_id"]

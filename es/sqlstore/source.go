@@ -49,11 +49,10 @@ type Source struct {
 	polls, empty, failures, records, skipped atomic.Int64
 
 	mu       sync.Mutex
-	name     string    // identifies the event store; another event store starts from the beginning
+	name     string    // identifies the event store; empty until the position is known
 	position uint64    // everything up to it is projected
 	mark     string    // of the event at the position; see [markOf]
 	moved    time.Time // time of the last successful read or batch
-	located  bool      // the position is known
 	trouble  error     // the last failure since then
 }
 
@@ -141,7 +140,7 @@ func (s *Source) locate(ctx context.Context) error {
 					"rows of lost events remain; rebuild the rows (docs/operations.md)", "position", mark)
 			}
 		}
-		s.change(func() { s.name, s.position, s.mark, s.located = name, at, mark, true })
+		s.change(func() { s.name, s.position, s.mark = name, at, mark })
 		return s.projector.Begin(ctx, at == 0)
 	})
 }
@@ -190,10 +189,8 @@ func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
 	if !polling.Pause(ctx, gather) {
 		return false
 	}
-	timer := time.NewTimer(wait - gather)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(wait - gather):
 	case <-s.wake:
 	case <-ctx.Done():
 	}
@@ -227,8 +224,7 @@ func (s *Source) change(change func()) {
 // in. If the query fails, it is the time since the source's last success.
 func (s *Source) Lag(ctx context.Context) projection.Lag {
 	s.mu.Lock()
-	position, unknown := s.position, projection.Lag{Behind: time.Since(s.moved), AtLeast: true}
-	located := s.located
+	position, located, unknown := s.position, s.name != "", projection.Lag{Behind: time.Since(s.moved), AtLeast: true}
 	s.mu.Unlock()
 	if !located {
 		return unknown
@@ -249,7 +245,7 @@ func (s *Source) Health() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	reason := cmp.Or(s.trouble, polling.ErrSilent)
-	if !s.located {
+	if s.name == "" {
 		return fmt.Errorf("the event store or the read model has not been reached yet: %w", reason)
 	}
 	if idle := time.Since(s.moved); idle > polling.StallAfter {
