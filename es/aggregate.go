@@ -27,8 +27,7 @@ type Aggregate[S, C, E any] struct {
 	Events *Codec[E]
 	// Snapshots encodes the states. Default: their own JSON.
 	Snapshots SnapshotCodec[S]
-	// Answer returns the data for the caller from a command's events, such as new ids. The aggregate's key and version
-	// are returned in any case. Default: no data.
+	// Answer returns further data for the caller from a command's events, such as new ids. Default: none.
 	Answer func([]E) map[string]string
 	// Usable returns why a state cannot have a snapshot (the aggregate does not exist yet, or has ended), with the same
 	// errors as Decide; nil means that it can. Default: every state can.

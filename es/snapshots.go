@@ -73,7 +73,7 @@ const (
 	// next event.
 	maxDue = 1000
 	// bytesPerEvent is how much of a state, as [SnapshotCodec.Size] estimates it, is written to a snapshot for each
-	// event at most, so that snapshots cost a small part of the commands at any size of the state.
+	// event at most: a small part of what commands cost.
 	bytesPerEvent = 1000
 )
 
@@ -163,8 +163,8 @@ func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key AggregateID, st
 	return nil
 }
 
-// Close writes the pending snapshots. When ctx ends first, the remaining ones are dropped, which only costs time at the
-// next load. After it returns nothing is being written.
+// Close writes the pending snapshots. When ctx ends first, the others are dropped, which only costs time at the next
+// load. After it returns nothing is being written.
 func (r *Repository[S, E]) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, r.giveUp)()
 	r.writing.Wait()

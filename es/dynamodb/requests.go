@@ -127,8 +127,8 @@ func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateI
 	return g.query(ctx, new(pageSize), "read table "+table+" for "+id.String(), input)
 }
 
-// scan yields the pages of a scan, which reads consistently. After each page of a whole table it pauses, to leave
-// capacity for the programs; a segment is read as fast as it can be.
+// scan yields the pages of a consistent scan. Between pages of a whole table it pauses, to leave capacity for the
+// programs; a segment is read as fast as it can be.
 func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[*dynamodb.ScanOutput, error] {
 	return func(yield func(*dynamodb.ScanOutput, error) bool) {
 		request := *input
@@ -237,8 +237,8 @@ func (g *Gateway) deleteItem(ctx context.Context, key item) error {
 }
 
 const (
-	// targetPage is the target size of an answer in bytes. The SDK sometimes loses the connection in answers of half a
-	// megabyte. A fifth of that is safe and costs few more requests.
+	// targetPage is the target size of an answer in bytes: the SDK sometimes loses the connection in answers of half a
+	// megabyte.
 	targetPage = 100_000
 	firstPage  = 25  // fits events of up to 16 KB, the largest usual size
 	maxPage    = 250 // for items of any size

@@ -33,8 +33,8 @@ func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head
 	})
 }
 
-// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. The head may be old and point to a
-// snapshot that was trimmed since, so the index is read for all snapshots up to the head's version.
+// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. The head may be old and point to
+// one that was trimmed since, so the index is read up to the head's version.
 func (g *Gateway) candidates(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if head.SnapshotVersion > 0 {

@@ -84,13 +84,11 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	if settings.OnAppend == nil {
 		settings.OnAppend = func() {}
 	}
-	gateway := &Gateway{db: db, dialect: dialect, concurrent: concurrent, settings: settings, packer: packing.New()}
+	var writer writer = &groupWriter{db: db, onCommit: settings.OnAppend}
 	if concurrent {
-		gateway.writer = &transactionWriter{db: db, options: dialect.Writing(), onCommit: settings.OnAppend}
-	} else {
-		gateway.writer = &groupWriter{db: db, onCommit: settings.OnAppend}
+		writer = &transactionWriter{db: db, options: dialect.Writing(), onCommit: settings.OnAppend}
 	}
-	return gateway, nil
+	return &Gateway{db: db, dialect: dialect, concurrent: concurrent, writer: writer, settings: settings, packer: packing.New()}, nil
 }
 
 // Close completes the accepted writes; later ones fail. It does not close the database. When ctx ends first, the
