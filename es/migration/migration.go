@@ -106,7 +106,7 @@ func check(ctx context.Context, db *sqlx.DB, sets []Set, acceptNewer bool) error
 		if err != nil {
 			return err
 		}
-		if mismatch != nil && !(acceptNewer && mismatch.newer()) {
+		if mismatch != nil && (!acceptNewer || !mismatch.newer()) {
 			return mismatch
 		}
 	}

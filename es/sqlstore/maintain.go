@@ -31,12 +31,13 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggre
 		}
 	}
 	return seq.Map(seq.Concat(g.headRows(ctx, ""), headless), func(row headRow) (es.StoredAggregate, error) {
-		id, err := es.ParseAggregateID(row.Tenant, row.AggregateID)
-		if err != nil {
-			fault := es.Fault{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: row.AggregateID}
-			return es.StoredAggregate{ID: es.AggregateID{Tenant: row.Tenant, ID: row.AggregateID}, Faults: []es.Fault{fault}}, nil
+		id, strange := es.ParseAggregateID(row.Tenant, row.AggregateID)
+		stored := es.StoredAggregate{ID: id}
+		if strange != nil {
+			stored.ID = es.AggregateID{Tenant: row.Tenant, ID: row.AggregateID}
+			stored.Faults = []es.Fault{{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: row.AggregateID}}
 		}
-		return es.StoredAggregate{ID: id}, nil
+		return stored, nil
 	})
 }
 
