@@ -27,8 +27,7 @@ type Aggregate[S, C, E any] struct {
 	Events *Codec[E]
 	// Snapshots encodes the states. Default: their own JSON.
 	Snapshots SnapshotCodec[S]
-	// Answer returns the data for the caller from a command's events, such as new ids. The aggregate's key and version
-	// are returned in any case. Default: no data.
+	// Answer returns further data for the caller from a command's events, such as new ids. Default: none.
 	Answer func([]E) map[string]string
 	// Usable returns why a state cannot have a snapshot (the aggregate does not exist yet, or has ended), with the same
 	// errors as Decide; nil means that it can. Default: every state can.
@@ -85,15 +84,13 @@ func (plainSnapshots[S]) Encode(id string, version uint64, state S) ([]byte, err
 // Decode fails with [ErrOutdated] for the form of a codec that the type had before.
 func (plainSnapshots[S]) Decode(payload []byte) (id string, version uint64, state S, err error) {
 	var found plainSnapshot[*S]
-	err = json.Unmarshal(payload, &found)
-	switch {
-	case err == nil && found.State == nil:
-		err = ErrOutdated
-	case err == nil && (found.ID == "" || found.Version == 0):
-		err = errors.New("the snapshot has no id or version")
-	}
-	if err != nil {
+	switch err := json.Unmarshal(payload, &found); {
+	case err != nil:
 		return "", 0, state, err
+	case found.State == nil:
+		return "", 0, state, ErrOutdated
+	case found.ID == "" || found.Version == 0:
+		return "", 0, state, errors.New("the snapshot has no id or version")
 	}
 	return found.ID, found.Version, *found.State, nil
 }

@@ -30,9 +30,8 @@ func ParseTenant(code string) (Tenant, error) {
 // String returns the code.
 func (t Tenant) String() string { return string(t) }
 
-// AggregateID identifies an aggregate by tenant, type (such as "order") and the text of its ULID. The tenant is part of
-// it: the same ULID under another tenant is another aggregate, and the aggregates of another tenant do not exist for a
-// caller.
+// AggregateID identifies an aggregate by tenant, type (such as "order") and the text of its ULID. The same ULID under
+// another tenant is another aggregate.
 type AggregateID struct {
 	Tenant   Tenant
 	Type, ID string
@@ -95,8 +94,8 @@ func (e Envelope) Aggregate() AggregateID {
 	return AggregateID{Tenant: e.Tenant, Type: e.AggregateType, ID: e.AggregateID}
 }
 
-// Described is an event for people: its name and its own fields, in the form that they are written in today. Of one
-// that cannot be decoded, Data is all that is stored, and the envelope what is known without it.
+// Described is an event for people: its name and its own fields, as they are written today. Of one that cannot be
+// decoded, Data is all that is stored, and the envelope what is known without it.
 type Described struct {
 	Envelope
 	Type string

@@ -36,14 +36,25 @@ func (k Kind) String() string { return kindNames[k] }
 // Errors of the use cases, beside those of a domain. Compare with [errors.Is].
 var (
 	// ErrConcurrentUpdate: other writers kept changing the aggregate until the retries were used up.
-	ErrConcurrentUpdate = errors.New("other writers kept changing it while the command was decided; send it again")
+	ErrConcurrentUpdate error = &failure{Conflict, "other writers kept changing it while the command was decided; send it again"}
 	// ErrKeyReused: an idempotency key was sent with a different request than the first time.
-	ErrKeyReused = errors.New("the idempotency key was used for another request; take a new key for a new request")
+	ErrKeyReused error = &failure{KeyReused, "the idempotency key was used for another request; take a new key for a new request"}
 	// ErrUnavailable: a store did not answer in time, so the outcome is unknown.
-	ErrUnavailable = errors.New("the store did not answer in time; the outcome is unknown, repeat with the same idempotency key")
+	ErrUnavailable error = &failure{Unavailable, "the store did not answer in time; the outcome is unknown, repeat with the same idempotency key"}
 	// ErrBehind: the read model did not reach the requested version in time.
-	ErrBehind = errors.New("the read model has not reached the version of the consistency token yet; ask again")
+	ErrBehind error = &failure{Behind, "the read model has not reached the version of the consistency token yet; ask again"}
 )
+
+// failure is an error with a kind.
+type failure struct {
+	kind Kind
+	text string
+}
+
+func (f *failure) Error() string { return f.text }
+
+// Class returns the error's class for KindOf.
+func (f *failure) Class() string { return f.kind.String() }
 
 // Errors of a store that an operator must mend. Both are an [ErrUnavailable], too. Compare with [errors.Is].
 var (
@@ -60,6 +71,9 @@ func (u unusable) Error() string { return string(u) }
 // Reason may be told to anybody.
 func (u unusable) Reason() string { return string(u) }
 
+// Class is that of ErrUnavailable.
+func (unusable) Class() string { return Unavailable.String() }
+
 // Is makes it match [ErrUnavailable].
 func (unusable) Is(target error) bool { return target == ErrUnavailable }
 
@@ -70,19 +84,8 @@ func (e *VersionMismatchError) Error() string {
 	return fmt.Sprintf("it is at version %d, not %d; read it again and decide again", e.Current, e.Expected)
 }
 
-// kinds maps sentinel errors to kinds. The order matters: ErrUnavailable comes before the context errors, so a store
-// that gave up at its deadline is unavailable, even if it wraps a context error.
-var kinds = []struct {
-	err  error
-	kind Kind
-}{
-	{ErrConcurrentUpdate, Conflict},
-	{ErrKeyReused, KeyReused},
-	{ErrUnavailable, Unavailable},
-	{ErrBehind, Behind},
-	{context.Canceled, Canceled},
-	{context.DeadlineExceeded, Unavailable},
-}
+// Class returns the error's class for KindOf.
+func (*VersionMismatchError) Class() string { return VersionMismatch.String() }
 
 // InvalidError: a value in a request, such as the tenant, is malformed.
 type InvalidError struct {
@@ -105,23 +108,20 @@ func PublicReason(err error) string {
 }
 
 // KindOf returns the kind of err, also when it is wrapped. Errors report it themselves by a method Class, which returns
-// the kind's name.
+// the kind's name. That comes before the context errors: a store that gave up at its deadline is unavailable, even if
+// it wraps a context error.
 func KindOf(err error) Kind {
 	var invalid interface{ Invalid() (field, reason string) }
 	var classified interface{ Class() string }
-	var mismatch *VersionMismatchError
 	switch {
 	case errors.As(err, &invalid):
 		return Invalid
 	case errors.As(err, &classified):
 		return Kind(max(0, slices.Index(kindNames[:], classified.Class())))
-	case errors.As(err, &mismatch):
-		return VersionMismatch
-	}
-	for _, known := range kinds {
-		if errors.Is(err, known.err) {
-			return known.kind
-		}
+	case errors.Is(err, context.Canceled):
+		return Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return Unavailable
 	}
 	return Internal
 }
@@ -164,17 +164,12 @@ func (e *HandledError) Error() string {
 }
 
 // Reject returns an error with which a decider rejects a command. code tells programs what is wrong, reason people.
-func Reject(kind Kind, code, reason string) error { return &rejection{kind, code, reason} }
+func Reject(kind Kind, code, reason string) error { return &rejection{failure{kind, reason}, code} }
 
 type rejection struct {
-	kind         Kind
-	code, reason string
+	failure
+	code string
 }
-
-func (r *rejection) Error() string { return r.reason }
-
-// Class returns the error's class for KindOf.
-func (r *rejection) Class() string { return r.kind.String() }
 
 // Code returns what is wrong.
 func (r *rejection) Code() string { return r.code }

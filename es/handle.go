@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -22,20 +23,26 @@ type attempt[S any] struct {
 }
 
 // handle runs load -> decide -> save for the calls of a batch until each has its answer. A write is conditional on the
-// version that the decisions were made on. A successful write therefore proves its events, and the rejections in the
-// same batch. A batch of rejections only is answered after [Repository.Confirm] has shown that the state was the
-// latest, unless the state was read from the store.
-func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []*call[C, E]) {
+// version that the decisions were made on, so it proves the rejections in the same batch, too. A batch of rejections
+// only is answered after [Repository.Confirm] has shown that the state was the latest, unless it was read from the
+// store.
+func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
+	// A batch is completed even if the caller whose context it uses disconnects.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), s.settings.Timeout)
+	defer cancel()
+	defer func() {
+		if reason := recover(); reason != nil { // one command must not crash the program
+			fail(calls, fmt.Errorf("panic while handling a command: %v\n%s", reason, debug.Stack()))
+		}
+	}()
 	conflicts, shortest := 0, s.settings.Timeout
 	try, err := s.begin(ctx, key, calls[0])
 	for err == nil && len(calls) > 0 {
-		var now time.Time
-		if now, err = s.now(ctx); err != nil {
-			s.settings.Logger.ErrorContext(ctx, "commands are refused because this computer's clock is wrong", "error", err)
-			break
+		var decided []*call[C, E]
+		var after State[S]
+		if decided, after, err = s.decide(ctx, key, try.state, calls); err == nil {
+			err = s.write(ctx, key, try, after, decided)
 		}
-		decided, after := s.decide(key, try.state, now, calls)
-		err = s.write(ctx, key, try, after, decided)
 		var handled *HandledError
 		switch {
 		case err == nil:
@@ -51,6 +58,10 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []
 				}
 				return about
 			})
+			if len(calls) == 0 {
+				return
+			}
+			try, err = s.reload(ctx, key)
 		case errors.Is(err, ErrConflict):
 			conflicts++
 			s.settings.Metrics.conflicts.Inc()
@@ -61,27 +72,25 @@ func (s *Service[S, C, E]) handle(ctx context.Context, key AggregateID, calls []
 				_ = s.gateway.AskForTurn(ctx, key)
 			}
 			shortest = min(shortest, time.Since(try.began))
-			if !again(ctx, shortest) {
-				s.giveUp(ctx, key, calls, conflicts)
-				return
+			if again(ctx, shortest) {
+				try, err = s.reload(ctx, key)
+			}
+			if err != nil && (ctx.Err() != nil || errors.Is(err, ErrConflict)) { // nothing was written
+				s.settings.Metrics.givenUp.Add(float64(len(calls)))
+				s.settings.Logger.WarnContext(ctx, "commands failed: other writers kept changing the aggregate until the timeout",
+					"tenant", key.Tenant, "aggregate", key.String(), "attempts", conflicts, "commands", len(calls))
+				err = ErrConcurrentUpdate
 			}
 		}
-		if handled == nil && !errors.Is(err, ErrConflict) {
-			break
-		}
-		if len(calls) == 0 {
-			return
-		}
-		if try, err = s.reload(ctx, key); err != nil && conflicts > 0 && ctx.Err() != nil {
-			s.giveUp(ctx, key, calls, conflicts) // the timeout has come during the reload; nothing was written
-			return
-		}
 	}
-	if err != nil {
-		s.report(ctx, key, err)
-		for _, c := range calls {
-			c.answer(Result{}, err)
-		}
+	s.report(ctx, key, err)
+	fail(calls, err)
+}
+
+// fail answers the calls that have no answer yet.
+func fail[C, E any](calls []*call[C, E], err error) {
+	for _, c := range calls {
+		c.answer(Result{}, err)
 	}
 }
 
@@ -102,15 +111,20 @@ func (s *Service[S, C, E]) begin(ctx context.Context, key AggregateID, first *ca
 func (s *Service[S, C, E]) reload(ctx context.Context, key AggregateID) (attempt[S], error) {
 	began := time.Now()
 	state, err := s.Reload(ctx, key)
-	if err == nil {
-		s.turns.reloaded(key, state.Version)
+	if err == nil && state.Version > s.turns.at(key).version { // another process has written it
+		s.turns.met(key, state.Version)
 	}
 	return attempt[S]{state, true, began}, err
 }
 
 // decide decides the calls in order, each on the state after the accepted ones before it. It stops when the next call's
-// events would exceed [MaxAppend]. It returns the decided calls and the state after them.
-func (s *Service[S, C, E]) decide(key AggregateID, state State[S], now time.Time, calls []*call[C, E]) ([]*call[C, E], State[S]) {
+// events would exceed [MaxAppend]. It returns the decided calls and the state after them. It fails if the clock is
+// wrong.
+func (s *Service[S, C, E]) decide(ctx context.Context, key AggregateID, state State[S], calls []*call[C, E]) ([]*call[C, E], State[S], error) {
+	now, err := s.now(ctx)
+	if err != nil {
+		return nil, state, err
+	}
 	size := 0
 	for i, c := range calls {
 		events, err := s.decideOne(state.Version, state.Value, c.request)
@@ -118,7 +132,7 @@ func (s *Service[S, C, E]) decide(key AggregateID, state State[S], now time.Time
 			size += len(events) + min(len(c.request.IdempotencyKey), 1) // and its receipt
 		}
 		if size > MaxAppend && i > 0 {
-			return calls[:i], state
+			return calls[:i], state, nil
 		}
 		c.events, c.result, c.err = nil, Result{}, err
 		if err != nil {
@@ -130,7 +144,7 @@ func (s *Service[S, C, E]) decide(key AggregateID, state State[S], now time.Time
 		}
 		c.result = Result{Key: key, Version: state.Version, About: s.aggregate.Answer(events)}
 	}
-	return calls, state
+	return calls, state, nil
 }
 
 // decideOne checks IfVersion and calls the decider.
@@ -212,15 +226,6 @@ func again(ctx context.Context, takes time.Duration) bool {
 	return ctx.Err() == nil && (!limited || time.Until(deadline) > takes)
 }
 
-func (s *Service[S, C, E]) giveUp(ctx context.Context, key AggregateID, calls []*call[C, E], attempts int) {
-	s.settings.Metrics.givenUp.Add(float64(len(calls)))
-	s.settings.Logger.WarnContext(ctx, "commands failed: other writers kept changing the aggregate until the timeout",
-		"tenant", key.Tenant, "aggregate", key.String(), "attempts", attempts, "commands", len(calls))
-	for _, c := range calls {
-		c.answer(Result{}, ErrConcurrentUpdate)
-	}
-}
-
 const (
 	// contentionFades is how long an aggregate is treated as contended after the last sign of another writer.
 	contentionFades = time.Second
@@ -228,9 +233,9 @@ const (
 	longestYield = 100 * time.Millisecond
 )
 
-// turns shares an aggregate fairly between processes that write to it. Without it, the process that has just written
-// would always write next, because the others must first read its write. So after a write it waits as long as the
-// others need to read. A process that sees no sign of another writer never waits.
+// turns shares an aggregate fairly between processes that write to it. The process that has just written would always
+// write next, because the others must first read its write. So it waits as long as they need to read, if it has seen a
+// sign of another writer.
 type turns struct {
 	mutex     sync.Mutex
 	contended map[AggregateID]contention
@@ -260,22 +265,14 @@ func (t *turns) met(key AggregateID, version uint64) {
 	t.contended[key] = c
 }
 
-// others reports whether other processes are known to write to the aggregate.
-func (t *turns) others(key AggregateID) bool {
+func (t *turns) at(key AggregateID) contention {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	return time.Now().Before(t.contended[key].fades)
+	return t.contended[key]
 }
 
-// reloaded compares the stored version with the known one: a newer one was written by another process.
-func (t *turns) reloaded(key AggregateID, version uint64) {
-	t.mutex.Lock()
-	known := t.contended[key].version
-	t.mutex.Unlock()
-	if version > known {
-		t.met(key, version)
-	}
-}
+// others reports whether other processes are known to write to the aggregate.
+func (t *turns) others(key AggregateID) bool { return time.Now().Before(t.at(key).fades) }
 
 // wrote records that this process wrote the version. took estimates the time that another process needs for its turn.
 func (t *turns) wrote(key AggregateID, version uint64, took time.Duration) {
@@ -290,10 +287,7 @@ func (t *turns) wrote(key AggregateID, version uint64, took time.Duration) {
 
 // yield waits until the other processes have had their turn. Commands that arrive meanwhile share the next write.
 func (t *turns) yield(key AggregateID) {
-	t.mutex.Lock()
-	c := t.contended[key]
-	t.mutex.Unlock()
-	if now := time.Now(); now.Before(c.fades) && now.Before(c.yields) {
+	if c, now := t.at(key), time.Now(); now.Before(c.fades) && now.Before(c.yields) {
 		<-time.After(c.yields.Sub(now))
 	}
 }

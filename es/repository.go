@@ -8,11 +8,12 @@ import (
 	"iter"
 	"log/slog"
 	"sync"
+
+	"example.com/threads/es/internal/seq"
 )
 
-// Repository loads and saves the aggregates of one type, with states S and events E. It caches the states of recently
-// used aggregates. A cached state may be stale, but it is always a prefix of the aggregate's history; the events after
-// it bring it up to date.
+// Repository loads and saves the aggregates of one type, with states S and events E. It caches states. A cached state
+// may be stale, but it is always a prefix of the aggregate's history.
 type Repository[S, E any] struct {
 	gateway       EventPersistenceGateway
 	codec         *Codec[E]
@@ -53,9 +54,6 @@ func NewRepository[S, C, E any](aggregate Aggregate[S, C, E], store EventPersist
 
 // Type returns the name of the aggregate type.
 func (r *Repository[S, E]) Type() string { return r.codec.Type() }
-
-// Cached returns the number of states in the cache, and an estimate of their size in bytes.
-func (r *Repository[S, E]) Cached() (states int, bytes uint64) { return r.states.usage() }
 
 // Load returns the cached state if there is one, otherwise the latest.
 func (r *Repository[S, E]) Load(ctx context.Context, key AggregateID) (State[S], error) {
@@ -169,32 +167,17 @@ func (r *Repository[S, E]) latestSnapshot(ctx context.Context, key AggregateID, 
 // Events yields the events with after < SeqNr <= upTo in order, page by page. upTo is a version that Latest has shown.
 // It ends after an error.
 func (r *Repository[S, E]) Events(ctx context.Context, key AggregateID, after, upTo uint64) iter.Seq2[Recorded[E], error] {
-	return decoded(r.gateway.Entries(ctx, key, after, upTo), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
+	return seq.Map(r.gateway.Entries(ctx, key, after, upTo), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
 }
 
 // EventsAt yields the events with these numbers, which ascend and which Latest has shown. It ends after an error.
 func (r *Repository[S, E]) EventsAt(ctx context.Context, key AggregateID, seqNrs []uint64) iter.Seq2[Recorded[E], error] {
-	return decoded(r.gateway.EntriesAt(ctx, key, seqNrs), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
+	return seq.Map(r.gateway.EntriesAt(ctx, key, seqNrs), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
 }
 
-// Describe yields the same events as Events in words: an event that cannot be decoded is told with its payload as it
-// is.
+// Describe yields the same events as Events, for people: of one that cannot be decoded, the payload as it is.
 func (r *Repository[S, E]) Describe(ctx context.Context, key AggregateID, after, upTo uint64) iter.Seq2[Described, error] {
-	return decoded(r.gateway.Entries(ctx, key, after, upTo), func(entry Entry) (Described, error) { return r.describe(key, entry) })
-}
-
-func decoded[T any](entries iter.Seq2[Entry, error], decode func(Entry) (T, error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for entry, err := range entries {
-			var event T
-			if err == nil {
-				event, err = decode(entry)
-			}
-			if !yield(event, err) || err != nil {
-				return
-			}
-		}
-	}
+	return seq.Map(r.gateway.Entries(ctx, key, after, upTo), func(entry Entry) (Described, error) { return r.describe(key, entry) })
 }
 
 // decode fails at a payload that is not the event of its place.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -23,18 +22,17 @@ type Request[C any] struct {
 	Begins bool
 	// Command is complete, including the ids of the things it creates.
 	Command C
-	// Name is the command's name. Content is the request in a canonical form, without ids that each repeat generates.
-	// Together they distinguish a repeat from a different request, across program versions: their form must never
-	// change. Content is needed only with an IdempotencyKey.
+	// Name is the command's name. Content, needed only with an IdempotencyKey, is the request in a canonical form,
+	// without ids that each repeat generates. They distinguish a repeat from a different request: their form must never
+	// change.
 	Name, Content string
-	// FormerContent, if not empty, is the content in another form, such as that before a setting was changed. A request
-	// that matches an earlier receipt by it is a repeat, too.
+	// FormerContent, if not empty, is the content in another form, such as that before a setting was changed, by which
+	// a request can be a repeat, too.
 	FormerContent string
 	// IfVersion is the version that the caller expects; 0 means any. At another version the command is rejected with a
 	// [VersionMismatchError] and not retried.
 	IfVersion uint64
-	// IdempotencyKey makes repeats of the request get the first answer. Without it, every request is a new command. Its
-	// scope is tenant, executor and name.
+	// IdempotencyKey makes repeats of the request get the first answer. Its scope is tenant, executor and name.
 	IdempotencyKey string
 }
 
@@ -77,12 +75,13 @@ func (r Request[C]) repeated(receipt Receipt, aggregateType string) (Result, err
 	}
 	result := Result{Key: AggregateID{Tenant: r.Caller.Tenant, Type: aggregateType}, About: map[string]string{}, Replayed: true}
 	var fields map[string]any
-	var numbers struct{ Version uint64 }
-	err := errors.Join(json.Unmarshal(receipt.Answer, &fields), json.Unmarshal(receipt.Answer, &numbers))
-	result.Version = numbers.Version
+	err := json.Unmarshal(receipt.Answer, &fields)
 	for name, value := range fields {
-		if text, isText := value.(string); isText {
-			result.About[name] = text
+		switch value := value.(type) {
+		case string:
+			result.About[name] = value
+		case float64: // the version is the only number
+			result.Version = uint64(value)
 		}
 	}
 	result.Key.ID = result.About[aggregateType+"_id"]

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -58,8 +57,8 @@ type Service[S, C, E any] struct {
 	aggregate Aggregate[S, C, E]
 	settings  Settings
 	turns     turns
-	idle      chan func()    // is read by goroutines that wait for work
-	working   sync.WaitGroup // on the calls of an aggregate
+	idle      chan AggregateID // is read by goroutines that wait for work
+	working   sync.WaitGroup   // on the calls of an aggregate
 
 	mutex sync.Mutex
 	// waiting has the calls for each aggregate that wait while earlier ones are handled. An aggregate has a key as long
@@ -74,25 +73,21 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 		Repository: NewRepository(aggregate, store, settings),
 		aggregate:  aggregate.withDefaults(),
 		settings:   settings,
-		idle:       make(chan func()),
+		idle:       make(chan AggregateID),
 		waiting:    map[AggregateID][]*call[C, E]{},
 	}
 }
 
-// Handle applies a command. It returns when the events are in the journal, or the command is rejected. A rejection (the
-// decider's, a [VersionMismatchError] or [ErrKeyReused]) was decided on the latest state. After
-// [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable], or when ctx ends first, the
-// outcome is unknown: repeat with the same idempotency key to learn it. An id that is not of the form of
-// [AggregateID.Check] is an [InvalidError].
-func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (Result, error) {
+// Handle applies a command. It returns when the events are in the journal, or the command is rejected: by the decider,
+// or with a [VersionMismatchError], [ErrKeyReused], or an [InvalidError] for its id (see [AggregateID.Check]).
+// Rejections are decided on the latest state. After [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable],
+// or when ctx ends first, the outcome is unknown: repeat with the same idempotency key to learn it.
+func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (result Result, err error) {
 	ctx, span := StartSpan(ctx, request.Name)
-	defer span.End()
-	result, err := s.await(ctx, request)
-	s.observe(span, request.Name, result, err)
-	return result, err
-}
-
-func (s *Service[S, C, E]) await(ctx context.Context, request Request[C]) (Result, error) {
+	defer func() {
+		s.observe(span, request.Name, result, err)
+		span.End()
+	}()
 	key := s.key(request.Caller, request.ID)
 	if err := key.Check(); err != nil {
 		return Result{}, err
@@ -144,9 +139,8 @@ func (s *Service[S, C, E]) report(ctx context.Context, key AggregateID, err erro
 	}
 }
 
-// Close completes all commands in progress, including those whose callers have disconnected. Then it writes the pending
-// snapshots until ctx ends, which only costs time at the next load; see [Repository.Close]. Handle must not be called
-// after it.
+// Close completes all commands in progress, including those whose callers have disconnected, and then closes the
+// repository. Handle must not be called after it.
 func (s *Service[S, C, E]) Close(ctx context.Context) error {
 	s.working.Wait()
 	return s.Repository.Close(ctx)
@@ -165,9 +159,14 @@ type call[C, E any] struct {
 	answered chan struct{} // closed when result and err are final
 }
 
+// answer is the end of a call that has no answer yet.
 func (c *call[C, E]) answer(result Result, err error) {
-	c.result, c.err = result, err
-	close(c.answered)
+	select {
+	case <-c.answered:
+	default:
+		c.result, c.err = result, err
+		close(c.answered)
+	}
 }
 
 // maxBatch is the maximum number of commands in one batch: each may need an event and a receipt.
@@ -180,53 +179,39 @@ func (s *Service[S, C, E]) enqueue(key AggregateID, c *call[C, E]) {
 	defer s.mutex.Unlock()
 	waiting, busy := s.waiting[key]
 	s.waiting[key] = append(waiting, c)
-	if !busy {
-		s.working.Add(1)
-		s.run(func() { s.work(key) })
+	if busy {
+		return
+	}
+	s.working.Add(1)
+	select {
+	case s.idle <- key:
+	default:
+		go s.work(key)
 	}
 }
 
-// idleTime is how long a goroutine waits for more work.
+// idleTime is how long a goroutine waits for more work: to grow the stack of a new one takes longer than to decide a
+// command.
 const idleTime = time.Second
 
-// run has the work done by a goroutine that waits for some, or by a new one: to grow the stack of a new one takes
-// longer than to decide a command.
-func (s *Service[S, C, E]) run(work func()) {
-	select {
-	case s.idle <- work:
-		return
-	default:
-	}
-	go func() {
-		for {
-			work()
-			select {
-			case work = <-s.idle:
-			case <-time.After(idleTime):
-				return
-			}
-		}
-	}()
-}
-
-// work handles an aggregate's calls until none is left.
+// work handles an aggregate's calls until none is left, and then those of others.
 func (s *Service[S, C, E]) work(key AggregateID) {
-	defer s.working.Done()
 	for {
-		s.turns.yield(key)
-		calls := s.next(key)
-		if len(calls) == 0 {
+		for calls := s.next(key); len(calls) > 0; calls = s.next(key) {
+			s.handle(key, calls)
+		}
+		s.working.Done()
+		select {
+		case key = <-s.idle:
+		case <-time.After(idleTime):
 			return
 		}
-		// A batch is completed even if the caller whose context it uses disconnects.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), s.settings.Timeout)
-		s.handleAll(ctx, key, calls)
-		cancel()
 	}
 }
 
 // next takes a batch of the waiting calls, without those whose callers have gone and with no command id twice.
 func (s *Service[S, C, E]) next(key AggregateID) []*call[C, E] {
+	s.turns.yield(key)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var batch, rest []*call[C, E]
@@ -248,29 +233,8 @@ func (s *Service[S, C, E]) next(key AggregateID) []*call[C, E] {
 	return batch
 }
 
-// handleAll handles a batch. A panic becomes an error for the calls without an answer, so that one command cannot crash
-// the program.
-func (s *Service[S, C, E]) handleAll(ctx context.Context, key AggregateID, calls []*call[C, E]) {
-	defer func() {
-		reason := recover()
-		if reason == nil {
-			return
-		}
-		err := fmt.Errorf("panic while handling a command: %v\n%s", reason, debug.Stack())
-		for _, c := range calls {
-			select {
-			case <-c.answered:
-			default:
-				c.answer(Result{}, err)
-			}
-		}
-	}()
-	s.handle(ctx, key, calls)
-}
-
-// The range of times that a working clock can show. The first lies before this program existed; the last is the end of
-// what the events' time format can hold. Times are not compared with the aggregate's last event: one process with a
-// fast clock would lock all others out of the aggregate.
+// The range of times that a working clock can show, and that the events' time format can hold. Times are not compared
+// with the aggregate's last event: one process with a fast clock would lock all others out of the aggregate.
 var (
 	earliest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -285,6 +249,7 @@ func (s *Service[S, C, E]) now(ctx context.Context) (time.Time, error) {
 		err = fmt.Errorf("this computer's clock says %s; set the clock", now.Format(time.RFC3339))
 	}
 	if err != nil {
+		s.settings.Logger.ErrorContext(ctx, "commands are refused because this computer's clock is wrong", "error", err)
 		err = clockError{err}
 	}
 	return now, err
@@ -355,8 +320,8 @@ func Wait(ctx context.Context, duration time.Duration) error {
 }
 
 // Backoff returns the pause after a failure that followed on so many others: first, doubled by each of those, at most
-// longest. Up to half of it is taken off at random, so that those who failed together do not retry together. It is for
-// retries that are scheduled from a stored number of failures; loops use package backoff.
+// longest, less up to half at random, so that those who failed together do not retry together. It is for retries that
+// are scheduled from a stored number of failures; loops use package backoff.
 func Backoff(first, longest time.Duration, failures int) time.Duration {
 	pause := min(first<<min(failures, 10), longest)
 	return pause - rand.N(pause/2)

@@ -67,19 +67,13 @@ func (c *stateCache[S]) remember(key AggregateID, state State[S], snapshotVersio
 	return kept
 }
 
-func (c *stateCache[S]) usage() (states int, bytes uint64) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return c.states.Len(), c.bytes
-}
-
 const (
 	snapshotTimeout = 30 * time.Second
 	// maxDue limits the aggregates that wait for a snapshot. Beyond it, a snapshot is due again after the aggregate's
 	// next event.
 	maxDue = 1000
 	// bytesPerEvent is how much of a state, as [SnapshotCodec.Size] estimates it, is written to a snapshot for each
-	// event at most, so that snapshots cost a small part of the commands at any size of the state.
+	// event at most: a small part of what commands cost.
 	bytesPerEvent = 1000
 )
 
@@ -169,8 +163,8 @@ func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key AggregateID, st
 	return nil
 }
 
-// Close writes the pending snapshots. When ctx ends first, the remaining ones are dropped, which only costs time at the
-// next load. After it returns nothing is being written.
+// Close writes the pending snapshots. When ctx ends first, the others are dropped, which only costs time at the next
+// load. After it returns nothing is being written.
 func (r *Repository[S, E]) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, r.giveUp)()
 	r.writing.Wait()

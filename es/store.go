@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// EventPersistenceGateway is an event store. For every aggregate it keeps a journal of entries numbered 1, 2, 3 ...
-// without gaps, a head whose version is the number of the last entry, and snapshots of states. It is all that commands
-// need; [Journal], [Sequences], [Spool] and [Maintainer] are further things that a store may do.
-// All methods may be called concurrently, from any number of processes.
+// EventPersistenceGateway is what commands need of an event store. For every aggregate it keeps a journal of entries
+// numbered 1, 2, 3 ... without gaps, a head whose version is the number of the last entry, and snapshots of states. All
+// methods may be called concurrently, from any number of processes.
 //
 // Errors: [ErrConflict], [HandledError] and [InconsistentError] as described below; [ErrUnavailable], wrapped, when the
 // store did not answer within the gateway's retries or ctx's time; anything else is a fault. estest tests this
@@ -26,8 +25,8 @@ type EventPersistenceGateway interface {
 	// although its answer was lost is recognised as this call's own and counts as success.
 	Append(ctx context.Context, write Append) error
 
-	// AskForTurn is for a writer that keeps getting ErrConflict: it makes the next Append with Heed fail, so that other
-	// writers learn of this one. An Append without Heed clears the request.
+	// AskForTurn makes the next Append with Heed fail, so that others learn of a writer that keeps getting
+	// ErrConflict. An Append without Heed clears the request.
 	AskForTurn(ctx context.Context, id AggregateID) error
 
 	// Receipt returns the receipt of a command id of the tenant, read consistently; false if there is none. It may be
@@ -85,8 +84,8 @@ type Journal interface {
 	JournalParts() int
 
 	// ReadJournal yields the entries of a part of the whole journal page by page, after a page's Next or from the
-	// beginning (""), with far fewer calls than aggregate by aggregate. All entries of an aggregate are in the same
-	// part, in no reliable order. It may include concurrent writes. It ends after an error.
+	// beginning (""). All entries of an aggregate are in the same part, in no reliable order. It may include concurrent
+	// writes. It ends after an error.
 	ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[JournalPage, error]
 }
 
@@ -127,8 +126,8 @@ type AggregateHead struct {
 }
 
 // Entry is an event in the journal. Payload is the complete event; the other fields repeat what stores keep in keys and
-// columns. Reading returns SeqNr, EventID, OccurredAt to the millisecond and Payload to the byte; the other fields only
-// if the store has columns for them.
+// columns. Reading returns the others than SeqNr, EventID and OccurredAt (to the millisecond) only if the store has
+// columns for them.
 type Entry struct {
 	SeqNr         uint64
 	EventID       string
@@ -155,8 +154,8 @@ type Snapshot struct {
 	Payload []byte
 }
 
-// MaxAppend is the maximum number of entries and receipts in one [Append], together. With the items that lock the
-// aggregate they must fit in one transaction; DynamoDB's holds 100 items.
+// MaxAppend is the maximum number of entries and receipts in one [Append], together: DynamoDB's transaction holds 100
+// items.
 const MaxAppend = 98
 
 // Append is one write to one aggregate.
@@ -171,8 +170,7 @@ type Append struct {
 	Heed bool
 }
 
-// Check reports a write that breaks the contract of [Journal.Append], whatever is stored. A gateway calls it before it
-// accesses its store.
+// Check reports a write that breaks the contract, whatever is stored. A gateway calls it first.
 func (a Append) Check() error {
 	switch {
 	case len(a.Entries) == 0:
@@ -217,16 +215,14 @@ type Sequences interface {
 // Spool is the part of an event store that stores temporary files, such as inputs and results of tasks. A file consists
 // of numbered parts of up to 2 MiB. An expired part counts as missing.
 type Spool interface {
-	// PutParts stores parts with the numbers from first, replacing those that exist. It fails with ErrSpoolFull, and
-	// stores nothing, if the file's owner or tenant would hold too many bytes, before compression. A part that replaces
-	// another counts again.
+	// PutParts stores parts with the numbers from first, replacing those that exist, which still count. It fails with
+	// ErrSpoolFull, and stores nothing, if the file's owner or tenant would hold too many bytes, before compression.
 	PutParts(ctx context.Context, file File, first uint64, parts ...[]byte) error
 
 	// Part reads a part consistently; false: it is missing.
 	Part(ctx context.Context, tenant Tenant, name string, number uint64) ([]byte, bool, error)
 
-	// DeleteFile deletes a file with all its parts, so that its bytes do not count any more. Only Tenant, Name and
-	// Expires of the file are used. A file that does not exist is no error.
+	// DeleteFile deletes a file with all its parts. It does not use Owner. A file that does not exist is no error.
 	DeleteFile(ctx context.Context, file File) error
 
 	// DeleteExpired deletes the files that have expired, and counts them.
@@ -275,8 +271,8 @@ func (file File) Check(parts [][]byte) error {
 	return nil
 }
 
-// Maintainer is an optional capability of gateways, for operators. It reads stored data even if damaged, and repairs
-// heads and snapshots. No method changes an entry. All may be called while programs run.
+// Maintainer reads stored data even if damaged, and repairs heads and snapshots, for operators. No method changes an
+// entry. All may be called while programs run.
 type Maintainer interface {
 	// StoredAggregates yields every aggregate with an entry or a head, of all types and tenants, at least once, in no
 	// order. It may include concurrent writes. It ends after an error.

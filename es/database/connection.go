@@ -13,8 +13,7 @@ import (
 )
 
 // Limits of a connection's statement cache. Longer statements write hundreds of rows: they are rare, need much memory
-// when prepared, and take longer to run than to prepare. Statements that read the lists of a page have some KiB and
-// take longer to prepare than to run.
+// when prepared, and take longer to run than to prepare.
 const (
 	keptStatements = 256
 	keptText       = 16 << 10 // bytes of one statement
@@ -36,18 +35,12 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	c := &connection{Conn: opened.(sqlite.Conn)}
 	c.Raw().Limit(sqlite3.LIMIT_COMPOUND_SELECT, maxSelects)
-	c.kept, err = simplelru.NewLRU(keptStatements, func(query string, s *statement) {
-		c.size -= len(query)
-		s.evict()
-	})
-	if err != nil {
-		return nil, errors.Join(err, opened.Close())
-	}
+	c.kept, _ = simplelru.NewLRU[string, statement](keptStatements+1, nil) // fails only for a size that is not positive
 	return c, nil
 }
 
-// sqliteStmt is a statement of the driver.
-type sqliteStmt interface {
+// statement is a prepared statement of the driver. It has one cursor, so it is not in the cache while it is used.
+type statement interface {
 	driver.Stmt
 	driver.StmtExecContext
 	driver.StmtQueryContext
@@ -56,34 +49,33 @@ type sqliteStmt interface {
 // connection caches the most recently used statements. Like every connection, it is used by one goroutine at a time.
 type connection struct {
 	sqlite.Conn
-	kept *simplelru.LRU[string, *statement]
-	size int // bytes of the texts
+	kept *simplelru.LRU[string, statement] // by their texts
+	size int                               // bytes of the texts
 }
 
 // ExecContext implements [driver.ExecerContext].
 func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	s, err := c.statement(ctx, query, len(args))
+	s, err := c.take(ctx, query, len(args))
 	if err != nil {
 		return nil, err
 	}
-	defer s.done()
+	defer c.keep(query, s)
 	result, err := s.ExecContext(ctx, args)
 	return result, orEnd(ctx, err)
 }
 
 // QueryContext implements [driver.QueryerContext].
 func (c *connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	s, err := c.statement(ctx, query, len(args))
+	s, err := c.take(ctx, query, len(args))
 	if err != nil {
 		return nil, err
 	}
 	found, err := s.QueryContext(ctx, args)
 	if err != nil {
-		s.done()
+		c.keep(query, s)
 		return nil, err
 	}
-	s.reading = true
-	return &rows{found, s, ctx}, nil
+	return &rows{found, ctx, func() { c.keep(query, s) }}, nil
 }
 
 // BeginTx implements [driver.ConnBeginTx].
@@ -100,64 +92,53 @@ func orEnd(ctx context.Context, err error) error {
 	return err
 }
 
-// statement returns the cached statement for the text. It prepares a new one if rows are still read from the cached
-// one, or if the text is too long. The driver would take a missing argument for NULL.
-func (c *connection) statement(ctx context.Context, query string, args int) (*statement, error) {
-	known, found := c.kept.Get(query)
-	if found && !known.reading && known.NumInput() == args {
-		return known, nil
-	}
-	made, err := c.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, orEnd(ctx, err)
-	}
-	if wanted := made.NumInput(); wanted >= 0 && wanted != args {
-		return nil, errors.Join(fmt.Errorf("the statement has %d parameters, and %d arguments are given", wanted, args), made.Close())
-	}
-	s := &statement{sqliteStmt: made.(sqliteStmt), evicted: found || len(query) > keptText}
-	if !s.evicted {
-		c.kept.Add(query, s)
-		for c.size += len(query); c.size > keptTexts; {
-			c.kept.RemoveOldest()
+// take takes the statement with the text out of the cache, or prepares it. The driver would take a missing argument for
+// NULL.
+func (c *connection) take(ctx context.Context, query string, args int) (statement, error) {
+	s, found := c.kept.Peek(query)
+	if found {
+		c.kept.Remove(query)
+		c.size -= len(query)
+	} else {
+		made, err := c.PrepareContext(ctx, query)
+		if err != nil {
+			return nil, orEnd(ctx, err)
 		}
+		s = made.(statement)
+	}
+	if wanted := s.NumInput(); wanted >= 0 && wanted != args {
+		return nil, errors.Join(fmt.Errorf("the statement has %d parameters, and %d arguments are given", wanted, args), s.Close())
 	}
 	return s, nil
 }
 
+// keep puts a statement into the cache after its use, unless its text is too long, or was prepared twice.
+func (c *connection) keep(query string, s statement) {
+	if len(query) > keptText || c.kept.Contains(query) {
+		_ = s.Close() // an error changes nothing, here and below
+		return
+	}
+	c.kept.Add(query, s)
+	for c.size += len(query); c.size > keptTexts || c.kept.Len() > keptStatements; {
+		text, oldest, _ := c.kept.RemoveOldest()
+		c.size -= len(text)
+		_ = oldest.Close()
+	}
+}
+
 // Close implements [driver.Conn].
 func (c *connection) Close() error {
-	c.kept.Purge()
+	for _, s := range c.kept.Values() {
+		_ = s.Close()
+	}
 	return c.Conn.Close()
 }
 
-// statement is a prepared statement. It has one cursor: while rows are read from it, it cannot be used again.
-type statement struct {
-	sqliteStmt
-	reading bool
-	evicted bool // no longer in the cache
-}
-
-// done is called after each use.
-func (s *statement) done() {
-	s.reading = false
-	if s.evicted {
-		_ = s.Close() // an error changes nothing
-	}
-}
-
-// evict is called when the statement leaves the cache, possibly while rows are read from it.
-func (s *statement) evict() {
-	s.evicted = true
-	if !s.reading {
-		s.done()
-	}
-}
-
-// rows release their statement when they are closed.
+// rows keep their statement when they are closed.
 type rows struct {
 	driver.Rows
-	from *statement
 	ctx  context.Context //nolint:containedctx // of the query
+	keep func()
 }
 
 // Next implements [driver.Rows].
@@ -171,6 +152,6 @@ func (r *rows) Next(values []driver.Value) error {
 
 // Close implements [driver.Rows].
 func (r *rows) Close() error {
-	defer r.from.done()
+	defer r.keep()
 	return r.Rows.Close()
 }

@@ -32,13 +32,13 @@ var mysqlSession = map[string]string{
 	"innodb_lock_wait_timeout": "10", // seconds; no caller waits as long as the server's default, 50
 }
 
-func openMySQL(dsn string, settings Settings) (*pool, error) {
+func openMySQL(dsn string, settings Settings) (*sqlx.DB, func(error) error, error) {
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil || config.DBName == "" {
-		return nil, fmt.Errorf("the DSN of the database is malformed: expected %s, or %s", mysqlExample, sqliteExample)
+		return nil, nil, fmt.Errorf("the DSN of the database is malformed: expected %s, or %s", mysqlExample, sqliteExample)
 	}
 	if err := config.Apply(mysql.Charset("utf8mb4", "utf8mb4_bin")); err != nil {
-		return nil, fmt.Errorf("set the character set: %w", err)
+		return nil, nil, fmt.Errorf("set the character set: %w", err)
 	}
 	config.InterpolateParams = true // one round trip per statement instead of three
 	config.ClientFoundRows = true   // updates count matched rows, as on SQLite
@@ -59,10 +59,10 @@ func openMySQL(dsn string, settings Settings) (*pool, error) {
 
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
-		return nil, fmt.Errorf("the DSN of the database can't be used: %w", err)
+		return nil, nil, fmt.Errorf("the DSN of the database can't be used: %w", err)
 	}
 	explain := func(err error) error { return explainMySQL(config, err) }
-	return &pool{db: sqlx.NewDb(open(connector, settings.Tracer), MySQL), explain: explain}, nil
+	return sqlx.NewDb(open(connector, settings.Tracer), MySQL), explain, nil
 }
 
 func explainMySQL(config *mysql.Config, err error) error {

@@ -1,8 +1,6 @@
 // Package database opens the relational databases of the programs (MySQL, MariaDB, SQLite). All important settings are
-// explicit, so that a statement behaves the same in every program and on every server.
-//
-// A program opens a pool and passes it to the adapters as a *sqlx.DB whose DriverName is [MySQL] or [SQLite]. Those ask
-// what an error means ([IsTransient], [IsDuplicate]) whatever the database is.
+// explicit, so that a statement behaves the same in every program and on every server. Adapters get a *sqlx.DB whose
+// DriverName is [MySQL] or [SQLite], and ask what an error means ([IsTransient], [IsDuplicate]).
 package database
 
 import (
@@ -41,13 +39,11 @@ const (
 type Settings struct {
 	// MaxConns is the maximum number of connections; default 16.
 	MaxConns int
-	// Rebuildable means that the content, including the position, can be rebuilt from another store. A SQLite file then
-	// commits without waiting for the disk: a power failure may lose the last transactions as a whole; a crash of the
-	// process loses none.
+	// Rebuildable means that the content can be rebuilt from another store. A SQLite file then commits without waiting
+	// for the disk: a power failure may lose the last transactions as a whole; a crash of the process loses none.
 	Rebuildable bool
-	// Silence, if not 0, is the time, in whole seconds, after which a server ends a silent connection with its
-	// transaction and its locks, so a paused process does not block others for longer. Unused connections are closed
-	// before that. SQLite ignores it.
+	// Silence, if not 0, is the time, in whole seconds, after which a server ends a silent connection, so that a paused
+	// process and its locks do not block others for longer. SQLite ignores it.
 	Silence time.Duration
 	// Tracer gives statements below a recorded span spans of their own; nil: no spans.
 	Tracer trace.TracerProvider
@@ -66,11 +62,10 @@ type Settings struct {
 //
 // Errors say what to correct. They never contain the password.
 func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) {
-	opened, err := prepare(url, settings)
+	db, explain, err := prepare(url, settings)
 	if err != nil {
 		return nil, err
 	}
-	db := opened.db
 	conns, idle := cmp.Or(settings.MaxConns, defaultConns), idleTime
 	if settings.Silence > 0 {
 		idle = settings.Silence / 2
@@ -84,7 +79,7 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 	defer cancel()
 	if err := db.PingContext(ctx); err != nil {
 		_ = db.Close()
-		return nil, opened.explain(err)
+		return nil, explain(err)
 	}
 	return db, nil
 }
@@ -92,28 +87,23 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 // DriverOf returns the driver for url, [MySQL] or [SQLite]. It does not connect. A malformed url fails with the same
 // error as in Open.
 func DriverOf(url string) (string, error) {
-	opened, err := prepare(url, Settings{})
+	db, _, err := prepare(url, Settings{})
 	if err != nil {
 		return "", err
 	}
-	return opened.db.DriverName(), opened.db.Close()
+	return db.DriverName(), db.Close()
 }
 
-func prepare(url string, settings Settings) (*pool, error) {
+// prepare returns a pool without connections, and the function that explains its driver's errors.
+func prepare(url string, settings Settings) (db *sqlx.DB, explain func(error) error, err error) {
 	switch {
 	case url == "":
-		return nil, fmt.Errorf("no database is set: expected a DSN such as %s, or %s", mysqlExample, sqliteExample)
+		return nil, nil, fmt.Errorf("no database is set: expected a DSN such as %s, or %s", mysqlExample, sqliteExample)
 	case strings.HasPrefix(url, "sqlite:"), strings.HasPrefix(url, "file:"):
 		return openSQLite(url, settings)
 	default:
 		return openMySQL(url, settings)
 	}
-}
-
-// pool is a pool without connections, and the function that explains its driver's errors.
-type pool struct {
-	db      *sqlx.DB
-	explain func(error) error
 }
 
 // shownText limits the part of a statement in its span, in bytes, because statements for many rows are long. Values

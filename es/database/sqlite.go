@@ -19,7 +19,7 @@ const sqliteExample = "sqlite:data/readmodel.db"
 
 // openSQLite accepts a path (sqlite:path), which is used literally, or a URI (file:path?parameters), in which special
 // characters must be escaped.
-func openSQLite(name string, settings Settings) (*pool, error) {
+func openSQLite(name string, settings Settings) (*sqlx.DB, func(error) error, error) {
 	var uri, parameters string
 	path, isPath := strings.CutPrefix(name, "sqlite:")
 	if isPath {
@@ -31,18 +31,19 @@ func openSQLite(name string, settings Settings) (*pool, error) {
 	}
 	asked, err := url.ParseQuery(parameters)
 	if err != nil {
-		return nil, fmt.Errorf("the parameters of the database file %q are malformed: %w", path, err)
+		return nil, nil, fmt.Errorf("the parameters of the database file %q are malformed: %w", path, err)
 	}
 	if path == "" || strings.HasPrefix(path, ":memory:") || slices.Contains(asked["mode"], "memory") {
-		return nil, fmt.Errorf("%q names no file: expected %s; an in-memory database would be a different one on every connection", name, sqliteExample)
+		return nil, nil, fmt.Errorf("%q names no file: expected %s; an in-memory database would be a different one on every connection", name, sqliteExample)
 	}
 
 	dsn := uri + "?" + sqliteParameters(asked, settings).Encode()
 	connector, err := new(driver.SQLite).OpenConnector(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("the database file %q can't be used: %w", path, err)
+		return nil, nil, fmt.Errorf("the database file %q can't be used: %w", path, err)
 	}
-	return &pool{db: sqlx.NewDb(open(preparing{connector}, settings.Tracer), SQLite), explain: func(err error) error { return explainSQLite(path, err) }}, nil
+	explain := func(err error) error { return explainSQLite(path, err) }
+	return sqlx.NewDb(open(preparing{connector}, settings.Tracer), SQLite), explain, nil
 }
 
 // sqliteParameters returns the driver's parameters for every connection. Parameters in the URI take precedence.

@@ -14,10 +14,8 @@ import (
 // estimate.
 const maxTransaction = 4_000_000
 
-// Append writes head, entries and receipts in one transaction.
-//
-// The answer to a committed transaction can be lost. A retry with the same token is harmless, but only for the same
-// call and for ten minutes. After that, the event id in the journal shows whether the existing write is this one.
+// Append writes head, entries and receipts in one transaction. If the answer to a committed one was lost, a retry with
+// the same token is harmless for ten minutes; after that, the event id in the journal shows that the write is this one.
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	changes, err := g.transaction(write)
 	if err != nil {
@@ -70,9 +68,8 @@ func (g *Gateway) lock(write es.Append) types.TransactWriteItem {
 	return put(g.settings.SnapshotTable, head, absent, nil)
 }
 
-// whyRefused translates the cancellation reasons, which are in the order of the transaction's items: nil when this
-// write was already committed, *HandledError when a command was, *InconsistentError when an event exists although the
-// head is at the expected version, and ErrConflict otherwise.
+// whyRefused translates the cancellation reasons, which are in the order of the transaction's items, into the errors of
+// [es.EventPersistenceGateway]; nil when this write was already committed.
 func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []types.CancellationReason) error {
 	if len(reasons) != 1+len(write.Entries)+len(write.Receipts) {
 		return fmt.Errorf("the cancelled transaction has %d reasons, which is not one for each of its items", len(reasons))

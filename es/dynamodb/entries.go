@@ -9,8 +9,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
 )
 
 // Entries queries the index, which is cheap but may be incomplete. An entry that is missing from the index, at the end
@@ -34,13 +36,9 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 			return true
 		}
 		query := g.indexed(g.settings.JournalTable, journalIndex, id, next, upTo)
-		for found, err := range g.query(ctx, page, "query the journal of "+id.String(), query) {
-			var entry es.Entry
-			if err == nil {
-				entry, err = entryOf(found)
-			}
+		for entry, err := range seq.Map(g.query(ctx, page, "query the journal of "+id.String(), query), entryOf) {
 			if err != nil {
-				yield(es.Entry{}, err)
+				yield(entry, err)
 				return
 			}
 			if !fill(entry.SeqNr) || !yield(entry, nil) {
@@ -68,10 +66,18 @@ func (g *Gateway) entriesByKey(ctx context.Context, page *pageSize, id es.Aggreg
 		for rest := seqNrs; len(rest) > 0; {
 			some := rest[:min(len(rest), page.items(), maxBatchGet)]
 			rest = rest[len(some):]
-			found, err := g.getEvents(ctx, id, some)
+			keys := make([]map[string]types.AttributeValue, len(some))
+			for i, seqNr := range some {
+				keys[i] = g.key(id, seqNr)
+			}
+			events, err := GetItems(ctx, g.client, g.settings.JournalTable, keys)
 			if err != nil {
 				yield(es.Entry{}, Explain(ctx, err, "read the journal of %s", id))
 				return
+			}
+			found := make(map[string]item, len(events))
+			for _, event := range events {
+				found[item(event).text("skey")] = event
 			}
 			for _, seqNr := range some {
 				event, exists := found[sortKey(id, seqNr)]

@@ -35,8 +35,8 @@ func Explain(ctx context.Context, err error, format string, args ...any) error {
 	}
 }
 
-// transient reports whether a later attempt may succeed: errors that the SDK has retried in vain, and errors that it
-// does not know, such as a truncated answer or a name that does not resolve.
+// transient reports whether a later attempt may succeed: after errors that the SDK has retried in vain, and those that
+// it does not know.
 func transient(err error) bool {
 	var unsent *smithyhttp.RequestSendError
 	var quota ratelimit.QuotaExceededError
@@ -57,13 +57,12 @@ func contended(err error) bool {
 	}
 	return !slices.ContainsFunc(canceled.CancellationReasons, conditionFailed) &&
 		slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
-			switch aws.ToString(reason.Code) {
-			case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded":
-				return true
-			}
-			return false
+			return slices.Contains(passing, aws.ToString(reason.Code))
 		})
 }
+
+// passing are the reasons of a cancelled transaction that a retry may not meet again.
+var passing = []string{"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"}
 
 func conditionFailed(reason types.CancellationReason) bool {
 	return aws.ToString(reason.Code) == "ConditionalCheckFailed"
@@ -93,16 +92,15 @@ var errUnprocessed = errors.New("DynamoDB left a part of the request unprocessed
 
 const contentionAttempts = 8
 
-// pauses returns the pauses between attempts: tens of milliseconds that grow, with jitter, so that writers in conflict
-// do not collide again.
+// pauses returns the pauses between attempts: tens of milliseconds that grow, with jitter.
 func pauses() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{
 		InitialInterval: 8 * time.Millisecond, MaxInterval: 120 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.33,
 	}
 }
 
-// retryContended retries try after contended errors only. It gives up after contentionAttempts, about half a second, or
-// when ctx ends, and returns the last error.
+// retryContended retries try after contended errors only, for about half a second or until ctx ends. It returns the
+// last error.
 func retryContended(ctx context.Context, try func() error) (err error) {
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
 		if err = try(); err != nil && !contended(err) {

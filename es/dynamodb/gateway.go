@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/es"
-	"example.com/threads/es/internal/once"
 	"example.com/threads/es/internal/packing"
 )
 
@@ -36,7 +35,7 @@ type Gateway struct {
 	shards   uint64
 	logger   *slog.Logger
 	packer   *packing.Packer
-	said     once.Set
+	said     sync.Map // the aggregates whose invalid head was logged
 }
 
 var _ es.Store = (*Gateway)(nil)
@@ -51,12 +50,8 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 	case settings.Clock == nil:
 		return nil, errors.New("dynamodb gateway: set a clock")
 	}
-	packer, err := packing.New()
-	if err != nil {
-		return nil, fmt.Errorf("dynamodb gateway: %w", err)
-	}
 	shards := uint64(cmp.Or(settings.Shards, 64))
-	return &Gateway{client: client, settings: settings, shards: shards, logger: logger, packer: packer}, nil
+	return &Gateway{client: client, settings: settings, shards: shards, logger: logger, packer: packing.New()}, nil
 }
 
 // Now returns DynamoDB's time, to the second. It costs half a read unit.

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
 )
 
 // headAttributes are the attributes of a head beside its payload.
@@ -47,7 +48,10 @@ func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, found item) (es
 		wrong = fmt.Sprintf("%d, which is beyond version %d", stored.SnapshotVersion, stored.Version)
 		stored.SnapshotVersion = 0
 	}
-	if wrong != "" && g.said.First(id.Tenant.String()+" "+id.String()) {
+	if wrong == "" {
+		return stored.Head, nil
+	}
+	if _, said := g.said.LoadOrStore(id, true); !said {
 		g.logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
 			"tenant", id.Tenant, "aggregate", id.String(), "snapshot_version", wrong)
 	}
@@ -57,43 +61,28 @@ func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, found item) (es
 // scanHeads yields the heads of all aggregates. It does not use the smaller index, because an index may lack a head,
 // and repairs must find everything.
 func (g *Gateway) scanHeads(ctx context.Context) iter.Seq2[item, error] {
-	return func(yield func(item, error) bool) {
-		for page, err := range g.scan(ctx, &dynamodb.ScanInput{
-			TableName: aws.String(g.settings.SnapshotTable), ProjectionExpression: aws.String(headAttributes),
-			FilterExpression: aws.String(formerHeads), ExpressionAttributeValues: item{":head": number(headSeqNr)},
-		}) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, found := range page.Items {
-				isHead := strings.HasSuffix(item(found).text("skey"), "-0") // otherwise it is a kept snapshot
-				if isHead && !yield(found, nil) {
-					return
-				}
-			}
+	items := g.scanItems(ctx, &dynamodb.ScanInput{
+		TableName: aws.String(g.settings.SnapshotTable), ProjectionExpression: aws.String(headAttributes),
+		FilterExpression: aws.String(formerHeads), ExpressionAttributeValues: item{":head": number(headSeqNr)},
+	})
+	return seq.Map(items, func(found item) (item, error) {
+		if !strings.HasSuffix(found.text("skey"), "-0") {
+			return nil, seq.ErrSkip // it is a kept snapshot
 		}
-	}
+		return found, nil
+	})
 }
 
 // Heads implements [es.Journal] by a scan of the snapshot table. Misplaced heads are left out.
 func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
-	return func(yield func(es.AggregateHead, error) bool) {
-		for found, err := range g.scanHeads(ctx) {
-			if err != nil {
-				yield(es.AggregateHead{}, err)
-				return
-			}
-			id, _, err := g.Place(found.text("pkey"), found.text("skey"))
-			if err != nil || id.Type != aggregateType {
-				continue
-			}
-			head, _ := g.headOf(ctx, id, found) // 0 if it can't be read
-			if !yield(es.AggregateHead{ID: id, Head: head}, nil) {
-				return
-			}
+	return seq.Map(g.scanHeads(ctx), func(found item) (es.AggregateHead, error) {
+		id, _, err := g.Place(found.text("pkey"), found.text("skey"))
+		if err != nil || id.Type != aggregateType {
+			return es.AggregateHead{}, seq.ErrSkip
 		}
-	}
+		head, _ := g.headOf(ctx, id, found) // 0 if it can't be read
+		return es.AggregateHead{ID: id, Head: head}, nil
+	})
 }
 
 // Verify reads the event after the head's version.

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
 )
 
 // expect adds a fault unless the attribute has the expected value.
@@ -42,40 +43,19 @@ func describe(value types.AttributeValue) string {
 // StoredAggregates implements [es.Maintainer]. It scans the journal, and then the heads for those without an event. Of
 // the aggregates that it has yielded it remembers a hash, which takes some 30 MB for a million.
 func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
-	return func(yield func(es.StoredAggregate, error) bool) {
-		seed, seen := maphash.MakeSeed(), map[uint64]bool{}
-		tell := func(found item) (goOn bool) {
-			stored := g.aggregateAt(found)
-			hash := maphash.Comparable(seed, [2]string{found.text("pkey"), stored.ID.String()})
-			if seen[hash] {
-				return true
-			}
-			seen[hash] = true
-			return yield(stored, nil)
+	events := g.scanItems(ctx, &dynamodb.ScanInput{
+		TableName: aws.String(g.settings.JournalTable), ProjectionExpression: aws.String("pkey, skey"),
+	})
+	seed, seen := maphash.MakeSeed(), map[uint64]bool{}
+	return seq.Map(seq.Concat(events, g.scanHeads(ctx)), func(found item) (es.StoredAggregate, error) {
+		stored := g.aggregateAt(found)
+		hash := maphash.Comparable(seed, [2]string{found.text("pkey"), stored.ID.String()})
+		if seen[hash] {
+			return stored, seq.ErrSkip
 		}
-		for page, err := range g.scan(ctx, &dynamodb.ScanInput{
-			TableName: aws.String(g.settings.JournalTable), ProjectionExpression: aws.String("pkey, skey"),
-		}) {
-			if err != nil {
-				yield(es.StoredAggregate{}, err)
-				return
-			}
-			for _, event := range page.Items {
-				if !tell(event) {
-					return
-				}
-			}
-		}
-		for head, err := range g.scanHeads(ctx) {
-			if err != nil {
-				yield(es.StoredAggregate{}, err)
-				return
-			}
-			if !tell(head) {
-				return
-			}
-		}
-	}
+		seen[hash] = true
+		return stored, nil
+	})
 }
 
 // aggregateAt returns the aggregate of an item, and a fault if programs do not read it there.
@@ -92,17 +72,7 @@ func (g *Gateway) aggregateAt(found item) es.StoredAggregate {
 
 // StoredEntries implements [es.Maintainer].
 func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredEntry, error] {
-	return func(yield func(es.StoredEntry, error) bool) {
-		for event, err := range g.belongings(ctx, g.settings.JournalTable, id, "") {
-			var stored es.StoredEntry
-			if err == nil {
-				stored = storedEntryOf(id, event)
-			}
-			if !yield(stored, err) || err != nil {
-				return
-			}
-		}
-	}
+	return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.StoredEntry, error) { return storedEntryOf(id, event), nil })
 }
 
 func storedEntryOf(id es.AggregateID, event item) es.StoredEntry {
@@ -128,34 +98,27 @@ func storedEntryOf(id es.AggregateID, event item) es.StoredEntry {
 
 // StoredSnapshots implements [es.Maintainer]. The state after event 1, in the head item, is none of them.
 func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredSnapshot, error] {
-	return func(yield func(es.StoredSnapshot, error) bool) {
-		for main, err := range g.belongings(ctx, g.settings.SnapshotTable, id, "pkey, skey, aid, seq_nr, #ttl, "+formerNumber) {
-			if err != nil {
-				yield(es.StoredSnapshot{}, err)
-				return
-			}
-			place, version, err := placeOf(main)
-			if err != nil || place != id || version == headSeqNr || g.expired(main) {
-				continue // a part, the head, or expired and about to be deleted by DynamoDB
-			}
-			stored := es.StoredSnapshot{Version: version, Unlisted: isFormer(main)}
-			main = readFormer(main)
-			read, err := g.readSnapshot(ctx, id, version)
-			faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))
-			switch {
-			case errors.Is(err, errBroken):
-				stored.Broken = err.Error()
-				err = nil
-			case len(faults) > 0:
-				stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
-			default:
-				stored.Payload = read.Payload
-			}
-			if !yield(stored, Explain(ctx, err, "read the snapshots of %s", id)) || err != nil {
-				return
-			}
+	items := g.belongings(ctx, g.settings.SnapshotTable, id, "pkey, skey, aid, seq_nr, #ttl, "+formerNumber)
+	return seq.Map(items, func(main item) (es.StoredSnapshot, error) {
+		place, version, err := placeOf(main)
+		if err != nil || place != id || version == headSeqNr || g.expired(main) {
+			return es.StoredSnapshot{}, seq.ErrSkip // a part, the head, or expired and about to be deleted by DynamoDB
 		}
-	}
+		stored := es.StoredSnapshot{Version: version, Unlisted: isFormer(main)}
+		main = readFormer(main)
+		read, err := g.readSnapshot(ctx, id, version)
+		faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))
+		switch {
+		case errors.Is(err, errBroken):
+			stored.Broken = err.Error()
+			err = nil
+		case len(faults) > 0:
+			stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
+		default:
+			stored.Payload = read.Payload
+		}
+		return stored, Explain(ctx, err, "read the snapshots of %s", id)
+	})
 }
 
 // DropSnapshot implements [es.Maintainer]. Parts that the main item does not list stay, and cost storage.

@@ -49,20 +49,6 @@ func (g *Gateway) getItem(ctx context.Context, table string, key item, attribute
 	return output.Item, nil
 }
 
-// getEvents reads up to maxBatchGet events consistently, by their skey.
-func (g *Gateway) getEvents(ctx context.Context, id es.AggregateID, seqNrs []uint64) (map[string]item, error) {
-	keys := make([]map[string]types.AttributeValue, len(seqNrs))
-	for i, seqNr := range seqNrs {
-		keys[i] = g.key(id, seqNr)
-	}
-	events, err := GetItems(ctx, g.client, g.settings.JournalTable, keys)
-	found := make(map[string]item, len(events))
-	for _, event := range events {
-		found[item(event).text("skey")] = event
-	}
-	return found, err
-}
-
 // GetItems reads the items with up to 100 keys consistently, in any order. When capacity is short, DynamoDB returns
 // only some of the items; the rest is requested again.
 func GetItems(
@@ -141,8 +127,8 @@ func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateI
 	return g.query(ctx, new(pageSize), "read table "+table+" for "+id.String(), input)
 }
 
-// scan yields the pages of a scan, which reads consistently. After each page of a whole table it pauses, to leave
-// capacity for the programs; a segment is read as fast as it can be.
+// scan yields the pages of a consistent scan. Between pages of a whole table it pauses, to leave capacity for the
+// programs; a segment is read as fast as it can be.
 func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[*dynamodb.ScanOutput, error] {
 	return func(yield func(*dynamodb.ScanOutput, error) bool) {
 		request := *input
@@ -160,6 +146,23 @@ func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2
 			if request.Segment == nil && es.Wait(ctx, scanPause) != nil {
 				yield(nil, Explain(ctx, ctx.Err(), "scan table %s", *request.TableName))
 				return
+			}
+		}
+	}
+}
+
+// scanItems yields the items of a scan.
+func (g *Gateway) scanItems(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[item, error] {
+	return func(yield func(item, error) bool) {
+		for page, err := range g.scan(ctx, input) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, found := range page.Items {
+				if !yield(found, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -234,8 +237,8 @@ func (g *Gateway) deleteItem(ctx context.Context, key item) error {
 }
 
 const (
-	// targetPage is the target size of an answer in bytes. The SDK sometimes loses the connection in answers of half a
-	// megabyte. A fifth of that is safe and costs few more requests.
+	// targetPage is the target size of an answer in bytes: the SDK sometimes loses the connection in answers of half a
+	// megabyte.
 	targetPage = 100_000
 	firstPage  = 25  // fits events of up to 16 KB, the largest usual size
 	maxPage    = 250 // for items of any size

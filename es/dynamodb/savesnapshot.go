@@ -74,9 +74,8 @@ func (g *Gateway) writeSnapshot(ctx context.Context, id es.AggregateID, snapshot
 	return nil
 }
 
-// pointTo moves the head's pointer forward without changing the version. It moves the pointer back only if no snapshot
-// can be read there: from old, if old is not before version, or from a version beyond the journal. It returns the
-// version that the head points to afterwards.
+// pointTo moves the head's pointer forward, and back only if no snapshot can be read there: from old, if that is not
+// before version, or from beyond the journal. It returns the version that the head points to afterwards.
 func (g *Gateway) pointTo(ctx context.Context, id es.AggregateID, version, old uint64) (uint64, error) {
 	_, err := g.do(ctx, g.update(g.key(id, headSeqNr), "SET snapshot_version = :version",
 		"version >= :version AND (attribute_not_exists(snapshot_version) OR snapshot_version < :version "+
@@ -116,8 +115,7 @@ func (g *Gateway) trimSnapshots(ctx context.Context, id es.AggregateID, latest u
 	return nil
 }
 
-// deleteSnapshot deletes the parts first and the main item last, so that an interrupted deletion can be found and
-// completed.
+// deleteSnapshot deletes the main item last, so that an interrupted deletion can be found and completed.
 func (g *Gateway) deleteSnapshot(ctx context.Context, main item) error {
 	if err := g.deleteParts(ctx, main); err != nil {
 		return err
@@ -135,7 +133,7 @@ func (g *Gateway) deleteParts(ctx context.Context, main item) error {
 	return err
 }
 
-// expireSnapshot sets the time to live of the parts first and of the main item last, for the same reason.
+// expireSnapshot sets the time to live, of the main item last for the same reason.
 func (g *Gateway) expireSnapshot(ctx context.Context, main item) error {
 	keys, err := partKeys(main)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
+	"example.com/threads/es/internal/seq"
 )
 
 // errBroken: a snapshot is missing, incomplete, or does not match its checksum.
@@ -18,40 +19,30 @@ var errBroken = errors.New("the snapshot is missing or broken")
 // Snapshots yields the snapshot that the head points to, then older ones from the index, then the state after event 1
 // from the head item. Each is read only when it is requested.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
-	return func(yield func(es.Snapshot, error) bool) {
-		for version, err := range g.candidates(ctx, id, head) {
-			var snapshot es.Snapshot
-			if err == nil {
-				snapshot, err = g.readSnapshot(ctx, id, version)
-			}
-			if errors.Is(err, errBroken) {
-				g.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
-					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", version, "error", err)
-				continue
-			}
-			if snapshot.Version > head.Version {
-				continue // the state in an earlier writer's head
-			}
-			if !yield(snapshot, Explain(ctx, err, "read a snapshot of %s", id)) || err != nil {
-				return
-			}
+	return seq.Map(g.candidates(ctx, id, head), func(version uint64) (es.Snapshot, error) {
+		snapshot, err := g.readSnapshot(ctx, id, version)
+		if errors.Is(err, errBroken) {
+			g.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
+				"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", version, "error", err)
+			return snapshot, seq.ErrSkip
 		}
-	}
+		if snapshot.Version > head.Version {
+			return snapshot, seq.ErrSkip // the state in an earlier writer's head
+		}
+		return snapshot, Explain(ctx, err, "read a snapshot of %s", id)
+	})
 }
 
-// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. The head may be old and point to a
-// snapshot that was trimmed since, so the index is read for all snapshots up to the head's version.
+// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. The head may be old and point to
+// one that was trimmed since, so the index is read up to the head's version.
 func (g *Gateway) candidates(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if head.SnapshotVersion > 0 {
 			if head.SnapshotVersion <= head.Version && !yield(head.SnapshotVersion, nil) {
 				return
 			}
-			for main, err := range g.snapshotIndex(ctx, id, head.Version) {
-				var version uint64
-				if err == nil {
-					version, err = main.number("seq_nr")
-				}
+			index := seq.Map(g.snapshotIndex(ctx, id, head.Version), func(main item) (uint64, error) { return main.number("seq_nr") })
+			for version, err := range index {
 				if version != head.SnapshotVersion && !yield(version, err) {
 					return
 				}

@@ -37,8 +37,8 @@ func (g *Gateway) filePartKey(tenant es.Tenant, file string, number uint64) item
 	return g.keyOf(tenant, "file", fmt.Sprintf("%s-%d", file, number))
 }
 
-// PutParts counts the parts first, in the file's item and in those of its owner and tenant, and then writes an item for
-// each part. So a file that was stored only in part is known, and can be deleted.
+// PutParts counts the parts in the file's item and in those of its owner and tenant before it writes an item for each,
+// so that a file that was stored only in part can be deleted.
 func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	if err := file.Check(parts); err != nil {
 		return err
@@ -129,8 +129,8 @@ func (g *Gateway) deleteFile(ctx context.Context, stored item) error {
 	return err
 }
 
-// DeleteExpired queries the files' items, whose keys begin with the time, in all shards. It does not rely on the
-// table's TTL, which may be off, and releases what the files' owners hold.
+// DeleteExpired queries the files' items, whose keys begin with the time, in all shards. The table's TTL may be off,
+// and would not release what the files' owners hold.
 func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
 	for shard := range g.shards {
 		for stored, err := range g.query(ctx, new(pageSize), "read the expired files", &dynamodb.QueryInput{

@@ -76,8 +76,8 @@ func (t Table) definition() *types.TableDescription {
 }
 
 // SetUpTables creates missing tables, turns expiry on if a table has no other difference and never had it, waits until
-// all are active, and compares them with the definition. It does not change existing tables otherwise. Repeated and
-// concurrent runs give the same result. It returns what it created and what differs, in words.
+// all are active, and compares them with the definition. Repeated and concurrent runs give the same result. It returns
+// what it created and what differs, in words.
 func SetUpTables(ctx context.Context, client *dynamodb.Client, tables []Table) (created, differences []string, err error) {
 	for _, table := range tables {
 		made, wrong, err := table.setUp(ctx, client)
@@ -165,9 +165,8 @@ func keyText(schema []types.KeySchemaElement, attributes []types.AttributeDefini
 	return strings.Join(parts, ", ")
 }
 
-// setUpExpiry turns expiry on if it is off. CreateTable can't do that, so a table without expiry may be unfinished.
-// Expiry by another attribute is a difference. A table with any other difference may belong to another application, so
-// it stays without expiry, which would delete its items.
+// setUpExpiry turns expiry on if it is off, which CreateTable can't do. Expiry by another attribute is a difference. A
+// table with any other difference may belong to another application: expiry would delete its items.
 func (t Table) setUpExpiry(ctx context.Context, client *dynamodb.Client, asDefined bool) (created, differences []string, err error) {
 	output, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(t.Name)})
 	if err != nil {

@@ -1,8 +1,7 @@
 // Package migration migrates the schemas of relational databases up and down, with goose.
 //
-// A [Set] is an independent schema with its own version table, so that several sets can share a database. The packages
-// that read and write tables offer their sets (sqlstore.Schema, rowstore.Schema); a program adds its own. It calls [Up]
-// before it starts, or [Check] if something else migrates.
+// A [Set] is an independent schema with its own version table: several can share a database (sqlstore.Schema,
+// rowstore.Schema, a program's own). A program calls [Up] before it starts, or [Check] if something else migrates.
 package migration
 
 import (
@@ -43,14 +42,20 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("the %s in this database is at version %d, and this program needs version %d: migrate the database first", e.Set, e.Found, e.Program)
 }
 
+// newer: a newer version of the program has migrated the database.
+func (e *VersionError) newer() bool { return e != nil && e.Found > e.Program }
+
 // Up migrates the sets' schemas in db to the versions of this program, and returns the migrations that it ran. A newer
 // schema is not changed and returns a [*VersionError]. It needs two connections of the pool.
 func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err error) {
 	err = alone(ctx, db, func() error {
 		for _, set := range sets {
-			provider, err := set.open(ctx, db)
+			provider, mismatch, err := set.open(ctx, db)
 			if err != nil {
 				return err
+			}
+			if mismatch.newer() {
+				return mismatch
 			}
 			results, err := provider.Up(ctx)
 			if err != nil {
@@ -69,9 +74,12 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 // It needs two connections of the pool.
 func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
 	err = alone(ctx, db, func() error {
-		provider, err := set.open(ctx, db)
+		provider, mismatch, err := set.open(ctx, db)
 		if err != nil {
 			return err
+		}
+		if mismatch.newer() {
+			return mismatch
 		}
 		result, err := provider.Down(ctx)
 		if err == nil {
@@ -86,32 +94,20 @@ func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
 
 // Check returns a [*VersionError] if a set's schema in db is not the one of this program. Call it at a program's start.
 // It only reads, so it may run during a migration.
-func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error {
-	return compare(ctx, db, sets, func(found, program int64) bool { return found == program })
-}
+func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error { return check(ctx, db, sets, false) }
 
 // Ready is Check for a running program: it also accepts a newer schema, because migrations run before the new programs
 // start, and only add to what older programs use.
-func Ready(ctx context.Context, db *sqlx.DB, sets ...Set) error {
-	return compare(ctx, db, sets, func(found, program int64) bool { return found >= program })
-}
+func Ready(ctx context.Context, db *sqlx.DB, sets ...Set) error { return check(ctx, db, sets, true) }
 
-func compare(ctx context.Context, db *sqlx.DB, sets []Set, fits func(found, program int64) bool) error {
+func check(ctx context.Context, db *sqlx.DB, sets []Set, acceptNewer bool) error {
 	for _, set := range sets {
-		provider, err := set.provider(db)
+		_, mismatch, err := set.open(ctx, db)
 		if err != nil {
 			return err
 		}
-		found, err := set.version(ctx, db)
-		if err != nil {
-			return fmt.Errorf("read the version of the %s: %w", set, err)
-		}
-		var program int64
-		if sources := provider.ListSources(); len(sources) > 0 {
-			program = sources[len(sources)-1].Version
-		}
-		if !fits(found, program) {
-			return &VersionError{Set: set.Name, Found: found, Program: program}
+		if mismatch != nil && (!acceptNewer || !mismatch.newer()) {
+			return mismatch
 		}
 	}
 	return nil
@@ -132,17 +128,9 @@ func (s Set) version(ctx context.Context, db *sqlx.DB) (version int64, err error
 	return version, err
 }
 
-// open returns the provider for a database that is not newer than this program.
-func (s Set) open(ctx context.Context, db *sqlx.DB) (*goose.Provider, error) {
-	var mismatch *VersionError
-	if err := Check(ctx, db, s); err != nil && (!errors.As(err, &mismatch) || mismatch.Found > mismatch.Program) {
-		return nil, err
-	}
-	return s.provider(db)
-}
-
-// provider returns goose for this set on db, whose driver is "mysql" (also for MariaDB) or "sqlite".
-func (s Set) provider(db *sqlx.DB) (*goose.Provider, error) {
+// open returns goose for this set on db, whose driver is "mysql" (also for MariaDB) or "sqlite", and how the schema
+// differs from the program's, if it does.
+func (s Set) open(ctx context.Context, db *sqlx.DB) (*goose.Provider, *VersionError, error) {
 	driver := db.DriverName()
 	dialect := goose.DialectSQLite3
 	if driver == "mysql" {
@@ -150,13 +138,21 @@ func (s Set) provider(db *sqlx.DB) (*goose.Provider, error) {
 	}
 	files, err := fs.Sub(s.Files, path.Join(s.Folder, driver))
 	if err != nil {
-		return nil, fmt.Errorf("the migrations of the %s: %w", s.Name, err)
+		return nil, nil, fmt.Errorf("the migrations of the %s: %w", s.Name, err)
 	}
 	provider, err := goose.NewProvider(dialect, db.DB, files, goose.WithTableName(s.Table))
 	if err != nil {
-		return nil, fmt.Errorf("the migrations of the %s for the driver %q: %w", s.Name, driver, err)
+		return nil, nil, fmt.Errorf("the migrations of the %s for the driver %q: %w", s.Name, driver, err)
 	}
-	return provider, nil
+	found, err := s.version(ctx, db)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the version of the %s: %w", s, err)
+	}
+	sources := provider.ListSources() // NewProvider fails without one
+	if program := sources[len(sources)-1].Version; found != program {
+		return provider, &VersionError{Set: s.Name, Found: found, Program: program}, nil
+	}
+	return provider, nil, nil
 }
 
 const (
@@ -164,9 +160,9 @@ const (
 	lockWait = 50 // seconds
 )
 
-// alone runs change while no other migration of the database runs. MySQL releases the lock with the connection, so a
-// migration that dies leaves no lock. SQLite needs none: its migrations are transactions. A lock of goose would come
-// too late: goose looks for pending migrations, and creates its table for that, before it locks.
+// alone runs change while no other migration of the database runs. MySQL releases the lock with the connection. SQLite
+// needs none: its migrations are transactions. A lock of goose would come too late: it looks for pending migrations,
+// and creates its table for that, before it locks.
 func alone(ctx context.Context, db *sqlx.DB, change func() error) (err error) {
 	if db.DriverName() != "mysql" {
 		return change()

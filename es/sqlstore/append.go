@@ -123,9 +123,7 @@ func (g *Gateway) insertHead(ctx context.Context, in session, id es.AggregateID,
 	return err
 }
 
-// reason finds out why the write was refused: nil when it was already committed, *HandledError when a command was
-// handled before, *InconsistentError when an event exists although the head is at the expected version, and ErrConflict
-// otherwise.
+// reason finds out why the write was refused, see [es.EventPersistenceGateway]; nil when it was already committed.
 func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 	eventID, _, err := g.eventID(ctx, write.ID, write.ExpectedVersion+1)
 	if err != nil || eventID == write.Entries[0].EventID {
@@ -149,8 +147,8 @@ func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 	return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, write.ExpectedVersion, row.Version)
 }
 
-// handled returns a *HandledError when one of the commands was handled before: it has a receipt, or an event of the
-// aggregate has its id. Then the receipt was pruned by an earlier release, and the error has only the command's id.
+// handled returns a *HandledError when one of the commands was handled before. If only an event has its id, the receipt
+// was pruned by an earlier release, and the error has only the command's id.
 func (g *Gateway) handled(ctx context.Context, write es.Append) error {
 	for _, receipt := range write.Receipts {
 		found, is, err := g.receipt(ctx, write.ID.Tenant, receipt.CommandID)
@@ -180,18 +178,14 @@ func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID strin
 }
 
 func (g *Gateway) receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
-	row, found, err := readRow[struct {
-		CommandID   string `db:"command_id"`
-		Fingerprint string `db:"fingerprint"`
-		Answer      []byte `db:"answer"`
-		ExpiresAt   int64  `db:"expires_at"`
-	}](ctx, g.db, "SELECT command_id, fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID)
-	if err != nil || !found {
-		return es.Receipt{}, false, err
+	receipt, expires := es.Receipt{CommandID: commandID}, int64(0)
+	err := g.db.QueryRowContext(ctx, "SELECT fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID).
+		Scan(&receipt.Fingerprint, &receipt.Answer, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return es.Receipt{}, false, nil
 	}
-	return es.Receipt{
-		CommandID: row.CommandID, Fingerprint: row.Fingerprint, Answer: row.Answer, ExpiresAt: time.UnixMicro(row.ExpiresAt).UTC(),
-	}, true, nil
+	receipt.ExpiresAt = time.UnixMicro(expires).UTC()
+	return receipt, err == nil, err
 }
 
 // AskForTurn marks the aggregate's row. The mark only affects an Append with Heed.

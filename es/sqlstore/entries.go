@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
 	"example.com/threads/es/internal/sqldialect"
 )
 
@@ -37,7 +38,7 @@ func (g *Gateway) headRow(ctx context.Context, in session, id es.AggregateID, lo
 // corrects it.
 func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, row headRow) es.Head {
 	if row.SnapshotVersion < 0 || row.SnapshotVersion > row.Version {
-		if g.said.First(id.Tenant.String() + " " + id.String()) {
+		if _, said := g.said.LoadOrStore(id, true); !said {
 			g.settings.Logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
 				"tenant", id.Tenant, "aggregate", id.String(), "version", row.Version, "snapshot_version", row.SnapshotVersion)
 		}
@@ -81,14 +82,10 @@ func (g *Gateway) eventID(ctx context.Context, id es.AggregateID, seqNr uint64) 
 
 // Heads implements [es.Journal].
 func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
-	return func(yield func(es.AggregateHead, error) bool) {
-		for row, err := range g.headRows(ctx, " AND type = ?", aggregateType) {
-			id := aggregateID(row.Tenant, aggregateType, row.AggregateID)
-			if !yield(es.AggregateHead{ID: id, Head: g.headOf(ctx, id, row)}, g.explain(ctx, err, "read the heads of type %s", aggregateType)) {
-				return
-			}
-		}
-	}
+	return seq.Map(g.headRows(ctx, " AND type = ?", aggregateType), func(row headRow) (es.AggregateHead, error) {
+		id := aggregateID(row.Tenant, aggregateType, row.AggregateID)
+		return es.AggregateHead{ID: id, Head: g.headOf(ctx, id, row)}, nil
+	})
 }
 
 // headRows yields the aggregates' rows tenant by tenant, page by page.
@@ -96,12 +93,12 @@ func (g *Gateway) headRows(ctx context.Context, condition string, args ...any) i
 	return func(yield func(headRow, error) bool) {
 		var tenants []es.Tenant
 		if err := g.db.SelectContext(ctx, &tenants, "SELECT DISTINCT tenant_code FROM aggregates ORDER BY tenant_code"); err != nil {
-			yield(headRow{}, err)
+			yield(headRow{}, g.explain(ctx, err, "list the aggregates"))
 			return
 		}
 		for _, tenant := range tenants {
-			pages := readPages(ctx, g.db, headsPage, selectHead+"aggregate_id > ?"+condition+" ORDER BY aggregate_id",
-				func(last headRow) []any { return append([]any{tenant, last.AggregateID}, args...) })
+			pages := readPages(ctx, g, headsPage, selectHead+"aggregate_id > ?"+condition+" ORDER BY aggregate_id",
+				func(last headRow) []any { return append([]any{tenant, last.AggregateID}, args...) }, "list the aggregates")
 			for row, err := range pages {
 				if !yield(row, err) || err != nil {
 					return
@@ -140,8 +137,8 @@ func (r entryRow) entry() es.Entry {
 
 // entryRows yields the aggregate's rows between two versions, page by page.
 func (g *Gateway) entryRows(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[entryRow, error] {
-	return readPages(ctx, g.db, entriesPage, selectEntries+"version > ? AND version <= ? ORDER BY version",
-		func(last entryRow) []any { return []any{id.Tenant, id.String(), max(after, last.Version), upTo} })
+	return readPages(ctx, g, entriesPage, selectEntries+"version > ? AND version <= ? ORDER BY version",
+		func(last entryRow) []any { return []any{id.Tenant, id.String(), max(after, last.Version), upTo} }, "read the journal of "+id.String())
 }
 
 // Entries reads the table that Append writes, so it is never stale.
@@ -152,7 +149,7 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 		}
 		for row, err := range g.entryRows(ctx, id, after, upTo) {
 			if err != nil {
-				yield(es.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
+				yield(es.Entry{}, err)
 				return
 			}
 			if row.Version != after+1 {

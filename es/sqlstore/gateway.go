@@ -3,14 +3,11 @@
 // differences between the databases.
 //
 // [Gateway] writes. An Append compares the expected version with the aggregate's row, updates the row, and inserts
-// events and receipts, all in one transaction (append.go). The database decides who runs the transaction (writer.go):
-// on SQLite, which allows one writer, concurrent Appends share a transaction, and with it one wait for the disk; on
-// MySQL each has its own.
+// events and receipts, all in one transaction (append.go). On SQLite, which allows one writer, concurrent Appends share
+// a transaction, and with it one wait for the disk; on MySQL each has its own (writer.go).
 //
-// [Source] hands the events of all aggregates by sequence number to a projection. source.go explains why it skips none
-// although transactions on MySQL commit in any order.
-//
-// Reads see every acknowledged Append, and hold at most one page in memory.
+// [Source] hands the events of all aggregates by sequence number to a projection (source.go). Reads see every
+// acknowledged Append, and hold at most one page in memory.
 package sqlstore
 
 import (
@@ -21,6 +18,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +26,6 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
-	"example.com/threads/es/internal/once"
 	"example.com/threads/es/internal/packing"
 	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/migration"
@@ -54,8 +51,8 @@ type Settings struct {
 	OnAppend func()
 }
 
-// Gateway is the EventPersistenceGateway on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of
-// processes may use the same database. [Gateway.Close] ends it.
+// Gateway is the event store on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of processes
+// may use the same database. [Gateway.Close] ends it.
 type Gateway struct {
 	db            *sqlx.DB
 	dialect       sqldialect.Dialect
@@ -63,7 +60,7 @@ type Gateway struct {
 	writer        writer
 	settings      Settings
 	packer        *packing.Packer
-	said          once.Set
+	said          sync.Map    // the aggregates whose invalid head was logged
 	full, damaged atomic.Bool // a call has met a full disk, or damaged data
 }
 
@@ -87,17 +84,11 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	if settings.OnAppend == nil {
 		settings.OnAppend = func() {}
 	}
-	packer, err := packing.New()
-	if err != nil {
-		return nil, fmt.Errorf("sqlstore: %w", err)
-	}
-	gateway := &Gateway{db: db, dialect: dialect, concurrent: concurrent, settings: settings, packer: packer}
+	var writer writer = &groupWriter{db: db, onCommit: settings.OnAppend}
 	if concurrent {
-		gateway.writer = &transactionWriter{db: db, options: dialect.Writing(), onCommit: settings.OnAppend}
-	} else {
-		gateway.writer = &groupWriter{db: db, onCommit: settings.OnAppend}
+		writer = &transactionWriter{db: db, options: dialect.Writing(), onCommit: settings.OnAppend}
 	}
-	return gateway, nil
+	return &Gateway{db: db, dialect: dialect, concurrent: concurrent, writer: writer, settings: settings, packer: packing.New()}, nil
 }
 
 // Close completes the accepted writes; later ones fail. It does not close the database. When ctx ends first, the
@@ -132,9 +123,8 @@ func (f *File) Close(ctx context.Context) error {
 	return errors.Join(f.Gateway.Close(ctx), f.DB.Close())
 }
 
-// explain adds what failed, and classifies the error: a result (ErrConflict, *HandledError, *InconsistentError), the
-// caller has disconnected (context.Canceled), the store did not answer (es.ErrUnavailable), its disk is full or
-// its data damaged (es.ErrFull, es.ErrDamaged), or a fault. It also remembers what [Gateway.Check] returns.
+// explain adds what failed, and to a failure of the database its class: the caller has disconnected (context.Canceled),
+// no answer (es.ErrUnavailable), es.ErrFull, es.ErrDamaged, or a fault. It also remembers what [Gateway.Check] returns.
 func (g *Gateway) explain(ctx context.Context, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -160,8 +150,8 @@ func (g *Gateway) explain(ctx context.Context, err error, format string, args ..
 	}
 }
 
-// Check returns es.ErrFull after a call has met a full disk, until something can be written again, and
-// es.ErrDamaged after a call has met damaged data, for as long as the gateway lives.
+// Check returns es.ErrFull after a call has met a full disk, until something can be written again, and es.ErrDamaged
+// after one has met damaged data, for ever.
 func (g *Gateway) Check(ctx context.Context) error {
 	switch {
 	case g.damaged.Load():
@@ -211,14 +201,14 @@ func readRow[R any](ctx context.Context, in session, query string, args ...any) 
 }
 
 // readPages yields the rows of a query, page by page. args returns the query's arguments before its limit, from the row
-// before the page; that is zero for the first.
-func readPages[R any](ctx context.Context, in session, limit int, query string, args func(last R) []any) iter.Seq2[R, error] {
+// before the page; that is zero for the first. An error says what was done.
+func readPages[R any](ctx context.Context, g *Gateway, limit int, query string, args func(last R) []any, doing string) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		var last R
 		for {
 			var page []R
-			if err := in.SelectContext(ctx, &page, query+" LIMIT ?", append(args(last), limit)...); err != nil {
-				yield(last, err)
+			if err := g.db.SelectContext(ctx, &page, query+" LIMIT ?", append(args(last), limit)...); err != nil {
+				yield(last, g.explain(ctx, err, "%s", doing))
 				return
 			}
 			for _, last = range page {

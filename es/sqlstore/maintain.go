@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
 	"example.com/threads/es/internal/sqldialect"
 )
 
@@ -18,32 +19,26 @@ const selectHeadless = "SELECT DISTINCT e.tenant_code, e.aggregate_id FROM event
 
 // StoredAggregates implements [es.Maintainer].
 func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
-	return func(yield func(es.StoredAggregate, error) bool) {
-		tell := func(row headRow, err error) bool {
-			id, strange := es.ParseAggregateID(row.Tenant, row.AggregateID)
-			stored := es.StoredAggregate{ID: id}
-			if strange != nil {
-				stored.ID = es.AggregateID{Tenant: row.Tenant, ID: row.AggregateID}
-				stored.Faults = []es.Fault{{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: row.AggregateID}}
-			}
-			return yield(stored, g.explain(ctx, err, "list the aggregates")) && err == nil
+	headless := func(yield func(headRow, error) bool) {
+		var rows []headRow
+		if err := g.db.SelectContext(ctx, &rows, selectHeadless); err != nil {
+			yield(headRow{}, g.explain(ctx, err, "list the aggregates without a head"))
 		}
-		for row, err := range g.headRows(ctx, "") {
-			if !tell(row, err) {
-				return
-			}
-		}
-		var headless []headRow
-		if err := g.db.SelectContext(ctx, &headless, selectHeadless); err != nil {
-			tell(headRow{}, err)
-			return
-		}
-		for _, row := range headless {
-			if !tell(row, nil) {
+		for _, row := range rows {
+			if !yield(row, nil) {
 				return
 			}
 		}
 	}
+	return seq.Map(seq.Concat(g.headRows(ctx, ""), headless), func(row headRow) (es.StoredAggregate, error) {
+		id, strange := es.ParseAggregateID(row.Tenant, row.AggregateID)
+		stored := es.StoredAggregate{ID: id}
+		if strange != nil {
+			stored.ID = es.AggregateID{Tenant: row.Tenant, ID: row.AggregateID}
+			stored.Faults = []es.Fault{{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: row.AggregateID}}
+		}
+		return stored, nil
+	})
 }
 
 // StoredHead implements [es.Maintainer].
@@ -76,17 +71,13 @@ func (g *Gateway) storedHead(ctx context.Context, in session, id es.AggregateID,
 
 // StoredEntries implements [es.Maintainer].
 func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredEntry, error] {
-	return func(yield func(es.StoredEntry, error) bool) {
-		for row, err := range g.entryRows(ctx, id, 0, math.MaxInt64) {
-			stored := es.StoredEntry{Entry: row.entry()}
-			if row.AggregateType != id.Type {
-				stored.Faults = []es.Fault{{Field: "aggregate_type", Expected: id.Type, Found: row.AggregateType}}
-			}
-			if !yield(stored, g.explain(ctx, err, "read the journal of %s", id)) {
-				return
-			}
+	return seq.Map(g.entryRows(ctx, id, 0, math.MaxInt64), func(row entryRow) (es.StoredEntry, error) {
+		stored := es.StoredEntry{Entry: row.entry()}
+		if row.AggregateType != id.Type {
+			stored.Faults = []es.Fault{{Field: "aggregate_type", Expected: id.Type, Found: row.AggregateType}}
 		}
-	}
+		return stored, nil
+	})
 }
 
 // StoredSnapshots implements [es.Maintainer].

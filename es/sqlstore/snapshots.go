@@ -8,6 +8,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
+	"example.com/threads/es/internal/seq"
 	"example.com/threads/es/internal/sqldialect"
 )
 
@@ -71,10 +72,9 @@ func (g *Gateway) isComplete(ctx context.Context, in session, id es.AggregateID,
 	return err == nil, nil
 }
 
-// saveSnapshot is the change of SaveSnapshot. It first writes the snapshot, which is large, and then locks the
-// aggregate's row, so that commands do not wait for the write. A complete snapshot of the same version is kept; it may
-// be the state after event 1. old is the pointer as read: if it is not before the snapshot, its snapshot cannot be
-// read.
+// saveSnapshot is the change of SaveSnapshot. It writes the snapshot, which is large, before it locks the aggregate's
+// row, so that commands do not wait for that. A complete snapshot of the same version is kept. old is the pointer as
+// read: if it is not before the snapshot, its snapshot cannot be read.
 func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateID, version uint64, values []any, old uint64) error {
 	whole, err := g.isComplete(ctx, in, id, version)
 	if err == nil && !whole {
@@ -109,18 +109,14 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 
 // Snapshots reads one snapshot at a time, because a caller seldom needs a second.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
-	return func(yield func(es.Snapshot, error) bool) {
-		for stored, err := range g.storedSnapshots(ctx, id, head.Version) {
-			if err == nil && stored.Broken != "" {
-				g.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
-					"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", stored.Version, "error", stored.Broken)
-				continue
-			}
-			if !yield(es.Snapshot{Version: stored.Version, Payload: stored.Payload}, err) {
-				return
-			}
+	return seq.Map(g.storedSnapshots(ctx, id, head.Version), func(stored es.StoredSnapshot) (es.Snapshot, error) {
+		if stored.Broken != "" {
+			g.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
+				"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", stored.Version, "error", stored.Broken)
+			return es.Snapshot{}, seq.ErrSkip
 		}
-	}
+		return es.Snapshot{Version: stored.Version, Payload: stored.Payload}, nil
+	})
 }
 
 // storedSnapshots yields the snapshots up to a version, latest first, one at a time.

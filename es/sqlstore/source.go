@@ -27,18 +27,16 @@ type SourceSettings struct {
 	// PollMin is the wait between two polls while events arrive (5 ms); PollMax is the longest wait without events (100
 	// ms). [Source.Wake] ends a wait.
 	PollMin, PollMax time.Duration
-	// Gather is the minimum time from a poll that finds events to the next poll, even if Wake is called (2 ms), so that
-	// events in quick succession share a transaction. A single event is not delayed, and there is no wait after a full
-	// page.
+	// Gather is the least time from a poll that finds events to the next one, even if Wake is called (2 ms), so that
+	// events in quick succession share a transaction. There is no wait after a full page.
 	Gather time.Duration
 	// PageSize is the number of events that are read and projected at once (500).
 	PageSize int
 }
 
-// Source follows the queue of an event store and hands its events to a projector. It reads the events after its
-// position page by page, has them projected, and continues when rows and position are stored in one transaction. So
-// after a crash events may come again, but none is lost. At most one process should run a source for a projection: two
-// are safe but do everything twice.
+// Source follows the queue of an event store and has its events projected page by page. Rows and position are stored in
+// one transaction: after a crash events may come again, but none is lost. At most one process should run a source for a
+// projection: two are safe but do everything twice.
 type Source struct {
 	queue       *queue
 	projector   projection.Sink
@@ -51,11 +49,10 @@ type Source struct {
 	polls, empty, failures, records, skipped atomic.Int64
 
 	mu       sync.Mutex
-	name     string    // identifies the event store; another event store starts from the beginning
+	name     string    // identifies the event store; empty until the position is known
 	position uint64    // everything up to it is projected
 	mark     string    // of the event at the position; see [markOf]
 	moved    time.Time // time of the last successful read or batch
-	located  bool      // the position is known
 	trouble  error     // the last failure since then
 }
 
@@ -70,8 +67,8 @@ func (g *Gateway) NewSource(to projection.Sink, checkpoints projection.Checkpoin
 	}
 }
 
-// Wake makes the source poll at once, or SourceSettings.Gather after it last found events. It never blocks and may be
-// called from any goroutine, so a writer in the same process can call it after each commit.
+// Wake makes the source poll at once, or SourceSettings.Gather after it last found events. It never blocks: a writer in
+// the same process can call it after each commit.
 func (s *Source) Wake() {
 	select {
 	case s.wake <- struct{}{}:
@@ -88,12 +85,19 @@ func (s *Source) Run(ctx context.Context) {
 	s.log.InfoContext(ctx, "following the queue of events", "queue", s.name, "position", s.position)
 	pace := polling.Pace{Min: s.settings.PollMin, Max: s.settings.PollMax}
 	for {
+		var page []es.Queued
 		begun, gather := time.Now(), time.Duration(0)
-		page, err := s.read(ctx)
-		switch {
-		case err != nil:
+		err := s.retry(ctx, "reading the queue of events failed; will retry", func(ctx context.Context) (err error) {
+			page, err = s.queue.Read(ctx, s.position, s.settings.PageSize)
+			return err
+		})
+		if err != nil {
 			return
+		}
+		s.polls.Add(1)
+		switch {
 		case len(page) == 0:
+			s.empty.Add(1)
 			s.lookBack(ctx)
 		case s.project(ctx, page) != nil:
 			return
@@ -136,7 +140,7 @@ func (s *Source) locate(ctx context.Context) error {
 					"rows of lost events remain; rebuild the rows (docs/operations.md)", "position", mark)
 			}
 		}
-		s.change(func() { s.name, s.position, s.mark, s.located = name, at, mark, true })
+		s.change(func() { s.name, s.position, s.mark = name, at, mark })
 		return s.projector.Begin(ctx, at == 0)
 	})
 }
@@ -154,21 +158,6 @@ func (s *Source) lookBack(ctx context.Context) {
 	if at, err := s.queue.Find(ctx, s.mark); err == nil && at == 0 { // the next read reports the error
 		_ = s.locate(ctx) // fails when ctx ends, which the caller sees
 	}
-}
-
-// read reads the next page.
-func (s *Source) read(ctx context.Context) (page []es.Queued, err error) {
-	err = s.retry(ctx, "reading the queue of events failed; will retry", func(ctx context.Context) (err error) {
-		page, err = s.queue.Read(ctx, s.position, s.settings.PageSize)
-		return err
-	})
-	if err == nil {
-		s.polls.Add(1)
-		if len(page) == 0 {
-			s.empty.Add(1)
-		}
-	}
-	return page, err
 }
 
 // project has a page projected. Events without a valid aggregate are skipped and counted.
@@ -200,10 +189,8 @@ func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
 	if !polling.Pause(ctx, gather) {
 		return false
 	}
-	timer := time.NewTimer(wait - gather)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(wait - gather):
 	case <-s.wake:
 	case <-ctx.Done():
 	}
@@ -237,8 +224,7 @@ func (s *Source) change(change func()) {
 // in. If the query fails, it is the time since the source's last success.
 func (s *Source) Lag(ctx context.Context) projection.Lag {
 	s.mu.Lock()
-	position, unknown := s.position, projection.Lag{Behind: time.Since(s.moved), AtLeast: true}
-	located := s.located
+	position, located, unknown := s.position, s.name != "", projection.Lag{Behind: time.Since(s.moved), AtLeast: true}
 	s.mu.Unlock()
 	if !located {
 		return unknown
@@ -253,14 +239,13 @@ func (s *Source) Lag(ctx context.Context) projection.Lag {
 	return projection.Lag{Behind: max(0, time.Since(oldest)), Records: records}
 }
 
-// Health returns nil while the source makes progress: within ten seconds it has read the queue, even if there was
-// nothing new, or projected a batch. Being behind is not a fault; standing still is. The error says what is stuck, and
-// why.
+// Health returns nil if the source has read the queue or projected a batch within ten seconds. Being behind is not a
+// fault; standing still is. The error says what is stuck, and why.
 func (s *Source) Health() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	reason := cmp.Or(s.trouble, polling.ErrSilent)
-	if !s.located {
+	if s.name == "" {
 		return fmt.Errorf("the event store or the read model has not been reached yet: %w", reason)
 	}
 	if idle := time.Since(s.moved); idle > polling.StallAfter {
@@ -278,9 +263,8 @@ func (s *Source) Measure(registry prometheus.Registerer) {
 	polling.Total(registry, "queue_entries_skipped_total", "Entries without a valid aggregate.", &s.skipped)
 }
 
-// A page of the journal ends with the event that reaches one of these limits. The more events a page has, the less
-// often a rebuild reads and writes the rows of an aggregate that many of them belong to; it holds a few pages in
-// memory.
+// A page of the journal ends with the event that reaches one of these limits. In larger pages, a rebuild reads and
+// writes the rows of a busy aggregate less often; it holds a few pages in memory.
 const (
 	pageEvents = 16000
 	pageBytes  = 8 << 20 // of the events' content
@@ -307,8 +291,7 @@ func (g *Gateway) entriesAfter(ctx context.Context, after uint64, limit int) (pa
 	return page, rows.Err()
 }
 
-// JournalParts implements [es.Journal]. There is one part, because events have consecutive numbers and are
-// read in the order of writing.
+// JournalParts implements [es.Journal]. There is one part: events are read in the order of their numbers.
 func (g *Gateway) JournalParts() int { return 1 }
 
 // ReadJournal implements [es.Journal].
@@ -339,8 +322,7 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) it
 }
 
 const (
-	// holePatience is how long to wait for a missing number before asking for the exclusive lock. Nearly all appear
-	// within a millisecond or two.
+	// holePatience is the wait for a missing number before asking for the lock. Nearly all appear within 2 ms.
 	holePatience = 20 * time.Millisecond
 	// holeRespite is the delay before retrying the exclusive lock after a timeout.
 	holeRespite = 5 * time.Second
@@ -348,17 +330,15 @@ const (
 	mysqlLockWaitTimeout = 1205
 )
 
-// queue reads the event store as a queue: the events of all aggregates and tenants by sequence number. Another process
-// can follow it by remembering its last number.
+// queue reads the event store as a queue: the events of all aggregates and tenants by sequence number.
 //
-// It distinguishes numbers that were never used from numbers that will still appear. On MySQL a transaction gets its
-// numbers before it commits. Others with higher numbers may commit first, and a transaction that fails leaves its
-// numbers unused.
+// It distinguishes numbers that were never used from numbers that will still appear: on MySQL a transaction gets its
+// numbers before it commits, others with higher numbers may commit first, and one that fails leaves its numbers unused.
 //
 // Every transaction that adds events holds a shared lock on the queue's row from before it gets its numbers until it
-// ends. So when an exclusive lock is granted, every assigned number belongs to a transaction that has ended: a number
-// that is missing then, below the last visible number, will never appear. The exclusive lock is only requested when a
-// hole does not close by itself; it is released at once, and waits at most a second for a writer that hangs.
+// ends. So when an exclusive lock is granted, a number that is missing below the last visible one will never appear.
+// The exclusive lock is only requested when a hole does not close by itself; it is released at once, and waits at most
+// a second for a writer that hangs.
 type queue struct {
 	gateway *Gateway
 
@@ -367,9 +347,8 @@ type queue struct {
 	since   time.Time // when it was first seen to be missing
 }
 
-// Read returns up to limit entries after a position, in order. No entry with a lower number than the last of them can
-// appear later, so a reader that continues there misses nothing. An empty result may mean that the next entry is still
-// being written. Only one goroutine at a time may read.
+// Read returns up to limit entries after a position, in order. No entry with a number below the last of them can appear
+// later. If there is none, the next one may be being written. Only one goroutine at a time may read.
 func (q *queue) Read(ctx context.Context, after uint64, limit int) ([]es.Queued, error) {
 	found, err := q.gateway.entriesAfter(ctx, after, limit)
 	if err == nil && len(found) > 0 && len(q.beforeHole(after, found)) == 0 {
@@ -474,8 +453,8 @@ func lastNumber(ctx context.Context, in session) (last uint64, err error) {
 // exactBacklog is the largest number of entries that is counted exactly.
 const exactBacklog = 10_000
 
-// Backlog returns the number of visible entries after a position, and when the first of them occurred. The number is
-// exact up to 10,000. Above that it is the distance to the last number, which includes unused numbers.
+// Backlog returns the number of visible entries after a position, and when the first of them occurred. Above 10,000 it
+// is the distance to the last number, which includes unused numbers.
 func (q *queue) Backlog(ctx context.Context, after uint64) (records int, oldest time.Time, err error) {
 	occurredAt, found, err := readRow[int64](ctx, q.gateway.db, "SELECT occurred_at FROM events WHERE sequence_number > ? ORDER BY sequence_number LIMIT 1", after)
 	if err == nil && found {

@@ -72,12 +72,9 @@ func (g *gate) close(ctx context.Context) error {
 // attempts is how often a transaction is tried on MySQL.
 const attempts = 8
 
-// transactionWriter runs every change in its own transaction, on MySQL and MariaDB. Transactions run concurrently, and
-// the server lets those that commit at the same time share a wait for the disk.
-//
-// A transaction is retried after transient errors: a deadlock, a lock timeout, a lost connection. This includes a
-// COMMIT whose answer was lost: a change that was committed recognises itself, and one whose commit is still in
-// progress is waited for, because the retry needs its locks.
+// transactionWriter runs every change in its own transaction, on MySQL and MariaDB. It retries one after a transient
+// error: a deadlock, a lock timeout, a lost connection. This includes a COMMIT whose answer was lost: a change that was
+// committed recognises itself, and one that is being committed is waited for, because the retry needs its locks.
 type transactionWriter struct {
 	db       *sqlx.DB
 	options  *sql.TxOptions
@@ -120,9 +117,8 @@ func (w *transactionWriter) try(ctx context.Context, change change) error {
 // maxGroup is the maximum number of changes in a transaction. It limits how long the first waits for the last.
 const maxGroup = 256
 
-// groupWriter is the single writer that SQLite allows. Changes that arrive during a commit share the next transaction,
-// and with it one wait for the disk. Writes are never delayed to fill a group. Its goroutine exits when there is
-// nothing to write.
+// groupWriter is the single writer that SQLite allows. Changes that arrive during a commit share the next transaction.
+// Writes are never delayed to fill a group. Its goroutine exits when there is nothing to write.
 type groupWriter struct {
 	db       *sqlx.DB
 	onCommit func()
@@ -162,11 +158,6 @@ func (w *groupWriter) write(ctx context.Context, change change) error {
 	case <-p.done:
 		return p.outcome
 	case <-ctx.Done():
-	}
-	select {
-	case <-p.done:
-		return p.outcome
-	default:
 		return ctx.Err()
 	}
 }

@@ -8,10 +8,7 @@ import (
 )
 
 func TestStatesComeBack(t *testing.T) {
-	packer, err := packing.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	packer := packing.New()
 	for about, state := range map[string][]byte{"a text": bytes.Repeat([]byte("tea "), 10_000), "one byte": {0}, "nothing": {}} {
 		packed := packer.Pack(state)
 		if got, err := packer.Unpack(packed); err != nil || !bytes.Equal(got, state) {
@@ -28,10 +25,7 @@ func TestStatesComeBack(t *testing.T) {
 }
 
 func TestBrokenStatesAreTold(t *testing.T) {
-	packer, err := packing.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	packer := packing.New()
 	whole := packer.Pack([]byte("a state"))
 	for about, stored := range map[string]packing.Packed{
 		"a flipped bit":    {Bytes: append([]byte{whole.Bytes[0] ^ 1}, whole.Bytes[1:]...), Encoding: whole.Encoding, Checksum: whole.Checksum},

@@ -47,8 +47,8 @@ func HandOver(ctx context.Context, to projection.Sink, batch projection.Batch) (
 	return err
 }
 
-// Pace computes the wait between two polls: Min while records arrive and for a short time afterwards, then doubled
-// after each empty page, up to Max. It must be used by one goroutine.
+// Pace computes the wait between two polls: Min while records arrive and shortly afterwards, then doubled after each
+// empty page, up to Max. It must be used by one goroutine.
 type Pace struct {
 	Min, Max time.Duration
 

@@ -45,9 +45,8 @@ func (d Dialect) onMySQL(text string) string {
 	return ""
 }
 
-// Writing returns the options of a writing transaction: each statement sees what was committed before it, and locks
-// apply to existing rows only. MySQL's default, REPEATABLE READ, locks gaps between rows, so that transactions that
-// insert different rows deadlock; it also shows old data after waiting for a lock.
+// Writing returns the options of a writing transaction. MySQL's default, REPEATABLE READ, locks gaps between rows, so
+// that transactions that insert different rows deadlock; it also shows old data after waiting for a lock.
 func (d Dialect) Writing() *sql.TxOptions {
 	if d.isMySQL {
 		return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
