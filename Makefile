@@ -69,8 +69,9 @@ new-app: ## writes a new repository without chat: make new-app DIR=../shop MODUL
 EACH    := none $(notdir $(wildcard extras/*))
 FOR_NEW := $(filter-out erasure history lab page tasks,$(notdir $(wildcard extras/*))) # the others are about chat
 
-release-check: ## the lessons of the tutorial, with each place left out; copies without extras and with each; new applications
+release-check: ## the lessons of the tutorial, with each place left out; fuzzing; copies without extras and with each; new applications
 	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial
+	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
 	@for extra in $(EACH); do \
 	  echo "release-check: extras: $$extra"; folder="$$(mktemp -d)"; \
 	  $(MAKE) --no-print-directory core DIR="$$folder" EXTRAS="$${extra#none}" && \
