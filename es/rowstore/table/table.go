@@ -9,6 +9,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -133,7 +134,7 @@ func (t Table[R]) values(rows []keyed[R]) (n int, values []any, err error) {
 	for size := 0; n < len(rows) && n < rowsAtOnce && (n == 0 || size < bytesAtOnce); n++ {
 		row = *rows[n].row
 		for _, field := range fields {
-			value, err := driver.DefaultParameterConverter.ConvertValue(field)
+			value, err := valueOf(field)
 			if err != nil {
 				return n, nil, err
 			}
@@ -246,7 +247,12 @@ func (t Table[R]) Fields(row *R) []any {
 func (t Table[R]) ID(row *R) []string {
 	id, in := make([]string, len(t.key)), reflect.ValueOf(row).Elem()
 	for i, index := range t.key {
-		id[i] = stored(fieldOf(in.FieldByIndex(index).Addr()))
+		switch field := in.FieldByIndex(index).Addr().Interface().(type) {
+		case *es.Tenant: // the usual one without a conversion
+			id[i] = field.String()
+		default:
+			id[i] = stored(fieldOf(reflect.ValueOf(field)))
+		}
 	}
 	return id
 }
@@ -272,6 +278,9 @@ func fieldOf(field reflect.Value) any {
 			return field.UnmarshalText([]byte(text))
 		}}
 	}
+	if field.Elem().Kind() == reflect.String {
+		return field.Convert(reflect.TypeFor[*string]()).Interface()
+	}
 	return field.Interface()
 }
 
@@ -284,12 +293,17 @@ type textField struct {
 
 // Scan implements [database/sql.Scanner].
 func (f *textField) Scan(source any) error {
-	var found sql.Null[string]
-	if err := found.Scan(source); err != nil {
-		return err
+	var found string
+	switch source := source.(type) {
+	case string:
+		found = source
+	case []byte:
+		found = string(source)
+	default:
+		return fmt.Errorf("expected text, found %T", source)
 	}
-	if err := f.parse(found.V); err != nil {
-		return fmt.Errorf("%q can't be read: %v", found.V, err) //nolint:errorlint // see above
+	if err := f.parse(found); err != nil {
+		return fmt.Errorf("%q can't be read: %v", found, err) //nolint:errorlint // see above
 	}
 	return nil
 }
@@ -302,14 +316,36 @@ type micros time.Time
 
 // Scan implements [database/sql.Scanner].
 func (f *micros) Scan(source any) error {
-	var found sql.Null[int64]
-	err := found.Scan(source)
+	found := sql.Null[int64]{}
+	var err error
+	if number, is := source.(int64); is {
+		found.V = number
+	} else { // text, of MySQL
+		err = found.Scan(source)
+	}
 	*f = micros(time.UnixMicro(found.V).UTC())
 	return err
 }
 
 // Value implements [driver.Valuer].
 func (f *micros) Value() (driver.Value, error) { return time.Time(*f).UnixMicro(), nil }
+
+// valueOf returns the value of a field, a copy that the driver can bind.
+func valueOf(field any) (driver.Value, error) {
+	switch field := field.(type) { // the usual ones without reflection
+	case *string:
+		return *field, nil
+	case *bool:
+		return *field, nil
+	case *uint64:
+		if *field <= math.MaxInt64 {
+			return int64(*field), nil
+		}
+	case driver.Valuer:
+		return field.Value()
+	}
+	return driver.DefaultParameterConverter.ConvertValue(field)
+}
 
 // Difference is a column in which two rows differ.
 type Difference struct{ Column, Expected, Found string }
@@ -334,7 +370,7 @@ func (t Table[R]) Describe(row R) string {
 
 // stored is a field as text, the way it is stored.
 func stored(field any) string {
-	value, err := driver.DefaultParameterConverter.ConvertValue(field)
+	value, err := valueOf(field)
 	if err != nil { // nothing that can be stored
 		return fmt.Sprint(reflect.Indirect(reflect.ValueOf(field)).Interface())
 	}
