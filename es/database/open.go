@@ -136,9 +136,6 @@ func open(connector driver.Connector, tracer trace.TracerProvider) *sql.DB {
 		}))
 }
 
-// Marks returns n placeholders for a list in a statement.
-func Marks(n int) string { return sqldialect.Marks(n) }
-
 // IsDuplicate reports whether a statement failed because a row with its key exists already.
 func IsDuplicate(err error) bool { return sqldialect.ClassOf(err) == sqldialect.Duplicate }
 

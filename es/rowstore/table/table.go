@@ -316,15 +316,16 @@ type micros time.Time
 
 // Scan implements [database/sql.Scanner].
 func (f *micros) Scan(source any) error {
-	found := sql.Null[int64]{}
-	var err error
-	if number, is := source.(int64); is {
-		found.V = number
-	} else { // text, of MySQL
-		err = found.Scan(source)
+	found, is := source.(int64)
+	if !is { // text, of MySQL
+		var text sql.Null[int64]
+		if err := text.Scan(source); err != nil {
+			return err
+		}
+		found = text.V
 	}
-	*f = micros(time.UnixMicro(found.V).UTC())
-	return err
+	*f = micros(time.UnixMicro(found).UTC())
+	return nil
 }
 
 // Value implements [driver.Valuer].
