@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/tests/graphqltest"
 	"example.com/threads/tests/readmodeltest"
 )
 
 func TestAccounts(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		api := serve(t, db, settings{wait: 50 * time.Millisecond})
+		api := graphqltest.Serve(t, db, graphqltest.Settings{Wait: 50 * time.Millisecond})
 		w := db.World(t, "acme")
 		ada, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
 		chat := w.Thread("tea", ada)
@@ -21,36 +22,36 @@ func TestAccounts(t *testing.T) {
 		db.World(t, "globex").Account(bob, "Another Bob")
 
 		account := fmt.Sprintf(`getAccount(accountId: %q) { id name closed version }`, ada)
-		got := api.ask(t, asked{tenant: "acme"}, `{ `+account+` }`)
-		sameJSON(t, got.Data, fmt.Sprintf(`{"getAccount": {"id": %q, "name": "Ada", "closed": false, "version": 1}}`, ada))
-		got = api.ask(t, asked{tenant: "acme"}, `{ getMembers(`+ids(chat, bob)+`) { account { name } } getMessages(`+ids(chat, bob)+`) { sender { name } } }`)
-		sameJSON(t, got.Data, `{"getMembers": [{"account": {"name": "Ada"}}, {"account": null}], "getMessages": [{"sender": {"name": "Ada"}}, {"sender": null}]}`)
-		got = api.ask(t, asked{tenant: "acme"}, `{ getMember(`+ids(chat, ada)+`) { account { name version } } }`)
-		sameJSON(t, got.Data, `{"getMember": {"account": {"name": "Ada", "version": 1}}}`)
+		got := api.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ `+account+` }`)
+		graphqltest.SameJSON(t, got.Data, fmt.Sprintf(`{"getAccount": {"id": %q, "name": "Ada", "closed": false, "version": 1}}`, ada))
+		got = api.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ getMembers(`+graphqltest.IDs(chat, bob)+`) { account { name } } getMessages(`+graphqltest.IDs(chat, bob)+`) { sender { name } } }`)
+		graphqltest.SameJSON(t, got.Data, `{"getMembers": [{"account": {"name": "Ada"}}, {"account": null}], "getMessages": [{"sender": {"name": "Ada"}}, {"sender": null}]}`)
+		got = api.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ getMember(`+graphqltest.IDs(chat, ada)+`) { account { name version } } }`)
+		graphqltest.SameJSON(t, got.Data, `{"getMember": {"account": {"name": "Ada", "version": 1}}}`)
 
 		for _, tenant := range []string{"", "globex"} {
-			if got := api.ask(t, asked{tenant: tenant}, `{ `+account+` }`); got.code() != "NOT_FOUND" {
-				t.Errorf("tenant %q: %q", tenant, got.code())
+			if got := api.Ask(t, graphqltest.Asked{Tenant: tenant}, `{ `+account+` }`); got.Code() != "NOT_FOUND" {
+				t.Errorf("tenant %q: %q", tenant, got.Code())
 			}
 		}
-		if got := api.ask(t, asked{tenant: "acme"}, `{ getAccount(accountId: "x") { id } }`); got.code() != "BAD_USER_INPUT" {
-			t.Errorf("a malformed id: %q", got.code())
+		if got := api.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ getAccount(accountId: "x") { id } }`); got.Code() != "BAD_USER_INPUT" {
+			t.Errorf("a malformed id: %q", got.Code())
 		}
 
 		token := func(version int) string { return fmt.Sprintf("account-%s:%d", ada, version) }
-		if got := api.ask(t, asked{tenant: "acme", tokens: token(2)}, `{ `+account+` }`); got.code() != "READ_MODEL_BEHIND" {
-			t.Errorf("a version that is not reached: %q", got.code())
+		if got := api.Ask(t, graphqltest.Asked{Tenant: "acme", Tokens: token(2)}, `{ `+account+` }`); got.Code() != "READ_MODEL_BEHIND" {
+			t.Errorf("a version that is not reached: %q", got.Code())
 		}
 		w.CloseAccount(ada)
-		got = api.ask(t, asked{tenant: "acme", tokens: token(2) + ",thread-" + chat.String() + ":1"}, `{ `+account+` }`)
-		sameJSON(t, got.Data, fmt.Sprintf(`{"getAccount": {"id": %q, "name": "Ada", "closed": true, "version": 2}}`, ada))
+		got = api.Ask(t, graphqltest.Asked{Tenant: "acme", Tokens: token(2) + ",thread-" + chat.String() + ":1"}, `{ `+account+` }`)
+		graphqltest.SameJSON(t, got.Data, fmt.Sprintf(`{"getAccount": {"id": %q, "name": "Ada", "closed": true, "version": 2}}`, ada))
 	})
 }
 
 // For any number of members, messages and threads, their accounts must take one statement per level.
 func TestAccountsOfAListAreOneStatement(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		api := serve(t, db, settings{})
+		api := graphqltest.Serve(t, db, graphqltest.Settings{})
 		w := db.World(t, "")
 		ada := readmodeltest.NewUser()
 		for range 4 {
@@ -67,11 +68,11 @@ func TestAccountsOfAListAreOneStatement(t *testing.T) {
 			`{ threads(userAccountId: "` + ada.String() + `") { edges { node {
 				members { edges { node { account { name } } } } messages { edges { node { sender { name } } } } } } } }`: 5,
 		} {
-			before := api.statements()
-			if got := api.ask(t, asked{}, document); got.code() != "" {
+			before := api.Statements()
+			if got := api.Ask(t, graphqltest.Asked{}, document); got.Code() != "" {
 				t.Fatalf("%s: %+v", document, got.Errors)
 			}
-			if spent := api.statements() - before; spent != most {
+			if spent := api.Statements() - before; spent != most {
 				t.Errorf("%d statements, want %d: %s", spent, most, document)
 			}
 		}

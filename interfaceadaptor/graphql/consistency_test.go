@@ -5,31 +5,32 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/tests/graphqltest"
 	"example.com/threads/tests/readmodeltest"
 )
 
 func TestAnswersWaitForTheirTokens(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		patient, hasty := serve(t, db, settings{wait: 10 * time.Second}), serve(t, db, settings{wait: 50 * time.Millisecond})
+		patient, hasty := graphqltest.Serve(t, db, graphqltest.Settings{Wait: 10 * time.Second}), graphqltest.Serve(t, db, graphqltest.Settings{Wait: 50 * time.Millisecond})
 		w := db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		chat := w.Thread("before", alice)
-		document := `{ getThread(` + ids(chat, alice) + `) { name version } }`
+		document := `{ getThread(` + graphqltest.IDs(chat, alice) + `) { name version } }`
 		token := func(version int) string { return fmt.Sprintf("%s:%d", chat, version) }
 
-		if got := hasty.ask(t, asked{tenant: "acme", tokens: token(1) + ", " + token(1)}, document); got.code() != "" {
+		if got := hasty.Ask(t, graphqltest.Asked{Tenant: "acme", Tokens: token(1) + ", " + token(1)}, document); got.Code() != "" {
 			t.Errorf("a version that is there: %+v", got.Errors)
 		}
-		if got := hasty.ask(t, asked{tenant: "acme", tokens: token(1) + "," + token(2)}, document); got.code() != "READ_MODEL_BEHIND" {
-			t.Errorf("a version that is not reached: %q", got.code())
+		if got := hasty.Ask(t, graphqltest.Asked{Tenant: "acme", Tokens: token(1) + "," + token(2)}, document); got.Code() != "READ_MODEL_BEHIND" {
+			t.Errorf("a version that is not reached: %q", got.Code())
 		}
-		if got := hasty.ask(t, asked{tenant: "globex", tokens: token(1)}, `{ __typename }`); got.code() != "READ_MODEL_BEHIND" {
-			t.Errorf("another tenant's thread is visible: %q", got.code())
+		if got := hasty.Ask(t, graphqltest.Asked{Tenant: "globex", Tokens: token(1)}, `{ __typename }`); got.Code() != "READ_MODEL_BEHIND" {
+			t.Errorf("another tenant's thread is visible: %q", got.Code())
 		}
 
-		answered := make(chan answer, 1)
-		go func() { answered <- patient.ask(t, asked{tenant: "acme", tokens: token(2)}, document) }()
+		answered := make(chan graphqltest.Answer, 1)
+		go func() { answered <- patient.Ask(t, graphqltest.Asked{Tenant: "acme", Tokens: token(2)}, document) }()
 		w.Rename(chat, "after")
-		sameJSON(t, (<-answered).Data, `{"getThread": {"name": "after", "version": 2}}`)
+		graphqltest.SameJSON(t, (<-answered).Data, `{"getThread": {"name": "after", "version": 2}}`)
 	})
 }

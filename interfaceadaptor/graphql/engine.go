@@ -69,16 +69,16 @@ func (e Executable) aroundField(ctx context.Context, next graphql.Resolver) (any
 	return result, nil
 }
 
-// begin parses and validates an operation without running it. For a refused one it returns an answer and no operation.
-func (e engine) begin(ctx context.Context, params *graphql.RawParams) (operation *graphql.OperationContext, refusal *graphql.Response) {
+// Begin parses and validates an operation without running it. For a refused one it returns an answer and no operation.
+func (e engine) Begin(ctx context.Context, params *graphql.RawParams) (operation *graphql.OperationContext, refusal *graphql.Response) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			operation, refusal = nil, e.response(ctx, e.recovered(ctx, reason))
+			operation, refusal = nil, e.Response(ctx, e.recovered(ctx, reason))
 		}
 	}()
 	ctx = graphql.StartOperationTrace(ctx)
 	if ctx.Err() != nil { // the client has left
-		return nil, e.response(ctx, ctx.Err())
+		return nil, e.Response(ctx, ctx.Err())
 	}
 	var errs gqlerror.List
 	if e.load != nil {
@@ -93,12 +93,12 @@ func (e engine) begin(ctx context.Context, params *graphql.RawParams) (operation
 	return operation, nil
 }
 
-// run passes each answer of an operation to send until there are no more or send returns false. send must not keep an
+// Run passes each answer of an operation to send until there are no more or send returns false. send must not keep an
 // answer, because the executor reuses its memory.
-func (e engine) run(ctx context.Context, operation *graphql.OperationContext, send func(*graphql.Response) bool) {
+func (e engine) Run(ctx context.Context, operation *graphql.OperationContext, send func(*graphql.Response) bool) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			send(e.response(ctx, e.recovered(ctx, reason)))
+			send(e.Response(ctx, e.recovered(ctx, reason)))
 		}
 	}()
 	responses, ctx := e.executor.DispatchOperation(ctx, operation)
@@ -107,13 +107,13 @@ func (e engine) run(ctx context.Context, operation *graphql.OperationContext, se
 	}
 }
 
-// encode writes an answer as JSON within the memory that its client may use. Call release after sending it. If that is
+// Encode writes an answer as JSON within the memory that its client may use. Call release after sending it. If that is
 // used up, encoded is an error instead of the answer, and whole is false.
-func (e engine) encode(ctx context.Context, answer *graphql.Response) (encoded []byte, release func(), whole bool) {
+func (e engine) Encode(ctx context.Context, answer *graphql.Response) (encoded []byte, release func(), whole bool) {
 	encoded = encodeJSON(answer)
 	release, err := askerOf(ctx).guard.Hold(len(encoded))
 	if err != nil {
-		return encodeJSON(e.response(ctx, err)), func() {}, false
+		return encodeJSON(e.Response(ctx, err)), func() {}, false
 	}
 	return encoded, release, true
 }
@@ -133,11 +133,11 @@ func encodeJSON(answer *graphql.Response) []byte {
 	return slices.Concat([]byte(`{"errors":`), errs, []byte(`,"data":`), answer.Data, []byte(`}`))
 }
 
-const needsStream = "must be sent over a WebSocket, or by a request that prefers text/event-stream"
+const needsStream = "must be sent by a request that prefers text/event-stream, or over another transport with many answers"
 
 // aroundOperation runs for every operation after the limits. A subscription needs a streaming transport. Other
 // operations get a time limit and wait for their consistency tokens.
-func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+func (h *Handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	a := askerOf(ctx)
 	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
 		return h.inTime(ctx, a, next)
@@ -147,13 +147,13 @@ func (h *handler) aroundOperation(ctx context.Context, next graphql.OperationHan
 		err = h.await(ctx, a)
 	}
 	if err != nil {
-		return graphql.OneShot(h.response(ctx, err))
+		return graphql.OneShot(h.Response(ctx, err))
 	}
 	return h.follow(ctx, a, next)
 }
 
 // await waits for the consistency tokens of the request.
-func (h *handler) await(ctx context.Context, a asker) error {
+func (h *Handler) await(ctx context.Context, a asker) error {
 	if len(a.tokens) == 0 {
 		return nil
 	}
@@ -168,12 +168,12 @@ func (h *handler) await(ctx context.Context, a asker) error {
 // its tokens. The engine resolves an operation when the transport asks for the response, so the deadline
 // is set around that. The transport's own context has no deadline, because the answer about a timeout must be sent,
 // too.
-func (h *handler) inTime(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
+func (h *Handler) inTime(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
 	deadline := time.Now().Add(h.settings.QueryTimeout)
 	waiting, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	if err := h.await(waiting, a); err != nil {
-		return graphql.OneShot(h.response(ctx, err))
+		return graphql.OneShot(h.Response(ctx, err))
 	}
 	responses := next(ctx)
 	return func(ctx context.Context) *graphql.Response {
@@ -195,7 +195,7 @@ type subscriptionKey struct{}
 
 // follow answers a subscription. If it ends with an error, that is the last answer. It ends when its
 // caller is not admitted any more.
-func (h *handler) follow(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
+func (h *Handler) follow(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
 	s := &subscription{presenter: h.presenter}
 	following, release := a.guard.Stay(context.WithValue(ctx, subscriptionKey{}, s))
 	responses, ended := next(following), false

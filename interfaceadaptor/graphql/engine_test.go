@@ -12,7 +12,7 @@ func TestADocumentOfAClientThatHasLeftIsNotValidated(t *testing.T) {
 	e := engine{presenter: presenter{slog.New(slog.DiscardHandler)}} // without an executor
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	_, refused := e.begin(left, &graphql.RawParams{Query: `{ nothing }`})
+	_, refused := e.Begin(left, &graphql.RawParams{Query: `{ nothing }`})
 	if refused == nil || refused.Errors[0].Extensions["code"] != CodeUnavailable {
 		t.Errorf("got %+v", refused)
 	}

@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/coder/websocket"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"example.com/threads/es"
@@ -17,16 +16,15 @@ import (
 
 // The codes of errors in extensions.code.
 const (
-	codeNotFound          = "NOT_FOUND"
-	codeBadInput          = "BAD_USER_INPUT"
-	codeBehind            = "READ_MODEL_BEHIND"
-	CodeTooComplex        = "TOO_COMPLEX"
-	codeTooManyOperations = "TOO_MANY_OPERATIONS"
-	codeUnauthenticated   = "UNAUTHENTICATED"
-	codeForbidden         = "FORBIDDEN"
-	codeTooManyRequests   = "TOO_MANY_REQUESTS"
-	CodeUnavailable       = "UNAVAILABLE"
-	codeInternal          = "INTERNAL"
+	codeNotFound        = "NOT_FOUND"
+	codeBadInput        = "BAD_USER_INPUT"
+	codeBehind          = "READ_MODEL_BEHIND"
+	CodeTooComplex      = "TOO_COMPLEX"
+	codeUnauthenticated = "UNAUTHENTICATED"
+	codeForbidden       = "FORBIDDEN"
+	codeTooManyRequests = "TOO_MANY_REQUESTS"
+	CodeUnavailable     = "UNAVAILABLE"
+	codeInternal        = "INTERNAL"
 )
 
 const internalMessage = "something went wrong; it has been logged with the X-Request-Id of this answer"
@@ -48,15 +46,12 @@ var answers = map[es.Kind]struct{ code, message string }{
 	es.Internal:        {codeInternal, internalMessage},
 }
 
-// denials are the codes of refused requests, and those that close a WebSocket, by the status of their refusal.
-var denials = map[int]struct {
-	code  string
-	close websocket.StatusCode
-}{
-	http.StatusUnauthorized:       {codeUnauthenticated, closeUnauthorized},
-	http.StatusForbidden:          {codeForbidden, closeForbidden},
-	http.StatusTooManyRequests:    {codeTooManyRequests, closeTryAgainLater},
-	http.StatusServiceUnavailable: {CodeUnavailable, closeTryAgainLater},
+// denials are the codes of refused requests, by the status of their refusal.
+var denials = map[int]string{
+	http.StatusUnauthorized:       codeUnauthenticated,
+	http.StatusForbidden:          codeForbidden,
+	http.StatusTooManyRequests:    codeTooManyRequests,
+	http.StatusServiceUnavailable: CodeUnavailable,
 }
 
 // Refusal is an error with a code of its own: a limit was reached.
@@ -88,7 +83,7 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	var denied *admission.Refusal
 	switch {
 	case errors.As(err, &denied):
-		code, shown.Message = denials[denied.Status].code, denied.Detail
+		code, shown.Message = denials[denied.Status], denied.Detail
 	case errors.As(err, &refused):
 		code, shown.Message = refused.Code, refused.Message
 	case errors.As(err, &ours):
@@ -118,7 +113,7 @@ func (p presenter) recovered(ctx context.Context, reason any) error {
 	return resolverError{errors.New(internalMessage)} // clients may see this text
 }
 
-// response returns an answer with only an error.
-func (p presenter) response(ctx context.Context, err error) *graphql.Response {
+// Response returns an answer with only an error.
+func (p presenter) Response(ctx context.Context, err error) *graphql.Response {
 	return &graphql.Response{Errors: gqlerror.List{p.present(ctx, resolverError{err})}}
 }

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/tests/graphqltest"
 )
 
 // Any HTTP request must be answered.
 func FuzzHTTP(f *testing.F) {
 	f.Add("POST", "application/json", "application/json", "acme", "", `{"query":"{ __typename }"}`)
 	f.Add("GET", "", "text/event-stream", "", "01ARZ3NDEKTSV4RRFFQ69G5FAV:1", "")
-	h := graphql.NewHandler(f.Context(), nil, executable(nil), slog.New(slog.DiscardHandler), graphql.Settings{})
+	h := graphql.NewHandler(f.Context(), nil, graphqltest.Executable(nil), slog.New(slog.DiscardHandler), graphql.Settings{})
 	f.Fuzz(func(t *testing.T, method, media, accept, tenant, tokens, body string) {
 		if method != http.MethodGet {
 			method = http.MethodPost

@@ -17,41 +17,38 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-const maxBody = 64 << 10 // bytes of a request, and of a message on a WebSocket
+const maxBody = 64 << 10 // bytes of a request
 
 // Settings are set by operators. A zero field takes its default.
 type Settings struct {
 	QueryTimeout    time.Duration // limit of an operation other than a subscription, on any transport: 10 s
-	KeepAlive       time.Duration // between two keep-alive messages on a stream: 15 s
-	InitTimeout     time.Duration // limit from opening a WebSocket to its connection_init: 10 s
-	ConnectionLimit int           // open WebSockets and event streams: 10,000
-	OperationLimit  int           // concurrent operations per WebSocket: 256
+	KeepAlive       time.Duration // between two keep-alive messages on an event stream: 15 s
+	ConnectionLimit int           // open streams: 10,000
 	Limit           Limiter       // none
 }
 
 func (s Settings) withDefaults() Settings {
 	s.QueryTimeout = cmp.Or(s.QueryTimeout, 10*time.Second)
 	s.KeepAlive = cmp.Or(s.KeepAlive, 15*time.Second)
-	s.InitTimeout = cmp.Or(s.InitTimeout, 10*time.Second)
 	s.ConnectionLimit = cmp.Or(s.ConnectionLimit, 10_000)
-	s.OperationLimit = cmp.Or(s.OperationLimit, 256)
 	return s
 }
 
-// handler is the GraphQL endpoint. It admits requests and parses them into operations.
-type handler struct {
+// Handler is the GraphQL endpoint. It admits requests and parses them into operations. Its other methods are the steps
+// of a transport; extras/websocket takes them for its own.
+type Handler struct {
 	engine
 	streams     context.Context // ends the streams, which live longer than a call
 	queries     *query.Queries
 	settings    Settings
-	connections *semaphore.Weighted // open WebSockets and event streams
+	connections *semaphore.Weighted // open streams
 }
 
-// NewHandler returns the GraphQL endpoint that serves schema, for GET and POST. WebSockets and server-sent events
-// end when streams ends, in a way that makes clients reconnect. Single queries continue.
-func NewHandler(streams context.Context, queries *query.Queries, schema Executable, log *slog.Logger, settings Settings) http.Handler {
+// NewHandler returns the GraphQL endpoint that serves schema, for GET and POST. Streams end when the context streams
+// ends, in a way that makes clients reconnect. Single queries continue.
+func NewHandler(streams context.Context, queries *query.Queries, schema Executable, log *slog.Logger, settings Settings) *Handler {
 	settings = settings.withDefaults()
-	h := &handler{
+	h := &Handler{
 		streams: streams, queries: queries, settings: settings,
 		connections: semaphore.NewWeighted(int64(settings.ConnectionLimit)),
 	}
@@ -60,51 +57,54 @@ func NewHandler(streams context.Context, queries *query.Queries, schema Executab
 }
 
 // ServeHTTP implements [http.Handler].
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a, err := h.admit(r)
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	stage, serve := admission.Request, h.answer
+	if wantsEvents(r) {
+		stage, serve = admission.Stream, h.serveEvents
+	}
+	h.Admitted(w, r, stage, func(r *http.Request) {
+		if params, status, err := paramsOf(w, r); err != nil {
+			h.Refuse(w, r, status, err)
+		} else {
+			serve(w, r, params)
+		}
+	})
+}
+
+// Admitted calls serve with a request whose context says who asks, or refuses the request. At another stage than
+// [admission.Request] the answer is a stream: their number is limited, and the context also ends with the streams.
+func (h *Handler) Admitted(w http.ResponseWriter, r *http.Request, stage admission.Stage, serve func(*http.Request)) {
+	a, err := h.admit(r, stage)
 	ctx, cancel := context.WithCancel(withAsker(r.Context(), a))
 	defer cancel()
 	r = r.WithContext(ctx)
 	if err != nil {
-		h.refuse(w, r, http.StatusBadRequest, err)
+		h.Refuse(w, r, http.StatusBadRequest, err)
 		return
 	}
 	if a.canStream {
 		if !h.connections.TryAcquire(1) {
 			w.Header().Set("Retry-After", "1")
-			h.refuse(w, r, http.StatusServiceUnavailable, &Refusal{CodeUnavailable,
-				"the server has reached its limit of open WebSockets and event streams; reconnect later"})
+			h.Refuse(w, r, http.StatusServiceUnavailable, &Refusal{CodeUnavailable, "the server has reached its limit of open streams; reconnect later"})
 			return
 		}
 		defer h.connections.Release(1)
 		defer context.AfterFunc(h.streams, cancel)()
 	}
-	if wantsWebsocket(r) {
-		h.serveWebsocket(w, r)
-		return
-	}
-	params, status, err := paramsOf(w, r)
-	switch {
-	case err != nil:
-		h.refuse(w, r, status, err)
-	case a.canStream:
-		h.serveEvents(w, r, params)
-	default:
-		h.answer(w, r, params)
-	}
+	serve(r)
 }
 
 // answer executes an operation with a single answer.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
-	operation, answer := h.begin(r.Context(), params)
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
+	operation, answer := h.Begin(r.Context(), params)
 	if answer == nil {
-		h.run(r.Context(), operation, func(first *graphql.Response) bool {
+		h.Run(r.Context(), operation, func(first *graphql.Response) bool {
 			answer = first
 			return false
 		})
 	}
 	if answer == nil {
-		answer = h.response(r.Context(), context.Canceled)
+		answer = h.Response(r.Context(), context.Canceled)
 	}
 	h.write(w, r, statusOf(r, answer), answer) // after the engine has released its memory
 }
@@ -125,21 +125,21 @@ func statusOf(r *http.Request, answer *graphql.Response) int {
 	}
 }
 
-// refuse rejects a malformed request with a GraphQL answer. A request that is not admitted has its own status.
-func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
+// Refuse rejects a malformed request with a GraphQL answer. A request that is not admitted has its own status.
+func (h *Handler) Refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
 	if refusal := (*admission.Refusal)(nil); errors.As(err, &refusal) {
 		refusal.SetHeaders(w.Header())
 		status = refusal.Status
 	}
-	h.write(w, r, status, h.response(r.Context(), err))
+	h.write(w, r, status, h.Response(r.Context(), err))
 }
 
-func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, answer *graphql.Response) {
+func (h *Handler) write(w http.ResponseWriter, r *http.Request, status int, answer *graphql.Response) {
 	media := negotiate(r.Header)
 	if media == mediaEvents {
 		media = mediaJSON
 	}
-	encoded, release, whole := h.encode(r.Context(), answer)
+	encoded, release, whole := h.Encode(r.Context(), answer)
 	defer release()
 	if !whole {
 		status = http.StatusTooManyRequests
@@ -151,12 +151,12 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, answ
 	_, _ = w.Write(encoded) // fails only if the client has disconnected
 }
 
-// writeTimeout limits how long a client may take to receive an event, or a message on a WebSocket.
+// writeTimeout limits how long a client may take to receive an event.
 const writeTimeout = 15 * time.Second
 
 // serveEvents answers an operation by server-sent events: each answer is an event `next`, and the last event is
 // `complete`. A stream that ends because the server stops has no `complete`, so the client reconnects.
-func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
+func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	events := &eventWriter{w: w, controller: http.NewResponseController(w), broken: cancel}
@@ -169,17 +169,17 @@ func (h *handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 	var alive sync.WaitGroup
 	alive.Go(func() { events.keepAlive(ctx, h.settings.KeepAlive) })
 	send := func(answer *graphql.Response) bool {
-		encoded, release, whole := h.encode(ctx, answer)
+		encoded, release, whole := h.Encode(ctx, answer)
 		defer release()
 		if ctx.Err() == nil {
 			events.write([]byte("event: next\ndata: "), encoded, []byte("\n\n"))
 		}
 		return whole
 	}
-	if operation, refused := h.begin(ctx, params); refused != nil {
+	if operation, refused := h.Begin(ctx, params); refused != nil {
 		send(refused)
 	} else {
-		h.run(ctx, operation, send)
+		h.Run(ctx, operation, send)
 	}
 	if ctx.Err() == nil {
 		events.write([]byte("event: complete\ndata:\n\n"))

@@ -7,27 +7,28 @@ import (
 	"testing"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/tests/graphqltest"
 	"example.com/threads/tests/readmodeltest"
 )
 
 func TestBadInputIsToldAsSuch(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		a, w := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		chat := w.Thread("chat", alice)
 		message := w.Post(chat, alice, "hello")
 		other := w.Thread("other", alice)
 		elsewhere := w.Post(other, alice, "hello")
-		user, both := `userAccountId: "`+alice.String()+`"`, ids(chat, alice)
+		user, both := `userAccountId: "`+alice.String()+`"`, graphqltest.IDs(chat, alice)
 
 		var cursors struct {
 			Threads   connection
 			GetThread struct{ Members, Messages connection }
 		}
-		a.ask(t, asked{tenant: "acme"}, `{ threads(`+user+`) { edges { cursor } } getThread(`+both+`) { members { edges { cursor } } messages { edges { cursor } } } }`).into(t, &cursors)
+		a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ threads(`+user+`) { edges { cursor } } getThread(`+both+`) { members { edges { cursor } } messages { edges { cursor } } } }`).Into(t, &cursors)
 		threadCursor, memberCursor := cursors.Threads.Edges[0].Cursor, cursors.GetThread.Members.Edges[0].Cursor
 
-		before := a.statements()
+		before := a.Statements()
 		documents := []string{
 			`{`, ``, `{ nothing }`, `{ getThread(` + user + `) { id } }`, `{ getThread(threadId: 1.5, ` + user + `) { id } }`, `{ getThreads(` + user + `) }`,
 			`query A { __typename } query B { __typename }`, `mutation { x }`, `{ ...missing }`,
@@ -53,11 +54,11 @@ func TestBadInputIsToldAsSuch(t *testing.T) {
 			}
 		}
 		for _, document := range documents {
-			if got := a.ask(t, asked{tenant: "acme"}, document); got.code() != "BAD_USER_INPUT" {
-				t.Errorf("%s: %q %+v", document, got.code(), got.Errors)
+			if got := a.Ask(t, graphqltest.Asked{Tenant: "acme"}, document); got.Code() != "BAD_USER_INPUT" {
+				t.Errorf("%s: %q %+v", document, got.Code(), got.Errors)
 			}
 		}
-		if spent := a.statements() - before; spent != 0 {
+		if spent := a.Statements() - before; spent != 0 {
 			t.Errorf("%d statements were run for operations that must be refused before", spent)
 		}
 
@@ -67,8 +68,8 @@ func TestBadInputIsToldAsSuch(t *testing.T) {
 			`messages(after: "` + memberCursor + `")`, `messages(before: "x")`, `messages(before: "` + message.String() + `")`,
 		}
 		for _, list := range inside {
-			if got := a.ask(t, asked{tenant: "acme"}, `{ getThread(`+both+`) { `+list+` { pageInfo { endCursor } } } }`); got.code() != "BAD_USER_INPUT" {
-				t.Errorf("%s: %q %+v", list, got.code(), got.Errors)
+			if got := a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ getThread(`+both+`) { `+list+` { pageInfo { endCursor } } } }`); got.Code() != "BAD_USER_INPUT" {
+				t.Errorf("%s: %q %+v", list, got.Code(), got.Errors)
 			}
 		}
 		// A cursor of another list must be refused.
@@ -78,8 +79,8 @@ func TestBadInputIsToldAsSuch(t *testing.T) {
 			`getMembers(` + both + `, after: "` + readmodeltest.NewID[thread.Member]().String() + `")`,
 			`getMessages(` + both + `, after: "` + elsewhere.String() + `")`,
 		} {
-			if got := a.ask(t, asked{tenant: "acme"}, `{ `+list+` { id } }`); got.code() != "BAD_USER_INPUT" {
-				t.Errorf("%s: %q %+v", list, got.code(), got.Errors)
+			if got := a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ `+list+` { id } }`); got.Code() != "BAD_USER_INPUT" {
+				t.Errorf("%s: %q %+v", list, got.Code(), got.Errors)
 			}
 		}
 	})
@@ -87,7 +88,7 @@ func TestBadInputIsToldAsSuch(t *testing.T) {
 
 func TestUnusableRequests(t *testing.T) {
 	db := readmodeltest.SQLite(t)
-	a := serve(t, db, settings{})
+	a := graphqltest.Serve(t, db, graphqltest.Settings{})
 	const good = `{"query": "{ __typename }"}`
 	token := readmodeltest.NewID[thread.Thread]().String() + ":1"
 	for name, test := range map[string]struct {
@@ -115,32 +116,15 @@ func TestUnusableRequests(t *testing.T) {
 		for key, value := range test.header {
 			header[key] = value
 		}
-		if got := a.send(t, test.method, header, test.body); got.status != test.status || got.code() != "BAD_USER_INPUT" {
-			t.Errorf("%s: %d %q, want %d", name, got.status, got.code(), test.status)
+		if got := a.Send(t, test.method, header, test.body); got.Status != test.status || got.Code() != "BAD_USER_INPUT" {
+			t.Errorf("%s: %d %q, want %d", name, got.Status, got.Code(), test.status)
 		}
 	}
 }
 
-func TestAHandshakeThatIsNone(t *testing.T) {
-	a := serve(t, readmodeltest.SQLite(t), settings{})
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header = http.Header{"Upgrade": {"websocket"}, "Sec-Websocket-Protocol": {"graphql-transport-ws"}}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = response.Body.Close()
-	if response.StatusCode != http.StatusUpgradeRequired {
-		t.Errorf("by POST: %d", response.StatusCode)
-	}
-}
-
 func TestATenantIsNamedOnce(t *testing.T) {
-	a := serve(t, readmodeltest.SQLite(t), settings{})
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url, strings.NewReader(`{"query": "{ __typename }"}`))
+	a := graphqltest.Serve(t, readmodeltest.SQLite(t), graphqltest.Settings{})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.URL, strings.NewReader(`{"query": "{ __typename }"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,13 @@ package graphql_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
+	"example.com/threads/tests/graphqltest"
 	"example.com/threads/tests/readmodeltest"
 )
 
@@ -46,7 +46,7 @@ func exchange(t *testing.T, method, address, accept, body string) (status int, m
 }
 
 func TestTheFormOfTheAnswerIsNegotiated(t *testing.T) {
-	a := serve(t, readmodeltest.SQLite(t), settings{})
+	a := graphqltest.Serve(t, readmodeltest.SQLite(t), graphqltest.Settings{})
 	for accept, want := range map[string]string{
 		"":                                    asJSON,
 		"*/*":                                 asJSON,
@@ -69,7 +69,7 @@ func TestTheFormOfTheAnswerIsNegotiated(t *testing.T) {
 		"application/json;q=0, */*, text/event-stream;q=0.1":               asEvents,
 		"multipart/mixed, application/json;charset=utf-8":                  asJSON,
 	} {
-		status, media, raw := exchange(t, http.MethodPost, a.url, accept, `{"query": "{ __typename }"}`)
+		status, media, raw := exchange(t, http.MethodPost, a.URL, accept, `{"query": "{ __typename }"}`)
 		if status != http.StatusOK || media != want || !strings.Contains(raw, `{"data":{"__typename":"Query"}}`) {
 			t.Errorf("%s: %d %s %s, want %s", accept, status, media, raw, want)
 		}
@@ -82,7 +82,7 @@ func TestTheStatusOfAnErrorBeforeExecution(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it waits for seconds")
 	}
-	a := serve(t, readmodeltest.SQLite(t), settings{})
+	a := graphqltest.Serve(t, readmodeltest.SQLite(t), graphqltest.Settings{})
 	user := readmodeltest.NewUser().String()
 	for name, test := range map[string]struct {
 		body, code string
@@ -96,31 +96,31 @@ func TestTheStatusOfAnErrorBeforeExecution(t *testing.T) {
 		"subscription":     {`{"query": "subscription { threadChanged(threadId: \"` + user + `\", userAccountId: \"` + user + `\") { id } }"}`, "BAD_USER_INPUT"},
 	} {
 		for accept, want := range map[string]int{"": 200, asJSON: 200, asResponse: 400, asUrql: 400} {
-			status, _, raw := exchange(t, http.MethodPost, a.url, accept, test.body)
+			status, _, raw := exchange(t, http.MethodPost, a.URL, accept, test.body)
 			if status != want || !strings.Contains(raw, `"code":"`+test.code+`"`) || strings.Contains(raw, `"data"`) {
 				t.Errorf("%s as %q: %d %s, want %d", name, accept, status, raw, want)
 			}
 		}
 	}
 	for _, accept := range []string{asJSON, asResponse} { // an executed operation is a success
-		status, _, raw := exchange(t, http.MethodPost, a.url, accept, `{"query": "{ getThread(threadId: \"`+user+`\", userAccountId: \"`+user+`\") { id } }"}`)
+		status, _, raw := exchange(t, http.MethodPost, a.URL, accept, `{"query": "{ getThread(threadId: \"`+user+`\", userAccountId: \"`+user+`\") { id } }"}`)
 		if status != http.StatusOK || !strings.Contains(raw, `"data":null`) || !strings.Contains(raw, "NOT_FOUND") {
 			t.Errorf("%s: %d %s", accept, status, raw)
 		}
 	}
 	// A version that is not reached yet must have a status that makes clients retry.
-	behind := func(accept string) answer {
-		return a.send(t, http.MethodPost, map[string]string{"Content-Type": asJSON, "Accept": accept, "Consistency-Token": user + ":1"}, `{"query": "{ __typename }"}`)
+	behind := func(accept string) graphqltest.Answer {
+		return a.Send(t, http.MethodPost, map[string]string{"Content-Type": asJSON, "Accept": accept, "Consistency-Token": user + ":1"}, `{"query": "{ __typename }"}`)
 	}
 	for accept, want := range map[string]int{asJSON: http.StatusOK, asResponse: http.StatusServiceUnavailable} {
-		if got := behind(accept); got.status != want || got.code() != "READ_MODEL_BEHIND" || got.Data != nil {
-			t.Errorf("%s: %d %q %s", accept, got.status, got.code(), got.Data)
+		if got := behind(accept); got.Status != want || got.Code() != "READ_MODEL_BEHIND" || got.Data != nil {
+			t.Errorf("%s: %d %q %s", accept, got.Status, got.Code(), got.Data)
 		}
 	}
 }
 
 func TestRequestsThatAreNoOperation(t *testing.T) {
-	a := serve(t, readmodeltest.SQLite(t), settings{})
+	a := graphqltest.Serve(t, readmodeltest.SQLite(t), graphqltest.Settings{})
 	for _, accept := range []string{"", asJSON, asResponse, asEvents} {
 		for _, body := range []string{
 			``, `{`, `[]`, `null`, `"{ __typename }"`, `{"query": "{ __typename }"} {}`, "{\"query\": \"{ __typename }\", \"x\": \"\xff\"}",
@@ -129,7 +129,7 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 			`{"query": "{ __typename }", "variables": "{}"}`, `{"query": "{ __typename }", "variables": []}`, `{"query": "{ __typename }", "variables": 0}`,
 			`{"query": "{ __typename }", "extensions": []}`,
 		} {
-			status, media, raw := exchange(t, http.MethodPost, a.url, accept, body)
+			status, media, raw := exchange(t, http.MethodPost, a.URL, accept, body)
 			if status != http.StatusBadRequest || !strings.Contains(raw, `"code":"BAD_USER_INPUT"`) || media == asEvents {
 				t.Errorf("%s as %q: %d %s %s", body, accept, status, media, raw)
 			}
@@ -138,7 +138,7 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 			``, `variables={}`, `query={__typename}&variables=[]`, `query={__typename}&variables=x`, `query={__typename}&variables="{}"`,
 			`query={__typename}&extensions=1`, `query={__typename}&variables={}{}`, `query=%zz`,
 		} {
-			status, media, raw := exchange(t, http.MethodGet, a.url+"?"+strings.ReplaceAll(parameters, `"`, "%22"), accept, "")
+			status, media, raw := exchange(t, http.MethodGet, a.URL+"?"+strings.ReplaceAll(parameters, `"`, "%22"), accept, "")
 			if status != http.StatusBadRequest || !strings.Contains(raw, `"code":"BAD_USER_INPUT"`) || media == asEvents {
 				t.Errorf("%s as %q: %d %s %s", parameters, accept, status, media, raw)
 			}
@@ -148,7 +148,7 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 		`{"query": "{ __typename }", "operationName": null, "variables": null, "extensions": null, "unknown": 1}`,
 		`{"query": "query A { __typename } query B { __typename }", "operationName": "B", "variables": {}, "extensions": {"a": 1}}`,
 	} {
-		if status, _, raw := exchange(t, http.MethodPost, a.url, "", body); status != http.StatusOK || raw != `{"data":{"__typename":"Query"}}` {
+		if status, _, raw := exchange(t, http.MethodPost, a.URL, "", body); status != http.StatusOK || raw != `{"data":{"__typename":"Query"}}` {
 			t.Errorf("%s: %d %s", body, status, raw)
 		}
 	}
@@ -156,7 +156,7 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 
 func TestOperationsByGET(t *testing.T) {
 	db := readmodeltest.SQLite(t)
-	a, w := serve(t, db, settings{}), db.World(t, "")
+	a, w := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "")
 	alice := readmodeltest.NewUser()
 	chat := w.Thread("chat", alice)
 	variables, err := json.Marshal(map[string]any{"thread": chat.String(), "user": alice.String(), "n": 1})
@@ -165,7 +165,7 @@ func TestOperationsByGET(t *testing.T) {
 	}
 	ask := func(method, query, accept string) (int, string, string) {
 		parameters := url.Values{"query": {query}, "operationName": {"Q"}, "variables": {string(variables)}}
-		return exchange(t, method, a.url+"?"+parameters.Encode(), accept, "")
+		return exchange(t, method, a.URL+"?"+parameters.Encode(), accept, "")
 	}
 	const document = `query Q($thread: ID!, $user: ID!, $n: Int) { getThread(threadId: $thread, userAccountId: $user) { name members(first: $n) { edges { node { role } } } } } query R { __typename }`
 	if status, _, raw := ask(http.MethodGet, document, ""); status != http.StatusOK || raw != `{"data":{"getThread":{"name":"chat","members":{"edges":[{"node":{"role":"ADMIN"}}]}}}}` {
@@ -183,29 +183,11 @@ func TestOperationsByGET(t *testing.T) {
 	}
 }
 
-// TestNumbersAreTheSameOverEveryTransport sends variables of type Int.
-func TestNumbersAreTheSameOverEveryTransport(t *testing.T) {
-	onBoth(t, func(t *testing.T, db *readmodeltest.Database, subscribe func(*testing.T, *testAPI, asked, string) stream) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
-		alice := readmodeltest.NewUser()
-		chat := w.Thread("chat", alice)
-		for i := range 3 {
-			w.Post(chat, alice, fmt.Sprint(i))
-		}
-		with := asked{tenant: "acme", variables: map[string]any{"n": 2}}
-		document := `query($n: Int!) { getThread(` + ids(chat, alice) + `) { messages(last: $n) { edges { node { text } } } } }`
-		_, got := subscribe(t, a, with, document).take(t)
-		const want = `{"getThread": {"messages": {"edges": [{"node": {"text": "1"}}, {"node": {"text": "2"}}]}}}`
-		sameJSON(t, got.Data, want)
-		sameJSON(t, a.ask(t, with, document).Data, want)
-	})
-}
-
 // Java's HTTP client offers an upgrade to HTTP/2 like this, and works without it.
 func TestAnUpgradeThatWeDoNotOfferIsIgnored(t *testing.T) {
-	a := serve(t, readmodeltest.SQLite(t), settings{})
+	a := graphqltest.Serve(t, readmodeltest.SQLite(t), graphqltest.Settings{})
 	header := map[string]string{"Content-Type": asJSON, "Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAMAAABkAAQ"}
-	if got := a.send(t, http.MethodPost, header, `{"query": "{ __typename }"}`); got.status != http.StatusOK || got.code() != "" {
-		t.Errorf("%d %q", got.status, got.code())
+	if got := a.Send(t, http.MethodPost, header, `{"query": "{ __typename }"}`); got.Status != http.StatusOK || got.Code() != "" {
+		t.Errorf("%d %q", got.Status, got.Code())
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/tests/graphqltest"
 	"example.com/threads/tests/readmodeltest"
 )
 
@@ -36,7 +37,7 @@ func (c connection) ids() []string {
 // each cursor is deleted before the next page.
 func TestMessagesBothWays(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		a, w := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		for size := 1; size <= 4; size++ {
 			for _, backward := range []bool{false, true} {
@@ -53,7 +54,7 @@ func TestMessagesBothWays(t *testing.T) {
 						arguments = fmt.Sprintf(`last: %d %s`, size, border)
 					}
 					var data struct{ GetThread struct{ Messages connection } }
-					a.ask(t, asked{tenant: "acme"}, `{ getThread(`+ids(chat, alice)+`) { messages(`+arguments+`) `+wholePage+` } }`).into(t, &data)
+					a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ getThread(`+graphqltest.IDs(chat, alice)+`) { messages(`+arguments+`) `+wholePage+` } }`).Into(t, &data)
 					page := data.GetThread.Messages
 					begun := border != ""
 					if backward {
@@ -90,7 +91,7 @@ func TestMessagesBothWays(t *testing.T) {
 // read.
 func TestListsContinueBehindWhatHasGone(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		a, w := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		chat := w.Thread("chat", alice)
 		users := map[string]thread.UserID{}
@@ -108,7 +109,7 @@ func TestListsContinueBehindWhatHasGone(t *testing.T) {
 			}
 			for {
 				var data struct{ List []struct{ ID string } }
-				a.ask(t, asked{tenant: "acme"}, `{ list: `+field+`(`+arguments+`, first: 2`+after+`) { id } }`).into(t, &data)
+				a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ list: `+field+`(`+arguments+`, first: 2`+after+`) { id } }`).Into(t, &data)
 				if len(data.List) == 0 {
 					return found
 				}
@@ -124,10 +125,10 @@ func TestListsContinueBehindWhatHasGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := walk("getMembers", ids(chat, alice), own.String(), func(id string) { w.Remove(chat, users[id]) }); !slices.Equal(got, members) {
+		if got := walk("getMembers", graphqltest.IDs(chat, alice), own.String(), func(id string) { w.Remove(chat, users[id]) }); !slices.Equal(got, members) {
 			t.Errorf("members %v, want %v", got, members)
 		}
-		if got := walk("getMessages", ids(chat, alice), "", func(id string) {
+		if got := walk("getMessages", graphqltest.IDs(chat, alice), "", func(id string) {
 			message, err := ident.Parse[thread.Message](id)
 			if err != nil {
 				t.Fatal(err)
@@ -162,7 +163,7 @@ func TestListsContinueBehindWhatHasGone(t *testing.T) {
 
 func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		a, w := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		var threads []string
 		var chat thread.ID
@@ -192,7 +193,7 @@ func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 		}
 		got := walk(func(after string) connection {
 			var data struct{ Threads connection }
-			a.ask(t, asked{tenant: "acme"}, `{ threads(userAccountId: "`+alice.String()+`", first: 2`+after+`) `+wholePage+` }`).into(t, &data)
+			a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ threads(userAccountId: "`+alice.String()+`", first: 2`+after+`) `+wholePage+` }`).Into(t, &data)
 			return data.Threads
 		}, func() { w.Rename(chat, "at the front, where it has been seen") })
 		if !slices.Equal(got, threads) {
@@ -203,7 +204,7 @@ func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 			var got []string
 			for before, more := "", true; more; {
 				var data struct{ Threads connection }
-				a.ask(t, asked{tenant: "acme"}, fmt.Sprintf(`{ threads(userAccountId: "%s", last: %d%s) %s }`, alice, size, before, wholePage)).into(t, &data)
+				a.Ask(t, graphqltest.Asked{Tenant: "acme"}, fmt.Sprintf(`{ threads(userAccountId: "%s", last: %d%s) %s }`, alice, size, before, wholePage)).Into(t, &data)
 				got = append(data.Threads.ids(), got...)
 				if data.Threads.PageInfo.HasNextPage != (before != "") {
 					t.Errorf("before %q there is a next page: %v", before, data.Threads.PageInfo.HasNextPage)
@@ -216,7 +217,7 @@ func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 		}
 		got = walk(func(after string) connection {
 			var data struct{ GetThread struct{ Members connection } }
-			a.ask(t, asked{tenant: "acme"}, `{ getThread(`+ids(chat, alice)+`) { members(first: 2`+after+`) `+wholePage+` } }`).into(t, &data)
+			a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ getThread(`+graphqltest.IDs(chat, alice)+`) { members(first: 2`+after+`) `+wholePage+` } }`).Into(t, &data)
 			return data.GetThread.Members
 		}, func() {})
 		if !slices.Equal(got[1:], members) {
@@ -224,7 +225,7 @@ func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 		}
 
 		var empty struct{ Threads connection }
-		a.ask(t, asked{tenant: "acme"}, `{ threads(userAccountId: "`+readmodeltest.NewUser().String()+`") `+wholePage+` }`).into(t, &empty)
+		a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ threads(userAccountId: "`+readmodeltest.NewUser().String()+`") `+wholePage+` }`).Into(t, &empty)
 		if info := empty.Threads.PageInfo; empty.Threads.Edges == nil || info.HasNextPage || info.HasPreviousPage || info.StartCursor != nil || info.EndCursor != nil {
 			t.Errorf("an empty page: %+v", empty)
 		}
@@ -234,7 +235,7 @@ func TestConnectionsOfThreadsAndMembers(t *testing.T) {
 // TestALevelIsOneStatement counts the statements of nested lists.
 func TestALevelIsOneStatement(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		a, w := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		user := alice.String()
 		var chat thread.ID
@@ -246,20 +247,20 @@ func TestALevelIsOneStatement(t *testing.T) {
 		for document, levels := range map[string]int64{
 			`{ list: getThreads(userAccountId: "` + user + `", first: 60) { ` + inside + ` } }`:                                                                       3,
 			`{ threads(userAccountId: "` + user + `", first: 60) { edges { node { ` + inside + ` } } } }`:                                                             3,
-			`{ getThread(` + ids(chat, alice) + `) { ` + inside + ` } }`:                                                                                              3,
+			`{ getThread(` + graphqltest.IDs(chat, alice) + `) { ` + inside + ` } }`:                                                                                  3,
 			`{ threads(userAccountId: "` + user + `") { edges { node { a: messages(first: 1) { edges { cursor } } b: messages(first: 2) { edges { cursor } } } } } }`: 3,
-			`{ getMembers(` + ids(chat, alice) + `) { id } }`:                                                                                                         2,
-			`{ getMessages(` + ids(chat, alice) + `) { id } }`:                                                                                                        2,
+			`{ getMembers(` + graphqltest.IDs(chat, alice) + `) { id } }`:                                                                                             2,
+			`{ getMessages(` + graphqltest.IDs(chat, alice) + `) { id } }`:                                                                                            2,
 		} {
-			before := a.statements()
+			before := a.Statements()
 			var data struct {
 				List []struct {
 					Name     string
 					Messages connection
 				}
 			}
-			a.ask(t, asked{tenant: "acme"}, document).into(t, &data)
-			if spent := a.statements() - before; spent != levels {
+			a.Ask(t, graphqltest.Asked{Tenant: "acme"}, document).Into(t, &data)
+			if spent := a.Statements() - before; spent != levels {
 				t.Errorf("%d statements, want %d: %s", spent, levels, document)
 			}
 			for _, row := range data.List { // each thread has its own rows

@@ -10,6 +10,7 @@ import (
 
 	"example.com/threads/es/projection"
 	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/tests/graphqltest"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -18,7 +19,7 @@ import (
 // gqlgen resolves field by field. Both answers must be equal.
 func TestWhatIsWrittenTogetherIsAsIfByField(t *testing.T) {
 	db := readmodeltest.SQLite(t)
-	a, w := serve(t, db, settings{}), db.World(t, "acme")
+	a, w := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "acme")
 	alice := readmodeltest.NewUser()
 	chat, empty := w.Thread(`say "hi" \ `+"\t茶", alice), w.Thread("empty", alice)
 	for _, text := range []string{"hello", `"quoted" \ back`, "line\nand\ttab", "茶\u2028 </script>"} {
@@ -31,19 +32,19 @@ func TestWhatIsWrittenTogetherIsAsIfByField(t *testing.T) {
 		`...Some @skip(if: $no) ... @include(if: $no) { createdAt }`,
 	} {
 		for _, list := range []string{
-			`getMessages(` + ids(chat, alice) + `) { ` + fields + ` RESOLVED }`,
-			`getMessages(` + ids(empty, alice) + `) { ` + fields + ` RESOLVED }`,
-			`getThread(` + ids(chat, alice) + `) { name messages(last: 2) { __typename pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor node { ` + fields + ` RESOLVED } } } }`,
-			`getThread(` + ids(empty, alice) + `) { messages { edges { node { ` + fields + ` RESOLVED } } pageInfo { endCursor startCursor } } }`,
+			`getMessages(` + graphqltest.IDs(chat, alice) + `) { ` + fields + ` RESOLVED }`,
+			`getMessages(` + graphqltest.IDs(empty, alice) + `) { ` + fields + ` RESOLVED }`,
+			`getThread(` + graphqltest.IDs(chat, alice) + `) { name messages(last: 2) { __typename pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor node { ` + fields + ` RESOLVED } } } }`,
+			`getThread(` + graphqltest.IDs(empty, alice) + `) { messages { edges { node { ` + fields + ` RESOLVED } } pageInfo { endCursor startCursor } } }`,
 			`threads(userAccountId: "` + alice.String() + `") { e: edges { node { id name messages(first: 2) { edges { node { ` + fields + ` RESOLVED } } } } } }`,
 		} {
 			document := `query($yes: Boolean!, $no: Boolean!) { a: __typename @skip(if: $yes) b: __typename @skip(if: $no) ` + list + ` getMessages2: getMessages(` +
-				ids(chat, alice) + `, first: 1) { ...Some } } fragment Some on Message { updatedAt text }`
+				graphqltest.IDs(chat, alice) + `, first: 1) { ...Some } } fragment Some on Message { updatedAt text }`
 			answers := map[bool]string{}
 			for _, byField := range []bool{false, true} {
 				field := map[bool]string{false: "", true: "sender { id }"}[byField]
 				body := `{"query": ` + strconv.Quote(strings.ReplaceAll(document, resolved, field)) + variables
-				got := a.send(t, http.MethodPost, map[string]string{"Content-Type": "application/json", "X-Tenant-Code": "acme"}, body)
+				got := a.Send(t, http.MethodPost, map[string]string{"Content-Type": "application/json", "X-Tenant-Code": "acme"}, body)
 				if len(got.Errors) > 0 {
 					t.Fatalf("%s: %+v", document, got.Errors)
 				}
@@ -69,9 +70,9 @@ func TestAListCostsLittleForEachRow(t *testing.T) {
 		w.Post(chat, alice, "hello")
 	}
 	queries := query.New(reader, projection.NewWatcher(reader.Versions, log), query.Settings{})
-	handler := graphql.NewHandler(t.Context(), queries, executable(queries), log, graphql.Settings{})
+	handler := graphql.NewHandler(t.Context(), queries, graphqltest.Executable(queries), log, graphql.Settings{})
 	cost := func(first int) float64 {
-		body := `{"query": ` + strconv.Quote(`{ getMessages(`+ids(chat, alice)+`, first: `+strconv.Itoa(first)+`) { id threadId userAccountId text createdAt updatedAt } }`) + `}`
+		body := `{"query": ` + strconv.Quote(`{ getMessages(`+graphqltest.IDs(chat, alice)+`, first: `+strconv.Itoa(first)+`) { id threadId userAccountId text createdAt updatedAt } }`) + `}`
 		return testing.AllocsPerRun(20, func() {
 			request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(body))
 			request.Header.Set("Content-Type", "application/json")

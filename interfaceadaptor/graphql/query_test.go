@@ -1,43 +1,28 @@
 package graphql_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"example.com/threads/domain/thread"
+	"example.com/threads/tests/graphqltest"
 	"example.com/threads/tests/readmodeltest"
 )
 
 const timeFormat = "2006-01-02T15:04:05.000000Z"
 
-// sameJSON compares JSON regardless of the order of names.
-func sameJSON(t *testing.T, got json.RawMessage, want string) {
-	t.Helper()
-	var a, b any
-	if err := json.Unmarshal(got, &a); err != nil {
-		t.Fatalf("got %s: %v", got, err)
-	}
-	if err := json.Unmarshal([]byte(want), &b); err != nil {
-		t.Fatalf("want %s: %v", want, err)
-	}
-	if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y {
-		t.Errorf("got\n%s\nwant\n%s", x, y)
-	}
-}
-
 func TestThreadsByCode(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		a, w, other := serve(t, db, settings{}), db.World(t, "acme"), db.World(t, "globex")
+		a, w, other := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "acme"), db.World(t, "globex")
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
 		chat, gone := w.CodedThread("Lunch", "THREAD-000001", alice), w.CodedThread("Gone", "THREAD-000002", alice)
 		foreign, former := other.CodedThread("Theirs", "THREAD-000001", alice), w.Thread("Old", alice)
 		w.Delete(gone)
 		find := func(tenant, code string, viewer thread.UserID) string {
-			got := a.ask(t, asked{tenant: tenant}, fmt.Sprintf(`{ getThreadByCode(code: %q, userAccountId: "%s") { id code } }`, code, viewer))
-			if code := got.code(); code != "" {
+			got := a.Ask(t, graphqltest.Asked{Tenant: tenant}, fmt.Sprintf(`{ getThreadByCode(code: %q, userAccountId: "%s") { id code } }`, code, viewer))
+			if code := got.Code(); code != "" {
 				return code
 			}
 			return string(got.Data)
@@ -61,7 +46,7 @@ func TestThreadsByCode(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", test.about, got, test.want)
 			}
 		}
-		if got := a.ask(t, asked{tenant: "acme"}, `{ getThread(`+ids(former, alice)+`) { code } }`); string(got.Data) != `{"getThread":{"code":null}}` {
+		if got := a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ getThread(`+graphqltest.IDs(former, alice)+`) { code } }`); string(got.Data) != `{"getThread":{"code":null}}` {
 			t.Errorf("a thread without a code: %s", got.Data)
 		}
 	})
@@ -69,7 +54,7 @@ func TestThreadsByCode(t *testing.T) {
 
 func TestTimesHaveMicrosecondsWhateverTheyEndIn(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		a, w := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "acme")
 		alice := readmodeltest.NewUser()
 		chat := w.Thread("Lunch", alice)
 		for micros, want := range map[int]string{
@@ -78,7 +63,7 @@ func TestTimesHaveMicrosecondsWhateverTheyEndIn(t *testing.T) {
 			if _, err := db.DB.ExecContext(t.Context(), "UPDATE threads SET created_at = ?", micros); err != nil {
 				t.Fatal(err)
 			}
-			got := a.ask(t, asked{tenant: "acme"}, `{ getThread(`+ids(chat, alice)+`) { createdAt } }`)
+			got := a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ getThread(`+graphqltest.IDs(chat, alice)+`) { createdAt } }`)
 			if data := string(got.Data); data != `{"getThread":{"createdAt":"`+want+`"}}` {
 				t.Errorf("got %s, want %s", data, want)
 			}
@@ -88,7 +73,7 @@ func TestTimesHaveMicrosecondsWhateverTheyEndIn(t *testing.T) {
 
 func TestEveryQueryAndField(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		a, w := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "acme")
 		alice, bob := readmodeltest.NewUser(), readmodeltest.NewUser()
 		chat := w.Thread("Lunch", alice)
 		created := w.Now().Format(timeFormat)
@@ -105,48 +90,48 @@ func TestEveryQueryAndField(t *testing.T) {
 		messageJSON := fmt.Sprintf(`{"id": "%s", "threadId": "%s", "userAccountId": "%s", "text": "hello", "createdAt": "%s", "updatedAt": "%s"}`,
 			hello, chat, bob, posted, posted)
 		for document, want := range map[string]string{
-			`{ getThread(` + ids(chat, alice) + `) { ` + fields + ` } }`:                                            `{"getThread": ` + threadJSON + `}`,
-			`{ getThreads(userAccountId: "` + bob.String() + `") { ` + fields + ` } }`:                              `{"getThreads": [` + threadJSON + `]}`,
-			`{ threads(userAccountId: "` + bob.String() + `") { edges { node { ` + fields + ` } } } }`:              `{"threads": {"edges": [{"node": ` + threadJSON + `}]}}`,
-			`{ getMember(` + ids(chat, bob) + `) { id threadId userAccountId role createdAt updatedAt } }`:          `{"getMember": ` + memberJSON + `}`,
-			`{ getMembers(` + ids(chat, alice) + `) { role } }`:                                                     `{"getMembers": [{"role": "ADMIN"}, {"role": "MEMBER"}]}`,
-			`{ getMessages(` + ids(chat, alice) + `) { id threadId userAccountId text createdAt updatedAt } }`:      `{"getMessages": [` + messageJSON + `]}`,
-			`{ getMessage(messageId: "` + hello.String() + `", userAccountId: "` + alice.String() + `") { text } }`: `{"getMessage": {"text": "hello"}}`,
-			`{ getThread(` + ids(chat, alice) + `) { members { edges { node { role } } pageInfo { hasNextPage hasPreviousPage } } } }`: `{"getThread":
+			`{ getThread(` + graphqltest.IDs(chat, alice) + `) { ` + fields + ` } }`:                                       `{"getThread": ` + threadJSON + `}`,
+			`{ getThreads(userAccountId: "` + bob.String() + `") { ` + fields + ` } }`:                                     `{"getThreads": [` + threadJSON + `]}`,
+			`{ threads(userAccountId: "` + bob.String() + `") { edges { node { ` + fields + ` } } } }`:                     `{"threads": {"edges": [{"node": ` + threadJSON + `}]}}`,
+			`{ getMember(` + graphqltest.IDs(chat, bob) + `) { id threadId userAccountId role createdAt updatedAt } }`:     `{"getMember": ` + memberJSON + `}`,
+			`{ getMembers(` + graphqltest.IDs(chat, alice) + `) { role } }`:                                                `{"getMembers": [{"role": "ADMIN"}, {"role": "MEMBER"}]}`,
+			`{ getMessages(` + graphqltest.IDs(chat, alice) + `) { id threadId userAccountId text createdAt updatedAt } }`: `{"getMessages": [` + messageJSON + `]}`,
+			`{ getMessage(messageId: "` + hello.String() + `", userAccountId: "` + alice.String() + `") { text } }`:        `{"getMessage": {"text": "hello"}}`,
+			`{ getThread(` + graphqltest.IDs(chat, alice) + `) { members { edges { node { role } } pageInfo { hasNextPage hasPreviousPage } } } }`: `{"getThread":
 				{"members": {"edges": [{"node": {"role": "ADMIN"}}, {"node": {"role": "MEMBER"}}], "pageInfo": {"hasNextPage": false, "hasPreviousPage": false}}}}`,
-			`{ getThread(` + ids(chat, alice) + `) { messages(last: 1) { edges { node { text } } } } }`: `{"getThread": {"messages": {"edges": [{"node": {"text": "hello"}}]}}}`,
+			`{ getThread(` + graphqltest.IDs(chat, alice) + `) { messages(last: 1) { edges { node { text } } } } }`: `{"getThread": {"messages": {"edges": [{"node": {"text": "hello"}}]}}}`,
 		} {
-			got := a.ask(t, asked{tenant: "acme"}, document)
+			got := a.Ask(t, graphqltest.Asked{Tenant: "acme"}, document)
 			if len(got.Errors) > 0 {
 				t.Errorf("%s: %+v", document, got.Errors)
 				continue
 			}
-			sameJSON(t, got.Data, want)
+			graphqltest.SameJSON(t, got.Data, want)
 		}
 		if _, err := time.Parse(time.RFC3339Nano, created); err != nil {
 			t.Errorf("%s is not RFC 3339", created)
 		}
 		// Ids are case-insensitive.
-		lower := a.ask(t, asked{tenant: "acme", variables: map[string]any{"id": strings.ToLower(chat.String()), "user": alice.String()}},
+		lower := a.Ask(t, graphqltest.Asked{Tenant: "acme", Variables: map[string]any{"id": strings.ToLower(chat.String()), "user": alice.String()}},
 			`query($id: ID!, $user: ID!) { getThread(threadId: $id, userAccountId: $user) { name } }`)
-		sameJSON(t, lower.Data, `{"getThread": {"name": "Lunch"}}`)
+		graphqltest.SameJSON(t, lower.Data, `{"getThread": {"name": "Lunch"}}`)
 	})
 }
 
 // everyQuery returns queries for everything that a viewer can name.
 func everyQuery(chat thread.ID, message thread.MessageID, user thread.UserID) map[string]string {
 	return map[string]string{
-		"getThread":   `{ getThread(` + ids(chat, user) + `) { id } }`,
-		"getMember":   `{ getMember(` + ids(chat, user) + `) { id } }`,
-		"getMembers":  `{ getMembers(` + ids(chat, user) + `) { id } }`,
-		"getMessages": `{ getMessages(` + ids(chat, user) + `) { id } }`,
+		"getThread":   `{ getThread(` + graphqltest.IDs(chat, user) + `) { id } }`,
+		"getMember":   `{ getMember(` + graphqltest.IDs(chat, user) + `) { id } }`,
+		"getMembers":  `{ getMembers(` + graphqltest.IDs(chat, user) + `) { id } }`,
+		"getMessages": `{ getMessages(` + graphqltest.IDs(chat, user) + `) { id } }`,
 		"getMessage":  `{ getMessage(messageId: "` + message.String() + `", userAccountId: "` + user.String() + `") { id } }`,
 	}
 }
 
 func TestWhatDoesNotExistForTheViewer(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		a, w := serve(t, db, settings{}), db.World(t, "acme")
+		a, w := graphqltest.Serve(t, db, graphqltest.Settings{}), db.World(t, "acme")
 		alice, bob, carol := readmodeltest.NewUser(), readmodeltest.NewUser(), readmodeltest.NewUser()
 		chat := w.Thread("chat", alice)
 		w.Add(chat, bob)
@@ -172,9 +157,9 @@ func TestWhatDoesNotExistForTheViewer(t *testing.T) {
 			"a deleted thread": {"acme", everyQuery(gone, goneMessage, alice), alice, 1, false},
 		} {
 			for query, document := range test.queries {
-				got := a.ask(t, asked{tenant: test.tenant}, document)
-				if want := map[bool]string{true: "", false: "NOT_FOUND"}[test.exist]; got.code() != want {
-					t.Errorf("%s, %s: %q, want %q: %+v", name, query, got.code(), want, got.Errors)
+				got := a.Ask(t, graphqltest.Asked{Tenant: test.tenant}, document)
+				if want := map[bool]string{true: "", false: "NOT_FOUND"}[test.exist]; got.Code() != want {
+					t.Errorf("%s, %s: %q, want %q: %+v", name, query, got.Code(), want, got.Errors)
 				}
 			}
 			var lists struct {
@@ -182,15 +167,15 @@ func TestWhatDoesNotExistForTheViewer(t *testing.T) {
 				Threads    struct{ Edges []struct{ Cursor string } }
 			}
 			user := test.user.String()
-			a.ask(t, asked{tenant: test.tenant}, `{ getThreads(userAccountId: "`+user+`") { name } threads(userAccountId: "`+user+`") { edges { cursor } } }`).into(t, &lists)
+			a.Ask(t, graphqltest.Asked{Tenant: test.tenant}, `{ getThreads(userAccountId: "`+user+`") { name } threads(userAccountId: "`+user+`") { edges { cursor } } }`).Into(t, &lists)
 			if len(lists.GetThreads) != test.sees || len(lists.Threads.Edges) != test.sees {
 				t.Errorf("%s sees %+v", name, lists)
 			}
 		}
 		unposted := w.Post(chat, alice, "oops")
 		w.Unpost(chat, unposted)
-		if got := a.ask(t, asked{tenant: "acme"}, everyQuery(chat, unposted, alice)["getMessage"]); got.code() != "NOT_FOUND" {
-			t.Errorf("a deleted message: %q", got.code())
+		if got := a.Ask(t, graphqltest.Asked{Tenant: "acme"}, everyQuery(chat, unposted, alice)["getMessage"]); got.Code() != "NOT_FOUND" {
+			t.Errorf("a deleted message: %q", got.Code())
 		}
 	})
 }

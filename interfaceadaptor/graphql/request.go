@@ -57,10 +57,6 @@ func wantsEvents(r *http.Request) bool {
 	return r.Method != http.MethodHead && negotiate(r.Header) == mediaEvents
 }
 
-func wantsWebsocket(r *http.Request) bool {
-	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
-}
-
 // paramsOf reads the operation in a request. The status is for a request without one.
 func paramsOf(w http.ResponseWriter, r *http.Request) (params *graphql.RawParams, status int, err error) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -80,7 +76,7 @@ func paramsOf(w http.ResponseWriter, r *http.Request) (params *graphql.RawParams
 		}
 		return nil, status, &ident.InvalidError{Field: "body", Reason: "must arrive completely and be 64 KiB at most"}
 	}
-	params, err = paramsFromJSON("body", body)
+	params, err = ParseOperation("body", body)
 	return params, http.StatusBadRequest, err
 }
 
@@ -109,9 +105,9 @@ func paramsFromURL(from *url.URL) (*graphql.RawParams, error) {
 	return params, readObjects(params, []byte(given.Get("variables")), []byte(given.Get("extensions")))
 }
 
-// paramsFromJSON reads an operation from a body or a payload; from names it in errors. A map keeps names that differ in
+// ParseOperation reads an operation from a body or a payload; from names it in errors. A map keeps names that differ in
 // case apart.
-func paramsFromJSON(from string, raw []byte) (*graphql.RawParams, error) {
+func ParseOperation(from string, raw []byte) (*graphql.RawParams, error) {
 	var members map[string]json.RawMessage
 	if !utf8.Valid(raw) || json.Unmarshal(raw, &members) != nil || members == nil {
 		return nil, &ident.InvalidError{Field: from, Reason: "must be one JSON object in UTF-8 and nothing else"}
@@ -173,20 +169,19 @@ func askerOf(ctx context.Context) asker {
 	return a
 }
 
-// admit determines who sends a request and whether queries are allowed. A WebSocket may say later who it is of, because
-// browsers can't set its headers: [socket.initialize].
-func (h *handler) admit(r *http.Request) (asker, error) {
+// As returns a context in which the principal asks.
+func As(ctx context.Context, principal admission.Principal) context.Context {
+	a := askerOf(ctx)
+	a.Principal = principal
+	return withAsker(ctx, a)
+}
+
+// admit determines who sends a request and whether queries are allowed.
+func (h *Handler) admit(r *http.Request, stage admission.Stage) (asker, error) {
 	a := asker{guard: admission.Of(r)}
-	tenant, err := tenantFrom(r.Header)
-	ask := admission.Ask{Rights: []admission.Right{admission.Read}, Tenant: tenant}
-	switch {
-	case wantsWebsocket(r):
-		ask.Stage = admission.Handshake
-	case wantsEvents(r):
-		ask.Stage = admission.Stream
-	}
-	a.canStream = ask.Stage != admission.Request
-	principal, refusal := a.guard.Enter(ask)
+	tenant, err := TenantOf(r.Header)
+	a.canStream = stage != admission.Request
+	principal, refusal := a.guard.Enter(admission.Ask{Stage: stage, Rights: []admission.Right{admission.Read}, Tenant: tenant})
 	if refusal != nil {
 		return a, refusal
 	}
@@ -199,9 +194,9 @@ func (h *handler) admit(r *http.Request) (asker, error) {
 
 var errTenant error = &ident.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -, and be sent once"}
 
-// tenantFrom reads the tenant from its header. A second header is an error, because a proxy may have checked only the
+// TenantOf reads the tenant from its header. A second header is an error, because a proxy may have checked only the
 // first.
-func tenantFrom(header http.Header) (es.Tenant, error) {
+func TenantOf(header http.Header) (es.Tenant, error) {
 	codes := header.Values(tenantHeader)
 	if len(codes) == 0 {
 		return "", nil
@@ -211,24 +206,6 @@ func tenantFrom(header http.Header) (es.Tenant, error) {
 		return "", errTenant
 	}
 	return tenant, nil
-}
-
-// tenantIn returns the tenant that the payload of connection_init names, or the header of the handshake.
-func tenantIn(payload map[string]any, handshake http.Header) (es.Tenant, error) {
-	header, err := tenantFrom(handshake)
-	named, ok := payload[tenantHeader]
-	if !ok || err != nil {
-		return header, err
-	}
-	code, isText := named.(string)
-	tenant, err := es.ParseTenant(code)
-	switch {
-	case err != nil:
-		err = errTenant
-	case !isText || header != "" && header != tenant:
-		err = &ident.InvalidError{Field: tenantHeader, Reason: "must be a string, and the same in the header and in connection_init"}
-	}
-	return tenant, err
 }
 
 // ViewerOf returns the viewer that an operation names, if the principal may act for it. The default is the principal's

@@ -46,6 +46,7 @@ var layers = map[string]struct {
 	"extras/publishing":       {imports: with(inner, "infrastructure")},
 	"extras/tasks":            {imports: with(inner, "extras/erasure", "interfaceadaptor")},
 	"extras/tenants":          {imports: with(inner, "infrastructure", "interfaceadaptor")},
+	"extras/websocket":        {imports: []string{"domain", "es", "infrastructure", "interfaceadaptor"}},
 
 	"docs":              {},
 	"infrastructure":    {imports: []string{"es"}},

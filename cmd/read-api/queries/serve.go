@@ -23,6 +23,7 @@ import (
 	"example.com/threads/extras/limits/documents" // extra:limits
 	"example.com/threads/extras/tasks"            // extra:tasks
 	"example.com/threads/extras/tenants"          // extra:tenants
+	"example.com/threads/extras/websocket"        // extra:websocket
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/graphql"
@@ -36,20 +37,20 @@ type Settings struct {
 	Address     string
 	WaitTimeout time.Duration
 	API         graphql.Settings
+	WebSocket   websocket.Settings // extra:websocket
 }
 
 // ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
 	return Settings{
-		Address: r.Address("READ_API_ADDR", ":28082", "address to listen on"),
+		WebSocket: websocket.ReadSettings(r), // extra:websocket
+		Address:   r.Address("READ_API_ADDR", ":28082", "address to listen on"),
 		WaitTimeout: r.Duration("READ_WAIT_TIMEOUT", 2*time.Second, time.Millisecond, 8*time.Second,
 			"how long a query waits for the versions of its Consistency-Token"),
 		API: graphql.Settings{
 			Limit: documents.ReadSettings(r), // extra:limits
 			ConnectionLimit: r.Int("LIVE_CONNECTION_LIMIT", 10_000, 1, 1_000_000,
-				"WebSockets and event streams open at once; one more is answered with 503"),
-			OperationLimit: r.Int("WEBSOCKET_OPERATION_LIMIT", 256, 1, 10_000,
-				"operations at once on one WebSocket; one more is refused"),
+				"event streams and WebSockets open at once; one more is answered with 503"),
 		},
 	}
 }
@@ -110,8 +111,11 @@ func Listen(
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	endpoint := graphql.NewHandler(streams, queries, generated.Executable(schema, resolver), parts.Log, s.API)
 	mux := chi.NewRouter()
-	mux.Handle("GET /graphql", endpoint)
-	mux.Handle("POST /graphql", endpoint)
+	mux.Group(func(mux chi.Router) {
+		mux.Use(s.WebSocket.Around(endpoint, parts.Log)) // extra:websocket
+		mux.Handle("GET /graphql", endpoint)
+		mux.Handle("POST /graphql", endpoint)
+	})
 	for path, file := range page {
 		mux.Handle("GET "+path, file)
 	}

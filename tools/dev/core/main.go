@@ -72,12 +72,16 @@ var parts = map[string]string{
 	"tests/architecture/prose_test.go":                    chat,
 	"tests/architecture/engine_test.go":                   chat,
 	"tests/chattest":                                      chat,
+	"tests/graphqltest":                                   chat,
 	"usecase/chat/accounts.go":                            chat,
 	"usecase/chat/leaveonclose.go":                        chat,
 	"usecase/chat/threads.go":                             chat,
 	"usecase/query/accounts.go":                           chat,
 	"usecase/query/threads.go":                            chat,
 }
+
+// needs are the extras that another one only works with, beside those that it imports.
+var needs = map[string][]string{"page": {"websocket"}}
 
 // core is what no extra has.
 const core = ""
@@ -144,7 +148,7 @@ func withNeeded(root string, extras []string) (kept []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		kept, extras = append(kept, name), append(extras, needed...)
+		kept, extras = append(kept, name), slices.Concat(extras, needed, needs[name])
 	}
 	slices.Sort(kept)
 	return kept, nil

@@ -1,10 +1,11 @@
-package graphql
+package websocket
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -12,102 +13,30 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
-	"github.com/99designs/gqlgen/graphql"
+	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/coder/websocket"
 
-	"example.com/threads/domain/ident"
 	"example.com/threads/interfaceadaptor/admission"
-)
-
-const subprotocol = "graphql-transport-ws"
-
-// The close codes of a WebSocket: those of graphql-transport-ws, and 1013 of RFC 6455.
-const (
-	closeTryAgainLater websocket.StatusCode = 1013
-	closeBadRequest    websocket.StatusCode = 4400
-	closeUnauthorized  websocket.StatusCode = 4401
-	closeForbidden     websocket.StatusCode = 4403
-	closeInitTimeout   websocket.StatusCode = 4408
-	closeDuplicate     websocket.StatusCode = 4409
-	closeTooManyInits  websocket.StatusCode = 4429
+	"example.com/threads/interfaceadaptor/graphql"
 )
 
 const (
-	maxCloseReason = 123 // bytes, by RFC 6455
-	maxUnanswered  = 2   // pings before a client counts as disconnected
+	maxCloseReason = 123              // bytes, by RFC 6455
+	maxUnanswered  = 2                // pings before a client counts as disconnected
+	writeTimeout   = 15 * time.Second // of a message
 )
-
-// serveWebsocket accepts WebSockets only from pages of this origin, because browsers send no preflight for them. A
-// middleware that trusts a page of another origin takes the header Origin away.
-func (h *handler) serveWebsocket(w http.ResponseWriter, r *http.Request) {
-	offered := strings.Split(strings.ReplaceAll(strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ","), " ", ""), ",")
-	if !slices.Contains(offered, subprotocol) {
-		h.refuse(w, r, http.StatusBadRequest, &ident.InvalidError{Field: "Sec-WebSocket-Protocol", Reason: "must name " + subprotocol})
-		return
-	}
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}})
-	if err != nil { // Accept has answered
-		h.log.DebugContext(r.Context(), "a WebSocket was refused", "error", err)
-		return
-	}
-	conn.SetReadLimit(maxBody)
-	s := &socket{handler: h, conn: conn, headers: r.Header, operations: map[string]*running{}}
-	s.ctx, s.cancel = context.WithCancel(r.Context())
-	s.serve()
-}
-
-// message is a message of graphql-transport-ws.
-type message struct {
-	ID      string          `json:"id,omitempty"`
-	Type    string          `json:"type"`
-	Payload json.RawMessage `json:"payload,omitempty"`
-}
-
-// readMessage parses a client's message. It leaves the payload of a subscribe unparsed, because an error in it is
-// reported under the operation's id.
-func readMessage(kind websocket.MessageType, raw []byte) (message, error) {
-	var m message
-	if kind != websocket.MessageText || !utf8.Valid(raw) || json.Unmarshal(raw, &m) != nil {
-		return m, errors.New("a message must be one JSON object, in a text frame")
-	}
-	switch m.Type {
-	case "subscribe", "complete":
-		if m.ID == "" {
-			return m, fmt.Errorf("%s must have an id, a string that is not empty", m.Type)
-		}
-	case "connection_init", "ping", "pong":
-		if _, err := readObject("payload", m.Payload); err != nil {
-			return m, fmt.Errorf("the payload of %s must be an object", m.Type)
-		}
-	default:
-		return m, fmt.Errorf("there is no message of type %q for clients to send", m.Type)
-	}
-	return m, nil
-}
-
-// encode writes the message as JSON. The payload is already JSON and may be large, so it is copied once.
-func (m message) encode() []byte {
-	payload := m.Payload
-	m.Payload = nil
-	head, err := json.Marshal(m)
-	switch {
-	case err != nil: // never: they are strings
-		panic(err)
-	case len(payload) == 0:
-		return head
-	}
-	return slices.Concat(head[:len(head)-1], []byte(`,"payload":`), payload, []byte(`}`))
-}
 
 // socket is a WebSocket with the protocol graphql-transport-ws. One goroutine reads it; each operation has a goroutine
 // of its own.
 type socket struct {
 	ctx          context.Context // ends with the connection, or earlier with the streams
 	cancel       context.CancelFunc
-	handler      *handler
+	endpoint     *graphql.Handler
+	settings     Settings
+	log          *slog.Logger
 	conn         *websocket.Conn
+	guard        admission.Guard
 	headers      http.Header  // of the handshake
 	acknowledged bool         // connection_init has arrived; only the reading goroutine uses it
 	unanswered   atomic.Int32 // pings
@@ -127,7 +56,7 @@ type running struct {
 // serve reads the connection until it ends. When serve returns, all its operations have ended.
 func (s *socket) serve() {
 	whenStreamsEnd := context.AfterFunc(s.ctx, func() { s.close(websocket.StatusGoingAway, "the server is stopping") })
-	tooLate := time.AfterFunc(s.handler.settings.InitTimeout, func() { s.close(closeInitTimeout, "Connection initialisation timeout") })
+	tooLate := time.AfterFunc(s.settings.InitTimeout, func() { s.close(closeInitTimeout, "Connection initialisation timeout") })
 	defer func() {
 		whenStreamsEnd()
 		tooLate.Stop()
@@ -139,7 +68,7 @@ func (s *socket) serve() {
 		// The end of a context would cut the connection without a close frame. Read closes it if a message is too long.
 		kind, raw, err := s.conn.Read(context.Background())
 		if err != nil {
-			s.handler.log.DebugContext(s.ctx, "a WebSocket ended", "error", err)
+			s.log.DebugContext(s.ctx, "a WebSocket ended", "error", err)
 			return
 		}
 		m, err := readMessage(kind, raw)
@@ -173,6 +102,12 @@ func (s *socket) close(code websocket.StatusCode, reason string) {
 	}
 }
 
+// closeFor closes the connection because of an error, whose code and text are the reason.
+func (s *socket) closeFor(code websocket.StatusCode, err error) {
+	shown := s.endpoint.Response(s.ctx, err).Errors[0]
+	s.close(code, fmt.Sprintf("%s: %s", shown.Extensions["code"], shown.Message))
+}
+
 // initialize handles connection_init. Its payload may contain tenant and token, because browsers can't set headers on a
 // WebSocket.
 func (s *socket) initialize(payload json.RawMessage) {
@@ -180,23 +115,23 @@ func (s *socket) initialize(payload json.RawMessage) {
 		s.close(closeTooManyInits, "Too many initialisation requests")
 		return
 	}
-	said, _ := readObject("payload", payload) // never fails: readMessage has checked the payload
-	a := askerOf(s.ctx)
-	tenant, err := tenantIn(said, s.headers)
+	said, _ := objectOf(payload) // never fails: readMessage has checked the payload
+	tenant, err := tenantOf(said, s.headers)
+	var principal admission.Principal
 	if err == nil {
-		a.Principal, err = a.guard.Enter(admission.Ask{
+		principal, err = s.guard.Enter(admission.Ask{
 			Stage: admission.Init, Rights: []admission.Right{admission.Read}, Tenant: tenant, Payload: said,
 		})
 	}
-	if refusal := (*admission.Refusal)(nil); errors.As(err, &refusal) {
-		denial := denials[refusal.Status]
-		s.close(denial.close, denial.code+": "+refusal.Detail)
-		return
-	} else if err != nil {
-		s.close(closeBadRequest, codeBadInput+": "+err.Error())
+	if err != nil {
+		code := closeBadRequest
+		if refusal := (*admission.Refusal)(nil); errors.As(err, &refusal) {
+			code = closeOf[refusal.Status]
+		}
+		s.closeFor(code, err)
 		return
 	}
-	s.ctx = withAsker(s.ctx, a)
+	s.ctx = graphql.As(s.ctx, principal)
 	s.acknowledged = true
 	s.send(message{Type: "connection_ack"})
 	s.goroutines.Go(s.keepAlive)
@@ -204,9 +139,9 @@ func (s *socket) initialize(payload json.RawMessage) {
 
 // keepAlive sends pings, and cuts the connection of a client that does not answer them or may not stay.
 func (s *socket) keepAlive() {
-	tick := time.NewTicker(s.handler.settings.KeepAlive)
+	tick := time.NewTicker(s.settings.KeepAlive)
 	defer tick.Stop()
-	staying, leave := askerOf(s.ctx).guard.Stay(s.ctx)
+	staying, leave := s.guard.Stay(s.ctx)
 	defer leave()
 	shutOut := staying.Done()
 	for {
@@ -241,7 +176,7 @@ func (s *socket) expire(cause error) {
 	for _, op := range operations {
 		<-op.ended
 	}
-	s.close(closeForbidden, codeUnauthenticated+": "+refusal.Detail)
+	s.closeFor(closeForbidden, refusal)
 }
 
 // subscribe starts an operation.
@@ -263,30 +198,30 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 		s.start(id, operation)
 		return
 	}
-	errs, _ := json.Marshal(refused.Errors) // never fails: they are from present
+	errs, _ := json.Marshal(refused.Errors) // never fails: they are texts
 	s.send(message{ID: id, Type: "error", Payload: errs})
 }
 
 // begin returns an operation that may run beside count others, or the answer of a refused one. Its id is free again.
-func (s *socket) begin(count int, payload json.RawMessage) (*graphql.OperationContext, *graphql.Response) {
+func (s *socket) begin(count int, payload json.RawMessage) (*gqlgen.OperationContext, *gqlgen.Response) {
 	var err error
-	if count >= s.handler.settings.OperationLimit {
-		err = &Refusal{codeTooManyOperations, fmt.Sprintf(
+	if count >= s.settings.OperationLimit {
+		err = &graphql.Refusal{Code: "TOO_MANY_OPERATIONS", Message: fmt.Sprintf(
 			"%d operations run on this connection, and more are not accepted; end one of them, or open another connection", count)}
 	} else {
-		err = askerOf(s.ctx).guard.Next(s.ctx)
+		err = s.guard.Next(s.ctx)
 	}
-	var params *graphql.RawParams
+	var params *gqlgen.RawParams
 	if err == nil {
-		params, err = paramsFromJSON("payload", payload)
+		params, err = graphql.ParseOperation("payload", payload)
 	}
 	if err != nil {
-		return nil, s.handler.response(s.ctx, err)
+		return nil, s.endpoint.Response(s.ctx, err)
 	}
-	return s.handler.begin(s.ctx, params)
+	return s.endpoint.Begin(s.ctx, params)
 }
 
-func (s *socket) start(id string, operation *graphql.OperationContext) {
+func (s *socket) start(id string, operation *gqlgen.OperationContext) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	op := &running{cancel: cancel, ended: make(chan struct{})}
 	s.mu.Lock()
@@ -295,8 +230,8 @@ func (s *socket) start(id string, operation *graphql.OperationContext) {
 	s.goroutines.Go(func() {
 		defer close(op.ended)
 		defer cancel()
-		s.handler.run(ctx, operation, func(answer *graphql.Response) bool {
-			encoded, release, whole := s.handler.encode(ctx, answer)
+		s.endpoint.Run(ctx, operation, func(answer *gqlgen.Response) bool {
+			encoded, release, whole := s.endpoint.Encode(ctx, answer)
 			defer release()
 			return s.sendOf(ctx, message{ID: id, Type: "next", Payload: encoded}) && whole
 		})
@@ -348,7 +283,7 @@ func (s *socket) write(m message) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	if err := s.conn.Write(ctx, websocket.MessageText, m.encode()); err != nil && !s.closing.Swap(true) {
-		s.handler.log.DebugContext(s.ctx, "a WebSocket broke", "error", err)
+		s.log.DebugContext(s.ctx, "a WebSocket broke", "error", err)
 		_ = s.conn.CloseNow()
 	}
 }

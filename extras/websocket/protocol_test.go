@@ -1,26 +1,29 @@
-package graphql_test
+// extra:chat
+
+package websocket_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
+	ws "github.com/coder/websocket"
 
 	"example.com/threads/es/estest/testenv"
+	"example.com/threads/extras/websocket"
 	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/tests/graphqltest"
 	"example.com/threads/tests/readmodeltest"
 )
 
 // TestWhatAWebSocketIsClosedFor sends what graphql-transport-ws forbids.
 func TestWhatAWebSocketIsClosedFor(t *testing.T) {
 	db := readmodeltest.SQLite(t)
-	a, w := serve(t, db, settings{}), db.World(t, "")
+	a, w := serve(t, db, websocket.Settings{}), db.World(t, "")
 	alice := readmodeltest.NewUser()
-	document, err := json.Marshal(follow(w.Thread("chat", alice), alice))
+	document, err := json.Marshal(graphqltest.Follow(w.Thread("chat", alice), alice))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +33,7 @@ func TestWhatAWebSocketIsClosedFor(t *testing.T) {
 	const init = `{"type": "connection_init"}`
 	for name, test := range map[string]struct {
 		sent   []string
-		code   websocket.StatusCode
+		code   ws.StatusCode
 		reason string
 	}{
 		"init with a number":      {[]string{`{"type": "connection_init", "payload": 5}`}, 4400, "object"},
@@ -57,37 +60,24 @@ func TestWhatAWebSocketIsClosedFor(t *testing.T) {
 	} {
 		s := dial(t, a, nil, notInitialized)
 		for _, text := range test.sent {
-			if err := s.conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+			if err := s.conn.Write(t.Context(), ws.MessageText, []byte(text)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		s.wantClose(t, name, test.code, test.reason)
 	}
 	binary := dial(t, a, nil, notInitialized)
-	if err := binary.conn.Write(t.Context(), websocket.MessageBinary, []byte(init)); err != nil {
+	if err := binary.conn.Write(t.Context(), ws.MessageBinary, []byte(init)); err != nil {
 		t.Fatal(err)
 	}
 	binary.wantClose(t, "a binary frame", 4400, "text frame")
-	wantNoConnections(t, a)
-}
-
-// wantNoConnections checks that the server has closed all its connections, except those that HTTP clients keep for
-// reuse.
-func wantNoConnections(t *testing.T, a *testAPI) {
-	t.Helper()
-	http.DefaultClient.CloseIdleConnections()
-	testenv.Eventually(t, streamPatience, func() error {
-		if open := a.connections.open.Load(); open != 0 {
-			return fmt.Errorf("%d connections are open", open)
-		}
-		return nil
-	})
+	graphqltest.WantNoConnections(t, a)
 }
 
 // TestAWebSocketLeavesNothingOpen has clients that disconnect without a close frame, at different moments.
 func TestAWebSocketLeavesNothingOpen(t *testing.T) {
 	db := readmodeltest.SQLite(t)
-	a, w := serve(t, db, settings{}), db.World(t, "")
+	a, w := serve(t, db, websocket.Settings{}), db.World(t, "")
 	alice := readmodeltest.NewUser()
 	chat := w.Thread("chat", alice)
 	for _, init := range []string{notInitialized, `5`, `[]`, `"x"`, `{"X-Tenant-Code": 7}`, `{}`, ``} {
@@ -97,16 +87,16 @@ func TestAWebSocketLeavesNothingOpen(t *testing.T) {
 		}
 	}
 	s := initialized(t, a)
-	s.subscribe(t, "1", follow(chat, alice))
-	takeThread(t, s)
+	s.subscribe(t, "1", graphqltest.Follow(chat, alice))
+	graphqltest.TakeThread(t, s)
 	if err := s.conn.CloseNow(); err != nil {
 		t.Error(err)
 	}
-	wantNoConnections(t, a)
+	graphqltest.WantNoConnections(t, a)
 }
 
 func TestAWebSocketHasToBeInitializedInTime(t *testing.T) {
-	a := serve(t, readmodeltest.SQLite(t), settings{Settings: graphql.Settings{InitTimeout: 300 * time.Millisecond}})
+	a := serve(t, readmodeltest.SQLite(t), websocket.Settings{InitTimeout: 300 * time.Millisecond})
 	in := initialized(t, a)
 	for _, active := range []bool{false, true} {
 		s := dial(t, a, nil, notInitialized)
@@ -123,7 +113,7 @@ func TestAWebSocketHasToBeInitializedInTime(t *testing.T) {
 }
 
 func TestPings(t *testing.T) {
-	a := serve(t, readmodeltest.SQLite(t), settings{})
+	a := serve(t, readmodeltest.SQLite(t), websocket.Settings{})
 	s := dial(t, a, nil, notInitialized)
 	for _, payload := range []string{``, `{"a":1}`, `null`} {
 		s.send(t, protocolMessage{Type: "ping", Payload: json.RawMessage(payload)})
@@ -142,7 +132,7 @@ func TestPings(t *testing.T) {
 }
 
 func TestAClientThatAnswersNoPingIsCutOff(t *testing.T) {
-	a := serve(t, readmodeltest.SQLite(t), settings{Settings: graphql.Settings{KeepAlive: 50 * time.Millisecond}})
+	a := serve(t, readmodeltest.SQLite(t), websocket.Settings{KeepAlive: 50 * time.Millisecond})
 	s := initialized(t, a)
 	pings := 0
 	for {
@@ -157,53 +147,53 @@ func TestAClientThatAnswersNoPingIsCutOff(t *testing.T) {
 	if pings != 2 {
 		t.Errorf("cut off after %d pings", pings)
 	}
-	wantNoConnections(t, a)
+	graphqltest.WantNoConnections(t, a)
 }
 
 // TestAnIdIsFreeAfterTheEnd reuses an id as soon as that is allowed, whichever side ended its operation.
 func TestAnIdIsFreeAfterTheEnd(t *testing.T) {
 	db := readmodeltest.SQLite(t)
-	a, w := serve(t, db, settings{}), db.World(t, "")
+	a, w := serve(t, db, websocket.Settings{}), db.World(t, "")
 	alice := readmodeltest.NewUser()
 	chat := w.Thread("chat", alice)
 	s := initialized(t, a)
 	s.send(t, protocolMessage{ID: "never was", Type: "complete"})
 	for range 50 {
-		s.subscribe(t, "1", follow(chat, alice))
-		takeThread(t, s)
+		s.subscribe(t, "1", graphqltest.Follow(chat, alice))
+		graphqltest.TakeThread(t, s)
 		s.send(t, protocolMessage{ID: "1", Type: "complete"}) // the server does not answer it
 		s.subscribe(t, "1", `{ __typename }`)
-		if event, got := s.take(t); event != eventNext || string(got.Data) != `{"__typename":"Query"}` {
+		if event, got := s.Take(t); event != graphqltest.EventNext || string(got.Data) != `{"__typename":"Query"}` {
 			t.Fatalf("%s %s", event, got.Data)
 		}
-		if event, _ := s.take(t); event != eventComplete {
+		if event, _ := s.Take(t); event != graphqltest.EventComplete {
 			t.Fatal(event)
 		}
 		s.subscribe(t, "1", `{`)
-		wantRefusal(t, s, "BAD_USER_INPUT")
+		transport.WantRefusal(t, s, "BAD_USER_INPUT")
 	}
 	s.wantQuiet(t)
 }
 
 func TestABadOperationBesideGoodOnes(t *testing.T) {
 	db := readmodeltest.SQLite(t)
-	a, w := serve(t, db, settings{}), db.World(t, "")
+	a, w := serve(t, db, websocket.Settings{}), db.World(t, "")
 	alice := readmodeltest.NewUser()
 	chat := w.Thread("first", alice)
 	s := initialized(t, a)
-	s.subscribe(t, "good", follow(chat, alice))
-	takeThread(t, s)
+	s.subscribe(t, "good", graphqltest.Follow(chat, alice))
+	graphqltest.TakeThread(t, s)
 	s.subscribe(t, "bad", `subscription { nothing }`)
-	wantRefusal(t, s, "BAD_USER_INPUT")
+	transport.WantRefusal(t, s, "BAD_USER_INPUT")
 	w.Rename(chat, "second")
-	if name, _ := takeThread(t, s); name != "second" {
+	if name, _ := graphqltest.TakeThread(t, s); name != "second" {
 		t.Errorf("the next event is %q", name)
 	}
 }
 
 func TestHowManyConnectionsThereAre(t *testing.T) {
 	db := readmodeltest.SQLite(t)
-	a, w := serve(t, db, settings{Settings: graphql.Settings{ConnectionLimit: 3}}), db.World(t, "")
+	a, w := graphqltest.Serve(t, db, graphqltest.Settings{Settings: graphql.Settings{ConnectionLimit: 3}, Around: websocket.Settings{}.Around}), db.World(t, "")
 	alice := readmodeltest.NewUser()
 	chat := w.Thread("chat", alice)
 	handshake := map[string]string{
@@ -212,27 +202,27 @@ func TestHowManyConnectionsThereAre(t *testing.T) {
 	}
 	refused := func(about string, header map[string]string, status int, code string) {
 		t.Helper()
-		got := a.send(t, http.MethodGet, header, "")
-		if got.status != status || got.code() != code {
-			t.Errorf("%s: %d %q, want %d %q", about, got.status, got.code(), status, code)
+		got := a.Send(t, http.MethodGet, header, "")
+		if got.Status != status || got.Code() != code {
+			t.Errorf("%s: %d %q, want %d %q", about, got.Status, got.Code(), status, code)
 		}
 	}
 	_, second := initialized(t, a), initialized(t, a)
-	takeThread(t, subscribeByEvents(t, a, asked{}, follow(chat, alice)))
+	graphqltest.TakeThread(t, graphqltest.SubscribeByEvents(t, a, graphqltest.Asked{}, graphqltest.Follow(chat, alice)))
 	refused("one WebSocket too many", handshake, http.StatusServiceUnavailable, "UNAVAILABLE")
-	got := a.send(t, http.MethodPost, map[string]string{"Content-Type": "application/json", "Accept": "text/event-stream"}, `{"query": "{ __typename }"}`)
-	if got.status != http.StatusServiceUnavailable || got.code() != "UNAVAILABLE" {
-		t.Errorf("one event stream too many: %d %q", got.status, got.code())
+	got := a.Send(t, http.MethodPost, map[string]string{"Content-Type": "application/json", "Accept": "text/event-stream"}, `{"query": "{ __typename }"}`)
+	if got.Status != http.StatusServiceUnavailable || got.Code() != "UNAVAILABLE" {
+		t.Errorf("one event stream too many: %d %q", got.Status, got.Code())
 	}
-	if got := a.ask(t, asked{}, `{ __typename }`); got.status != http.StatusOK {
-		t.Errorf("a query: %d", got.status)
+	if got := a.Ask(t, graphqltest.Asked{}, `{ __typename }`); got.Status != http.StatusOK {
+		t.Errorf("a query: %d", got.Status)
 	}
 	// A closed connection makes room for another one.
-	if err := second.conn.Close(websocket.StatusNormalClosure, ""); err != nil {
+	if err := second.conn.Close(ws.StatusNormalClosure, ""); err != nil {
 		t.Error(err)
 	}
-	testenv.Eventually(t, streamPatience, func() error {
-		conn, response, err := websocket.Dial(t.Context(), a.url, &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
+	testenv.Eventually(t, graphqltest.Patience, func() error {
+		conn, response, err := ws.Dial(t.Context(), a.URL, &ws.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
 		if err != nil {
 			_ = response.Body.Close()
 			return err

@@ -1,0 +1,91 @@
+// Package websocket serves GraphQL over WebSockets with the protocol graphql-transport-ws, beside the transports of
+// interfaceadaptor/graphql. One connection carries many operations.
+package websocket
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"example.com/threads/domain/ident"
+	"example.com/threads/es"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/interfaceadaptor/admission"
+	"example.com/threads/interfaceadaptor/graphql"
+)
+
+const (
+	subprotocol  = "graphql-transport-ws"
+	tenantHeader = "X-Tenant-Code"
+)
+
+// Settings are set by operators. A zero field takes its default.
+type Settings struct {
+	KeepAlive      time.Duration // between two pings: 15 s
+	InitTimeout    time.Duration // limit from opening a connection to its connection_init: 10 s
+	OperationLimit int           // concurrent operations of a connection: 256
+}
+
+// ReadSettings reads them from the environment.
+func ReadSettings(r *config.Reader) Settings {
+	return Settings{OperationLimit: r.Group("WebSockets (extras/websocket)").Int("WEBSOCKET_OPERATION_LIMIT", 256, 1, 10_000,
+		"operations at once on one WebSocket; one more is refused")}
+}
+
+// Around returns the middleware that serves WebSockets by the steps of endpoint, and passes other requests on.
+func (s Settings) Around(endpoint *graphql.Handler, log *slog.Logger) func(http.Handler) http.Handler {
+	s.KeepAlive = cmp.Or(s.KeepAlive, 15*time.Second)
+	s.InitTimeout = cmp.Or(s.InitTimeout, 10*time.Second)
+	s.OperationLimit = cmp.Or(s.OperationLimit, 256)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+				next.ServeHTTP(w, r)
+				return
+			}
+			endpoint.Admitted(w, r, admission.Handshake, func(r *http.Request) { s.accept(w, r, endpoint, log) })
+		})
+	}
+}
+
+// accept accepts WebSockets only from pages of this origin, because browsers send no preflight for them. A middleware
+// that trusts a page of another origin takes the header Origin away.
+func (s Settings) accept(w http.ResponseWriter, r *http.Request, endpoint *graphql.Handler, log *slog.Logger) {
+	offered := strings.Split(strings.ReplaceAll(strings.Join(r.Header.Values("Sec-WebSocket-Protocol"), ","), " ", ""), ",")
+	if !slices.Contains(offered, subprotocol) {
+		endpoint.Refuse(w, r, http.StatusBadRequest, &ident.InvalidError{Field: "Sec-WebSocket-Protocol", Reason: "must name " + subprotocol})
+		return
+	}
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}})
+	if err != nil { // Accept has answered
+		log.DebugContext(r.Context(), "a WebSocket was refused", "error", err)
+		return
+	}
+	conn.SetReadLimit(maxMessage)
+	socket := &socket{
+		endpoint: endpoint, settings: s, log: log, conn: conn, guard: admission.Of(r), headers: r.Header, operations: map[string]*running{},
+	}
+	socket.ctx, socket.cancel = context.WithCancel(r.Context())
+	socket.serve()
+}
+
+// tenantOf returns the tenant that the payload of connection_init names, or the header of the handshake.
+func tenantOf(payload map[string]any, handshake http.Header) (es.Tenant, error) {
+	header, err := graphql.TenantOf(handshake)
+	named, ok := payload[tenantHeader]
+	if !ok || err != nil {
+		return header, err
+	}
+	code, isText := named.(string)
+	tenant, err := es.ParseTenant(code)
+	if err != nil || !isText || header != "" && header != tenant {
+		return "", &ident.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -, and the same in the header and in connection_init"}
+	}
+	return tenant, nil
+}
