@@ -11,6 +11,12 @@
 again=
 for word; do [[ $word == -test.run=* ]] && again=yes; done
 
+# The slowest packages come first, so that none of them runs alone at the end.
+slow=()
+for folder in ./tests/e2e ./cmd/standalone ./interfaceadaptor/readmodel/chatrows ./cmd/read-model-updater; do
+	[[ -d $folder ]] && slow+=("$folder")
+done
+
 flags=() root=() es=() dev=()
 for word; do
 	case $word in
@@ -18,7 +24,7 @@ for word; do
 	example.com/threads/es | example.com/threads/es/*) es+=("$word") ;;
 	example.com/threads/tools/dev/*) dev+=("$word") ;;
 	example.com/threads/*) root+=("$word") ;;
-	./...) root+=(./...) es+=(./...) dev+=(./...) ;;
+	./...) root+=("${slow[@]}" ./...) es+=(./...) dev+=(./...) ;;
 	./es | ./es/*) es+=(".${word#./es}") ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;
 	./*) root+=("$word") ;;
