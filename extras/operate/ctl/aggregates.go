@@ -53,14 +53,6 @@ func (a *aggregates) have(id es.AggregateID) bool {
 	return a.Tenant == nil || id.Tenant.String() == *a.Tenant
 }
 
-// whose names an aggregate for people.
-func whose(id es.AggregateID) string {
-	if id.Tenant == "" {
-		return id.String()
-	}
-	return id.String() + " of tenant " + id.Tenant.String()
-}
-
 // commandLine returns a command about an aggregate, quoted, with more flags.
 func commandLine(words string, id es.AggregateID, more ...string) string {
 	line := words + " " + id.String()

@@ -38,35 +38,21 @@ func parked(l projection.DeadLetter) stuck {
 	return stuck{
 		of: l.Projection, target: l.Key, seqNr: l.SeqNr, shown: operate.LetterOf(l),
 		text: fmt.Sprintf("%s is parked on event %d in the projection %s since %s\n%s",
-			whose(l.Key), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), attempts(l.Reason, l.Attempts, l.RetryAt)),
+			operate.Name(l.Key), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), attempts(l.Reason, l.Attempts, l.RetryAt)),
 	}
 }
 
 // shownCommand is a failing command of a process for programs.
 type shownCommand struct {
-	Process       string    `json:"process"`
-	Tenant        string    `json:"tenant"`
-	AID           string    `json:"aid"` // the command's aggregate
-	Command       string    `json:"command"`
-	EventID       string    `json:"event_id"`
-	Executor      string    `json:"executor_id"`
-	CausationID   string    `json:"causation_id"`
-	CorrelationID string    `json:"correlation_id"`
-	Reason        string    `json:"reason"`
-	Attempts      int       `json:"attempts"`
-	FailingSince  time.Time `json:"failing_since"`
-	RetryAt       time.Time `json:"retry_at"`
+	operate.Named // the command's aggregate
+	process.Pending
 }
 
 func failing(p process.Pending) stuck {
 	return stuck{
-		of: p.Process, target: p.Target, event: p.EventID,
-		shown: shownCommand{
-			p.Process, p.Target.Tenant.String(), p.Target.String(), p.Name, p.EventID, p.Executor, p.CausationID, p.CorrelationID,
-			p.Reason, p.Attempts, p.FailingSince, p.DueAt,
-		},
+		of: p.Process, target: p.Target, event: p.EventID, shown: shownCommand{operate.Name(p.Target), p},
 		text: fmt.Sprintf("%s: the command %s of the process %s has failed since %s\n%s  event     %s\n  executor  %s\n",
-			whose(p.Target), p.Name, p.Process, p.FailingSince.Format(time.RFC3339), attempts(p.Reason, p.Attempts, p.DueAt), p.EventID, p.Executor),
+			operate.Name(p.Target), p.Name, p.Process, p.FailingSince.Format(time.RFC3339), attempts(p.Reason, p.Attempts, p.DueAt), p.EventID, p.Executor),
 	}
 }
 
@@ -138,9 +124,8 @@ func (cmd *listLetters) Run(ctx context.Context, c *call) error {
 
 // shownSkip is a skipped event of a projection for people and programs, or a skipped command of a process.
 type shownSkip struct {
+	operate.Named
 	Projection string    `json:"projection"`
-	Tenant     string    `json:"tenant"`
-	AID        string    `json:"aid"`
 	SeqNr      uint64    `json:"seq_nr,omitempty"`  // of an event
 	Command    string    `json:"command,omitempty"` // the name of one
 	EventID    string    `json:"event_id"`
@@ -161,9 +146,9 @@ func (c *call) listSkips(ctx context.Context) error {
 	}
 	shown, text := []shownSkip{}, strings.Builder{}
 	add := func(id es.AggregateID, what string, s shownSkip) {
-		s.Tenant, s.AID = id.Tenant.String(), id.String()
+		s.Named = operate.Name(id)
 		shown = append(shown, s)
-		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n", whose(id), what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
+		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n", s.Named, what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
 	}
 	for _, s := range events {
 		add(s.Key, fmt.Sprintf("event %d was left out of the projection", s.SeqNr),

@@ -11,6 +11,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/journalcheck"
+	"example.com/threads/extras/operate"
 )
 
 type check struct {
@@ -71,7 +72,7 @@ func (c *call) checker() *journalcheck.Checker { return journalcheck.New(c.store
 // textOf returns a finding as text.
 func textOf(id es.AggregateID, f journalcheck.Finding) string {
 	return fmt.Sprintf("%s: %s (%s)\n  expected  %s\n  found     %s\n  next      %s\n",
-		whose(id), f.What, f.Kind, f.Expected, f.Found, f.Next)
+		operate.Name(id), f.What, f.Kind, f.Expected, f.Found, f.Next)
 }
 
 type repair struct {
@@ -126,22 +127,10 @@ a thread or an account.`
 
 // shown is an aggregate as it is stored.
 type shown struct {
-	Tenant    es.Tenant       `json:"tenant"`
-	AID       string          `json:"aid"`
-	Head      *shownHead      `json:"head"` // null: there is none
-	Snapshots []shownSnapshot `json:"snapshots"`
-	Events    []shownEvent    `json:"events"`
-}
-
-type shownHead struct {
-	Version         uint64     `json:"version"`
-	SnapshotVersion uint64     `json:"snapshot_version"`
-	Faults          []es.Fault `json:"faults,omitempty"`
-}
-
-type shownSnapshot struct {
-	Version uint64 `json:"version"`
-	Broken  string `json:"broken,omitempty"`
+	operate.Named
+	Head      *es.StoredHead      `json:"head"` // null: there is none
+	Snapshots []es.StoredSnapshot `json:"snapshots"`
+	Events    []shownEvent        `json:"events"`
 }
 
 // shownEvent is an entry for people. Of a payload that is no JSON, Unreadable has the text.
@@ -157,19 +146,19 @@ type shownEvent struct {
 
 // Run prints one JSON object, also without --json.
 func (cmd *show) Run(ctx context.Context, c *call) error {
-	out := shown{Tenant: cmd.id.Tenant, AID: cmd.id.String(), Snapshots: []shownSnapshot{}}
+	out := shown{Named: operate.Name(cmd.id), Snapshots: []es.StoredSnapshot{}}
 	head, err := c.store.Gateway.StoredHead(ctx, cmd.id)
 	if err != nil {
 		return err
 	}
 	if head.Exists {
-		out.Head = &shownHead{head.Version, head.SnapshotVersion, head.Faults}
+		out.Head = &head
 	}
 	for stored, err := range c.store.Gateway.StoredSnapshots(ctx, cmd.id) {
 		if err != nil {
 			return err
 		}
-		out.Snapshots = append(out.Snapshots, shownSnapshot{stored.Version, stored.Broken})
+		out.Snapshots = append(out.Snapshots, stored)
 	}
 	if out.Events, err = cmd.events(ctx, c); err != nil {
 		return err

@@ -114,14 +114,14 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 		v.differences += len(found.Differences) + found.More
 	}
 	for i, d := range found.Differences {
-		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", whose(key), d.Row, d.What, d.Expected, d.Found)
+		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", operate.Name(key), d.Row, d.What, d.Expected, d.Found)
 		if i == len(found.Differences)-1 {
 			if found.More > 0 {
-				text += fmt.Sprintf("%s: and %d differences more\n", whose(key), found.More)
+				text += fmt.Sprintf("%s: and %d differences more\n", operate.Name(key), found.More)
 			}
 			text += fmt.Sprintf("  next      %s\n", next(key, repaired))
 		}
-		if err := v.add(operate.DifferenceOf(key, d, repaired), text); err != nil {
+		if err := v.add(operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired}, text); err != nil {
 			return err
 		}
 	}

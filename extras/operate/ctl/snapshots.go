@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"example.com/threads/es"
+	"example.com/threads/extras/operate"
 )
 
 type due struct {
@@ -28,17 +29,15 @@ programs.`
 
 // dueSnapshot is an aggregate whose snapshot is due, or was written.
 type dueSnapshot struct {
-	Tenant          string `json:"tenant"`
-	AID             string `json:"aid"`
-	Version         uint64 `json:"version"`
-	SnapshotVersion uint64 `json:"snapshot_version"`
-	Error           string `json:"error,omitempty"` // why writing failed
+	operate.Named
+	es.Head
+	Error string `json:"error,omitempty"` // why writing failed
 }
 
 // addDue reports an aggregate: why writing failed, if it did, and a text.
 func (c *call) addDue(head es.AggregateHead, failure, format string, args ...any) error {
-	due := dueSnapshot{head.ID.Tenant.String(), head.ID.String(), head.Version, head.SnapshotVersion, failure}
-	return c.add(due, whose(head.ID)+fmt.Sprintf(format, args...)+"\n")
+	due := dueSnapshot{operate.Name(head.ID), head.Head, failure}
+	return c.add(due, due.Named.String()+fmt.Sprintf(format, args...)+"\n")
 }
 
 // eachDue calls do for the aggregate that is named, or for those of known types that are more than SNAPSHOT_EVERY events

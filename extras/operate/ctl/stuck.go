@@ -50,9 +50,9 @@ func (q queue) only(ctx context.Context, c *call, of aggregates) (stuck, error) 
 		return found[0], nil
 	case q.Event != "":
 		return stuck{}, fmt.Errorf("no command of the process %s for %s that follows from the event %q fails; `dead-letters list` tells what does",
-			q.Projection, whose(of.id), q.Event)
+			q.Projection, operate.Name(of.id), q.Event)
 	}
-	return stuck{}, fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", whose(of.id), q.Projection)
+	return stuck{}, fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", operate.Name(of.id), q.Projection)
 }
 
 type showLetter struct {
