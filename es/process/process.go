@@ -31,8 +31,8 @@ type Command struct {
 	EventID       string         `json:"event_id" db:"event_id"`             // of the event that the process reacts to
 	Name          string         `json:"command" db:"name"`                  // which command it is: [Send] knows
 	Executor      string         `json:"executor_id" db:"executor_id"`       // who sends it: the ULID of a user account
-	CausationID   string         `json:"causation_id" db:"causation_id"`     // of the event that causes the command, or one before it
-	CorrelationID string         `json:"correlation_id" db:"correlation_id"` // of the event that causes the command
+	CausationID   string         `json:"causation_id" db:"causation_id"`     // of the causing event, or one before it
+	CorrelationID string         `json:"correlation_id" db:"correlation_id"` // of the causing event
 }
 
 // Send sends a command and returns when it is decided. A rejection because there is nothing left to do counts as a

@@ -127,7 +127,9 @@ func (l *login) open(w http.ResponseWriter, r *http.Request, found *session) {
 }
 
 // toIssuer returns the context of requests to the issuer. The client limits the time of each, answer included.
-func (l *login) toIssuer(ctx context.Context) context.Context { return oidc.ClientContext(ctx, l.client) }
+func (l *login) toIssuer(ctx context.Context) context.Context {
+	return oidc.ClientContext(ctx, l.client)
+}
 
 // exchange exchanges the code of a login for the session.
 func (l *login) exchange(ctx context.Context, code string, begun attempt) (*session, error) {

@@ -14,8 +14,8 @@ type due struct {
 }
 
 func (due) Help() string {
-	return `Lists the aggregates whose version is more than SNAPSHOT_EVERY ahead of their latest snapshot. Nothing is wrong with them:
-loading them takes longer. On DynamoDB it reads the whole snapshot table.`
+	return `Lists the aggregates whose version is more than SNAPSHOT_EVERY ahead of their latest snapshot. Nothing is
+wrong with them: loading them takes longer. On DynamoDB it reads the whole snapshot table.`
 }
 
 type take struct {
@@ -37,11 +37,11 @@ type dueSnapshot struct {
 // addDue reports an aggregate: why writing failed, if it did, and a text.
 func (c *call) addDue(head es.AggregateHead, failure, format string, args ...any) error {
 	due := dueSnapshot{operate.Name(head.ID), head.Head, failure}
-	return c.add(due, due.Named.String()+fmt.Sprintf(format, args...)+"\n")
+	return c.add(due, due.String()+fmt.Sprintf(format, args...)+"\n")
 }
 
-// eachDue calls do for the aggregate that is named, or for those of known types that are more than SNAPSHOT_EVERY events
-// ahead of their snapshot. `journal check` reports wrong heads.
+// eachDue calls do for the aggregate that is named, or for those of known types that are more than SNAPSHOT_EVERY
+// events ahead of their snapshot. `journal check` reports wrong heads.
 func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggregate, es.AggregateHead) error) error {
 	if of.id != (es.AggregateID{}) {
 		return c.named(ctx, of.id, do)

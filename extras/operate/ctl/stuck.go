@@ -30,7 +30,7 @@ func (q queue) stores(c *call) (*rowstore.Store, *process.Outbox, error) {
 	return store, process.New(c.db, store, q.Projection, c.log), err
 }
 
-// find reads those that a call selects. An aggregate that is named must be among them.
+// find reads those that a call selects.
 func (q queue) find(ctx context.Context, c *call, of aggregates) ([]stuck, error) {
 	found, err := c.stuck(ctx)
 	isNamed := of.id != es.AggregateID{}
