@@ -107,8 +107,8 @@ type Store interface {
 // Head is an aggregate's optimistic lock and its pointer to the latest snapshot. The zero Head is that of an aggregate
 // that does not exist.
 type Head struct {
-	Version         uint64 // number of the last entry
-	SnapshotVersion uint64 // version of the latest complete snapshot; 0: there is none
+	Version         uint64 `json:"version"`          // number of the last entry
+	SnapshotVersion uint64 `json:"snapshot_version"` // version of the latest complete snapshot; 0: there is none
 }
 
 // Check returns an error when the snapshot's version is 0 or beyond the journal.
@@ -313,8 +313,8 @@ type StoredAggregate struct {
 // StoredHead is a head as stored. Unreadable parts are zero, and described in Faults.
 type StoredHead struct {
 	Head
-	Exists bool
-	Faults []Fault
+	Exists bool    `json:"-"`
+	Faults []Fault `json:"faults,omitempty"`
 }
 
 // Equal reports whether both are the same, including their faults.
@@ -333,9 +333,9 @@ type StoredEntry struct {
 
 // StoredSnapshot is a snapshot as it is stored.
 type StoredSnapshot struct {
-	Version uint64
-	Broken  string // why it is unusable; empty: it is intact
-	Payload []byte // of an intact one
+	Version uint64 `json:"version"`
+	Broken  string `json:"broken,omitempty"` // why it is unusable; empty: it is intact
+	Payload []byte `json:"-"`                // of an intact one
 	// Unlisted: an earlier writer's, which is not in the index. The head need not point to it.
-	Unlisted bool
+	Unlisted bool `json:"-"`
 }

@@ -27,12 +27,12 @@ import (
 // Command is one command for one aggregate, caused by an event.
 type Command struct {
 	// Target is the aggregate that the command is for.
-	Target        es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"`
-	EventID       string         `db:"event_id"`       // of the event that the process reacts to
-	Name          string         `db:"name"`           // which command it is: [Send] knows
-	Executor      string         `db:"executor_id"`    // who sends it: the ULID of a user account
-	CausationID   string         `db:"causation_id"`   // of the event that causes the command, or one before it
-	CorrelationID string         `db:"correlation_id"` // of the event that causes the command
+	Target        es.AggregateID `json:"-" db:"tenant_code,aggregate_type,aggregate_id"`
+	EventID       string         `json:"event_id" db:"event_id"`             // of the event that the process reacts to
+	Name          string         `json:"command" db:"name"`                  // which command it is: [Send] knows
+	Executor      string         `json:"executor_id" db:"executor_id"`       // who sends it: the ULID of a user account
+	CausationID   string         `json:"causation_id" db:"causation_id"`     // of the causing event, or one before it
+	CorrelationID string         `json:"correlation_id" db:"correlation_id"` // of the causing event
 }
 
 // Send sends a command and returns when it is decided. A rejection because there is nothing left to do counts as a
@@ -41,12 +41,12 @@ type Send func(ctx context.Context, caller es.Caller, idempotencyKey string, com
 
 // Pending is a command in the outbox.
 type Pending struct {
-	Process string `db:"process"` // that sends it
+	Process string `json:"process" db:"process"` // that sends it
 	Command
-	Attempts     int       `db:"attempts"`      // failed attempts
-	Reason       string    `db:"reason"`        // of the last failure; empty without one
-	DueAt        time.Time `db:"due_at"`        // when it is sent next
-	FailingSince time.Time `db:"failing_since"` // the first failure; undefined without one
+	Attempts     int       `json:"attempts" db:"attempts"`           // failed attempts
+	Reason       string    `json:"reason" db:"reason"`               // of the last failure; empty without one
+	DueAt        time.Time `json:"retry_at" db:"due_at"`             // when it is sent next
+	FailingSince time.Time `json:"failing_since" db:"failing_since"` // the first failure; undefined without one
 }
 
 // Outbox keeps and sends the commands of one process until they are decided, on MySQL, MariaDB and SQLite, beside the

@@ -154,15 +154,15 @@ func (p Position) moved(key es.AggregateID, version uint64, at time.Time) Change
 
 // DeadLetter describes a parked aggregate: its rows do not change until the event SeqNr can be projected.
 type DeadLetter struct {
-	Projection string         // only where those of several are listed
-	Key        es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"`
-	SeqNr      uint64         `db:"seq_nr"`
-	EventID    string         `db:"event_id"` // empty if it could not be read
-	Payload    []byte         `db:"payload"`  // as stored in the journal; empty if it could be decoded
-	Reason     string         `db:"reason"`
-	Attempts   int            `db:"attempts"` // for this event
-	ParkedAt   time.Time      `db:"parked_at"`
-	RetryAt    time.Time      `db:"retry_at"`
+	Projection string         `json:"projection"` // only where those of several are listed
+	Key        es.AggregateID `json:"-" db:"tenant_code,aggregate_type,aggregate_id"`
+	SeqNr      uint64         `json:"seq_nr" db:"seq_nr"`
+	EventID    string         `json:"event_id" db:"event_id"` // empty if it could not be read
+	Payload    []byte         `json:"-" db:"payload"`         // as stored in the journal; empty if it could be decoded
+	Reason     string         `json:"reason" db:"reason"`
+	Attempts   int            `json:"attempts" db:"attempts"` // for this event
+	ParkedAt   time.Time      `json:"parked_at" db:"parked_at"`
+	RetryAt    time.Time      `json:"retry_at" db:"retry_at"`
 }
 
 // Changes is what a transaction writes to the [Store], beside rows.

@@ -34,11 +34,11 @@ type Shadow interface {
 
 // Difference is a row, or part of one, that differs from the journal.
 type Difference struct {
-	Key      es.AggregateID
-	Row      string // such as a table and an id
-	What     string // what differs
-	Expected string
-	Found    string
+	Key      es.AggregateID `json:"-"`
+	Row      string         `json:"row"`  // such as a table and an id
+	What     string         `json:"what"` // what differs
+	Expected string         `json:"expected"`
+	Found    string         `json:"found"`
 }
 
 // Verified is the result of [Projector.Verify] for an aggregate.

@@ -109,9 +109,7 @@ func (l *login) finish(w http.ResponseWriter, r *http.Request) {
 		l.fail(w, r, http.StatusForbidden, "the issuer has refused the login", errors.New(r.FormValue("error")))
 		return
 	}
-	ctx, cancel := l.toIssuer(r.Context())
-	defer cancel()
-	found, err := l.exchange(ctx, r.FormValue("code"), begun)
+	found, err := l.exchange(l.toIssuer(r.Context()), r.FormValue("code"), begun)
 	if err != nil {
 		l.fail(w, r, http.StatusForbidden, "the issuer's answer can't be used; the log says why", err)
 		return
@@ -128,9 +126,9 @@ func (l *login) open(w http.ResponseWriter, r *http.Request, found *session) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// toIssuer returns the context of requests to the issuer: they are limited in time, also while their answer is read.
-func (l *login) toIssuer(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(oidc.ClientContext(ctx, l.client), issuerWithin)
+// toIssuer returns the context of requests to the issuer. The client limits the time of each, answer included.
+func (l *login) toIssuer(ctx context.Context) context.Context {
+	return oidc.ClientContext(ctx, l.client)
 }
 
 // exchange exchanges the code of a login for the session.
@@ -165,9 +163,7 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 
 // renew returns the next token of an account.
 func (l *login) renew(config *oauth2.Config, last *oauth2.Token, account string) (*oauth2.Token, error) {
-	ctx, cancel := l.toIssuer(l.stopping)
-	defer cancel()
-	renewed := new(session)
+	ctx, renewed := l.toIssuer(l.stopping), new(session)
 	next, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: last.RefreshToken}).Token()
 	if err == nil {
 		renewed, err = l.sessionOf(ctx, next, "")
@@ -197,10 +193,8 @@ func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string)
 func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
 	provider := l.provider.Load()
 	if provider == nil {
-		ctx, cancel := l.toIssuer(ctx)
-		defer cancel()
 		var err error
-		if provider, err = oidc.NewProvider(ctx, l.access.Settings.Issuer); err != nil {
+		if provider, err = oidc.NewProvider(l.toIssuer(ctx), l.access.Settings.Issuer); err != nil {
 			return nil, nil, err
 		}
 		l.provider.Store(provider)
@@ -218,8 +212,7 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 		l.fail(w, r, http.StatusNotFound, "there is no such user of the issuer for development, or no such issuer", nil)
 		return
 	}
-	ctx, cancel := l.toIssuer(r.Context())
-	defer cancel()
+	ctx := l.toIssuer(r.Context())
 	client := clientcredentials.Config{TokenURL: l.access.Settings.Issuer + "/token", AuthStyle: oauth2.AuthStyleInParams, EndpointParams: url.Values{"user": {user}}}
 	token, err := client.Token(ctx)
 	var found *session

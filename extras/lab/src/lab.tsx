@@ -191,14 +191,16 @@ const experiments: Experiment[] = [
           const before = await figure('commands_conflicts_total');
           const pane = page.pane();
           const executor = page.withToken ? {} : { executor_id: pane?.viewer.id };
-          const beside = ask<{ versions: number[]; failures: string[] }>(page, '/lab/second-writer', { thread_id: pane?.selected, ...executor });
+          const write = (i: number): Promise<{ version: number }> =>
+            ask(page, '/lab/second-writer', { thread_id: pane?.selected, text: `from the second writer: ${i + 1}`, ...executor });
+          const beside = Promise.allSettled(Array.from({ length: 10 }, (_, i) => write(i)));
           const own = await Promise.all(Array.from({ length: 10 }, (_, i) => page.post(`from this page: ${i + 1}`)));
-          const { versions, failures } = await beside;
-          const all = new Set([...own, ...versions]);
+          const written = (await beside).filter((each) => each.status === 'fulfilled').map((each) => each.value.version);
+          const all = new Set([...own, ...written]);
           await seen(page, Math.max(...all));
           await pause(300);
           const conflicts = (await figure('commands_conflicts_total')) - before;
-          return `${all.size} messages, ${all.size} versions, ${failures.length} refused; this page's writer decided ${conflicts} times again. ${await compared(page)}`;
+          return `${all.size} messages, ${all.size} versions, ${10 - written.length} refused; this page's writer decided ${conflicts} times again. ${await compared(page)}`;
         },
       },
     ],

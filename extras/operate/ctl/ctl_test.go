@@ -5,18 +5,16 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/urfave/cli/v3"
 )
 
 // docs/operations.md skips without --by, and in a container USER is not set.
 func TestWhoSkips(t *testing.T) {
-	nobody := &operator{getenv: func(string) string { return "" }}
-	if by := nobody.skipper(&cli.Command{}); by == "" {
+	nobody := func(string) string { return "" }
+	if by := (&skipLetter{}).who(nobody); by == "" {
 		t.Error("without USER nobody skips")
 	}
-	ada := &operator{getenv: func(name string) string { return map[string]string{"USER": "ada"}[name] }}
-	if by := ada.skipper(&cli.Command{}); by != "ada" {
+	ada := func(name string) string { return map[string]string{"USER": "ada"}[name] }
+	if by := (&skipLetter{}).who(ada); by != "ada" {
 		t.Errorf("%q skips", by)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // print prints a result: as text, or with --json as JSON. It returns errFound unless all is well.
 func (c *call) print(isWell bool, value any, text string) error {
 	c.line.clear()
-	if c.cmd.Bool(jsonFlag.Name) {
+	if c.JSON {
 		text = indent("", value) + "\n"
 	}
 	_, err := fmt.Fprint(c.stdout, text)
@@ -36,7 +36,7 @@ func indent(prefix string, value any) string {
 
 // add prints the text about something that was found, or keeps the element for [call.end].
 func (c *call) add(element any, text string) error {
-	if c.cmd.Bool(jsonFlag.Name) {
+	if c.JSON {
 		c.found = append(c.found, element)
 		return nil
 	}

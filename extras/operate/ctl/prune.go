@@ -8,47 +8,46 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/urfave/cli/v3"
 
 	"example.com/threads/es/rowstore/table"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
-const aboutPrune = `Drops data that can no longer be read: rows of the read model that were deleted longer ago than
---older-than. Events stay, and on a relational event store receipts, so that a repeated command always gets its first
-answer. These rows are not dropped automatically. Inputs and results of tasks are, and on DynamoDB receipts.`
-
 // leastAge is the minimum age of dropped rows.
 const leastAge = 24 * time.Hour
 
-func (o *operator) prune() *cli.Command {
-	old := func(cmd *cli.Command) error {
-		if cmd.Duration("older-than") < leastAge {
-			return wrong(cmd, fmt.Sprintf("--older-than must be %s at least", leastAge))
-		}
-		return nil
-	}
-	return o.command(readModel, old, (*call).prune, &cli.Command{
-		Name: "prune", Usage: "drops old rows of deleted threads, members and messages", Description: aboutPrune,
-		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "older-than", Usage: "such as 720h; at least 24h", Required: true},
-			&cli.BoolFlag{Name: dryRunFlag.Name, Usage: "count the rows to drop, and drop nothing"},
-		},
-	})
+type prune struct {
+	OlderThan time.Duration `required:"" help:"such as 720h; at least 24h"`
+	DryRun    bool          `help:"count the rows to drop, and drop nothing"`
 }
 
-func (c *call) prune(ctx context.Context) error {
-	dryRun, how := c.cmd.Bool(dryRunFlag.Name), "dropped"
-	if dryRun {
-		how = "would drop"
+func (prune) Help() string {
+	return `Drops data that can no longer be read: rows of the read model that were deleted longer ago than
+--older-than. Events stay, and on a relational event store receipts, so that a repeated command always gets its first
+answer. These rows are not dropped automatically. Inputs and results of tasks are, and on DynamoDB receipts.`
+}
+
+// Validate checks the flags.
+func (cmd *prune) Validate() error {
+	if cmd.OlderThan < leastAge {
+		return fmt.Errorf("--older-than must be %s at least", leastAge)
 	}
-	before := time.Now().Add(-c.cmd.Duration("older-than")).UTC()
-	rows, err := pruneRows(ctx, c.db, before, dryRun)
+	return nil
+}
+
+// Run drops or counts rows.
+func (cmd *prune) Run(ctx context.Context, c *call) error {
+	before := time.Now().Add(-cmd.OlderThan).UTC()
+	rows, err := pruneRows(ctx, c.db, before, cmd.DryRun)
 	if err != nil {
 		return fmt.Errorf("prune the read model: %w", err)
 	}
+	how := "dropped"
+	if cmd.DryRun {
+		how = "would drop"
+	}
 	return c.print(true, map[string]any{
-		"dry_run": dryRun, "before": before, "threads": rows.Threads, "members": rows.Members, "messages": rows.Messages,
+		"dry_run": cmd.DryRun, "before": before, "threads": rows.Threads, "members": rows.Members, "messages": rows.Messages,
 	}, fmt.Sprintf("%s rows of %d threads, %d members and %d messages\n", how, rows.Threads, rows.Members, rows.Messages))
 }
 
@@ -62,18 +61,18 @@ const pruneBatch = 500 // rows, maximum per statement
 func pruneRows(ctx context.Context, db *sqlx.DB, before time.Time, dryRun bool) (done prunedRows, err error) {
 	const ofThread = " OR EXISTS (SELECT 1 FROM threads t WHERE t.tenant_code = r.tenant_code AND t.id = r.thread_id AND t.deleted = 1 AND t.updated_at < ?)"
 	at := before.UnixMicro()
-	if done.Messages, err = prune(ctx, db, chatrows.Messages.Name, dryRun, "r.deleted = 1 AND r.updated_at < ?"+ofThread, at, at); err != nil {
+	if done.Messages, err = pruneTable(ctx, db, chatrows.Messages.Name, dryRun, "r.deleted = 1 AND r.updated_at < ?"+ofThread, at, at); err != nil {
 		return done, err
 	}
-	if done.Members, err = prune(ctx, db, chatrows.Members.Name, dryRun, "r.removed = 1 AND r.updated_at < ?"+ofThread, at, at); err != nil {
+	if done.Members, err = pruneTable(ctx, db, chatrows.Members.Name, dryRun, "r.removed = 1 AND r.updated_at < ?"+ofThread, at, at); err != nil {
 		return done, err
 	}
-	done.Threads, err = prune(ctx, db, chatrows.Threads.Name, dryRun, "r.deleted = 1 AND r.updated_at < ?", at)
+	done.Threads, err = pruneTable(ctx, db, chatrows.Threads.Name, dryRun, "r.deleted = 1 AND r.updated_at < ?", at)
 	return done, err
 }
 
-// prune deletes the rows for which a condition holds, in the order of their keys.
-func prune(ctx context.Context, db *sqlx.DB, from string, dryRun bool, condition string, args ...any) (pruned int, err error) {
+// pruneTable deletes the rows for which a condition holds, in the order of their keys.
+func pruneTable(ctx context.Context, db *sqlx.DB, from string, dryRun bool, condition string, args ...any) (pruned int, err error) {
 	last := []string{"", ""}
 	for {
 		page := []struct {

@@ -6,18 +6,23 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v3"
-
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/extras/operate"
 )
 
-const aboutVerify = `Folds the events of one aggregate, or of all, and compares every row of the read model with the
+type verify struct {
+	some
+	Repair bool `help:"rebuild the rows of aggregates that differ"`
+}
+
+func (verify) Help() string {
+	return `Folds the events of one aggregate, or of all, and compares every row of the read model with the
 result: each difference is printed with the expected and the found value. It may run beside the programs. With
 --repair, the rows of an aggregate that differs are rebuilt from the journal in one transaction. Rows that are only
 behind are reported if they do not catch up.`
+}
 
 const (
 	// behindFor is how long rows may be behind before that is reported.
@@ -26,43 +31,35 @@ const (
 	maxBehind = 1000
 )
 
-func (o *operator) rows() *cli.Command {
-	return o.group("rows", "compares the read model with the journal, and repairs or rebuilds it",
-		o.command(eventStore|readModel, nil, (*call).verify, &cli.Command{
-			Name: "verify", Usage: "reports how rows differ from the journal", ArgsUsage: "[AID]", Description: aboutVerify,
-			Flags: []cli.Flag{tenantFlag, &cli.BoolFlag{Name: "repair", Usage: "rebuild the rows of aggregates that differ"}},
-		}), o.rebuildCommand())
-}
-
 // verifier prints differences as they are found.
 type verifier struct {
 	*call
+	*verify
 	rows      *rowstore.Store
 	projector *projection.Projector
-	repair    bool
 
 	mu                                    sync.Mutex
 	checked, wrong, differences, repaired int
 	behind                                []es.AggregateID // aggregates that were behind when verified
 }
 
-func (c *call) verify(ctx context.Context) error {
+// Run verifies one aggregate, or all.
+func (cmd *verify) Run(ctx context.Context, c *call) error {
 	rows, err := rowstore.New(c.db, c.ReadModel.Name)
 	if err != nil {
 		return err
 	}
 	// It logs nothing: what it finds is printed.
 	projector := projection.New(rows, projection.JournalReader{Journal: c.store.Gateway}, projection.Options{}, c.ReadModel.Handlers...)
-	v := &verifier{call: c, rows: rows, projector: projector, repair: c.cmd.Bool("repair")}
-	if c.id != (es.AggregateID{}) {
-		err = v.one(ctx, c.id)
+	v := &verifier{call: c, verify: cmd, rows: rows, projector: projector}
+	if cmd.AID != nil {
+		err = v.one(ctx, cmd.id)
 	} else if err = projector.Aggregates(ctx, v.look); err != nil {
 		err = fmt.Errorf("after %d aggregates: %w", v.checked, err)
 	}
 	if err == nil {
 		err = v.tellLate(ctx)
 	}
-	c.line.clear()
 	if err != nil {
 		return err
 	}
@@ -92,10 +89,10 @@ func (v *verifier) one(ctx context.Context, id es.AggregateID) error {
 
 // look verifies an aggregate, and repairs it if requested.
 func (v *verifier) look(ctx context.Context, key es.AggregateID) error {
-	if !v.wanted(key) {
+	if !v.have(key) {
 		return nil
 	}
-	found, repaired, err := v.projector.VerifyOrRepair(ctx, key, v.repair)
+	found, repaired, err := v.projector.VerifyOrRepair(ctx, key, v.Repair)
 	if err != nil {
 		return err
 	}
@@ -117,14 +114,14 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 		v.differences += len(found.Differences) + found.More
 	}
 	for i, d := range found.Differences {
-		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", whose(key), d.Row, d.What, d.Expected, d.Found)
+		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", operate.Name(key), d.Row, d.What, d.Expected, d.Found)
 		if i == len(found.Differences)-1 {
 			if found.More > 0 {
-				text += fmt.Sprintf("%s: and %d differences more\n", whose(key), found.More)
+				text += fmt.Sprintf("%s: and %d differences more\n", operate.Name(key), found.More)
 			}
-			text += fmt.Sprintf("  next      %s\n", v.next(key, found, repaired))
+			text += fmt.Sprintf("  next      %s\n", next(key, repaired))
 		}
-		if err := v.add(operate.DifferenceOf(key, d, repaired), text); err != nil {
+		if err := v.add(operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired}, text); err != nil {
 			return err
 		}
 	}
@@ -132,18 +129,11 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 	return nil
 }
 
-func (v *verifier) next(key es.AggregateID, found projection.Verified, repaired bool) string {
-	command := func(words string) string { return commandLine(words, key) }
-	switch {
-	case repaired:
+func next(key es.AggregateID, repaired bool) string {
+	if repaired {
 		return "nothing: its rows were rebuilt from the journal"
-	case found.Contradicted:
-		return command("journal check") + " tells how to repair the event store; verify the rows after that"
-	case v.repair:
-		return "see the error of the repair; " + command("journal check") + " may show more"
-	default:
-		return command("rows verify --repair") + " rebuilds its rows from the journal"
 	}
+	return commandLine("rows verify --repair", key) + " rebuilds its rows, once " + commandLine("journal check", key) + " finds nothing wrong"
 }
 
 // tellLate prints the aggregates that were behind and have not moved since. A repair brings them up to date.
@@ -158,21 +148,24 @@ func (v *verifier) tellLate(ctx context.Context) error {
 	if err := es.Wait(ctx, behindFor); err != nil {
 		return err
 	}
+	if v.Repair {
+		if _, err := v.projector.Fill(ctx, v.behind...); err != nil {
+			return err
+		}
+	}
+	now, err := v.rows.Versions(ctx, v.behind)
+	if err != nil {
+		return err
+	}
 	for _, key := range v.behind {
-		if v.repair {
-			if _, err := v.projector.Fill(ctx, key); err != nil {
-				return err
-			}
+		if now[key] > before[key] {
+			continue
 		}
-		head, err := v.store.Gateway.Head(ctx, key)
+		again, err := v.projector.Verify(ctx, key)
 		if err != nil {
 			return err
 		}
-		now, err := v.rows.Versions(ctx, []es.AggregateID{key})
-		if err != nil {
-			return err
-		}
-		if now[key] >= head.Version || now[key] > before[key] {
+		if !again.Behind {
 			continue
 		}
 		if err := v.tell(key, projection.Verified{Differences: []projection.Difference{{

@@ -5,53 +5,52 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/urfave/cli/v3"
-
 	"example.com/threads/es"
+	"example.com/threads/extras/operate"
 )
 
-const aboutDue = `Lists the aggregates whose version is more than SNAPSHOT_EVERY ahead of their latest snapshot. Nothing is wrong with them:
-loading them takes longer. On DynamoDB it reads the whole snapshot table.`
+type due struct {
+	aggregates
+}
 
-const aboutTake = `Writes the snapshot of one aggregate, or all snapshots that are due. It may run beside the
+func (due) Help() string {
+	return `Lists the aggregates whose version is more than SNAPSHOT_EVERY ahead of their latest snapshot. Nothing is
+wrong with them: loading them takes longer. On DynamoDB it reads the whole snapshot table.`
+}
+
+type take struct {
+	some
+}
+
+func (take) Help() string {
+	return `Writes the snapshot of one aggregate, or all snapshots that are due. It may run beside the
 programs.`
-
-func (o *operator) snapshots() *cli.Command {
-	return o.group("snapshots", "lists aggregates with a snapshot due, and writes it",
-		o.command(eventStore, nil, (*call).due, &cli.Command{
-			Name: "due", Usage: "lists the aggregates with a snapshot due", Description: aboutDue, Flags: []cli.Flag{tenantFlag},
-		}),
-		o.command(eventStore, nil, (*call).take, &cli.Command{
-			Name: "take", Usage: "writes the snapshots that are due", ArgsUsage: "[AID]", Description: aboutTake, Flags: []cli.Flag{tenantFlag},
-		}))
 }
 
 // dueSnapshot is an aggregate whose snapshot is due, or was written.
 type dueSnapshot struct {
-	Tenant          string `json:"tenant"`
-	AID             string `json:"aid"`
-	Version         uint64 `json:"version"`
-	SnapshotVersion uint64 `json:"snapshot_version"`
-	Error           string `json:"error,omitempty"` // why writing failed
+	operate.Named
+	es.Head
+	Error string `json:"error,omitempty"` // why writing failed
 }
 
 // addDue reports an aggregate: why writing failed, if it did, and a text.
 func (c *call) addDue(head es.AggregateHead, failure, format string, args ...any) error {
-	due := dueSnapshot{head.ID.Tenant.String(), head.ID.String(), head.Version, head.SnapshotVersion, failure}
-	return c.add(due, whose(head.ID)+fmt.Sprintf(format, args...)+"\n")
+	due := dueSnapshot{operate.Name(head.ID), head.Head, failure}
+	return c.add(due, due.String()+fmt.Sprintf(format, args...)+"\n")
 }
 
-// eachDue calls do for the aggregate that the argument names, or for those of known types that are more than
-// SNAPSHOT_EVERY events ahead of their snapshot. `journal check` reports wrong heads.
-func (c *call) eachDue(ctx context.Context, do func(es.AnyAggregate, es.AggregateHead) error) error {
-	if c.id != (es.AggregateID{}) {
-		return c.ofArgument(ctx, do)
+// eachDue calls do for the aggregate that is named, or for those of known types that are more than SNAPSHOT_EVERY
+// events ahead of their snapshot. `journal check` reports wrong heads.
+func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggregate, es.AggregateHead) error) error {
+	if of.id != (es.AggregateID{}) {
+		return c.named(ctx, of.id, do)
 	}
 	for _, kind := range c.Types {
 		for head, err := range c.store.Gateway.Heads(ctx, kind.Type()) {
 			switch {
 			case err != nil:
-			case !c.wanted(head.ID):
+			case !of.have(head.ID):
 			case head.Version == 0:
 				err = fmt.Errorf("the head of %s can't be read: `journal check` says why", head.ID)
 			case head.Version > head.SnapshotVersion+uint64(c.SnapshotEvery):
@@ -65,9 +64,10 @@ func (c *call) eachDue(ctx context.Context, do func(es.AnyAggregate, es.Aggregat
 	return nil
 }
 
-func (c *call) due(ctx context.Context) error {
+// Run lists what is due.
+func (cmd *due) Run(ctx context.Context, c *call) error {
 	count := 0
-	err := c.eachDue(ctx, func(_ es.AnyAggregate, head es.AggregateHead) error {
+	err := c.eachDue(ctx, cmd.aggregates, func(_ es.AnyAggregate, head es.AggregateHead) error {
 		count++
 		return c.addDue(head, "", " is due: version %d, latest snapshot %d", head.Version, head.SnapshotVersion)
 	})
@@ -77,10 +77,10 @@ func (c *call) due(ctx context.Context) error {
 	return c.end(true, "snapshots", map[string]any{"due": count, "failed": 0}, fmt.Sprintf("%d snapshots due\n", count))
 }
 
-// take goes on after an aggregate that can't be loaded, and reports it.
-func (c *call) take(ctx context.Context) error {
+// Run writes what is due. It goes on after an aggregate that can't be loaded, and reports it.
+func (cmd *take) Run(ctx context.Context, c *call) error {
 	count, failed := 0, 0
-	err := c.eachDue(ctx, func(kind es.AnyAggregate, head es.AggregateHead) error {
+	err := c.eachDue(ctx, cmd.aggregates, func(kind es.AnyAggregate, head es.AggregateHead) error {
 		failure := kind.TakeSnapshot(ctx, c.store.Gateway, head.ID, es.Settings{Logger: c.log})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -102,18 +102,18 @@ func (c *call) take(ctx context.Context) error {
 	return c.end(failed == 0, "snapshots", map[string]any{"taken": count, "failed": failed}, fmt.Sprintf("%d snapshots taken\n", count))
 }
 
-// ofArgument calls do for the aggregate that the argument names.
-func (c *call) ofArgument(ctx context.Context, do func(es.AnyAggregate, es.AggregateHead) error) error {
-	at := slices.IndexFunc(c.Types, func(kind es.AnyAggregate) bool { return kind.Type() == c.id.Type })
+// named calls do for an aggregate.
+func (c *call) named(ctx context.Context, id es.AggregateID, do func(es.AnyAggregate, es.AggregateHead) error) error {
+	at := slices.IndexFunc(c.Types, func(kind es.AnyAggregate) bool { return kind.Type() == id.Type })
 	if at < 0 {
-		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", c.id, c.id.Type)
+		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", id, id.Type)
 	}
-	head, err := c.store.Gateway.Head(ctx, c.id)
+	head, err := c.store.Gateway.Head(ctx, id)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w", c.id, err)
+		return fmt.Errorf("%s: %w", id, err)
 	case head.Version == 0:
-		return fmt.Errorf("%s: there is no such aggregate: check id, tenant and tables", c.id)
+		return fmt.Errorf("%s: there is no such aggregate: check id, tenant and tables", id)
 	}
-	return do(c.Types[at], es.AggregateHead{ID: c.id, Head: head})
+	return do(c.Types[at], es.AggregateHead{ID: id, Head: head})
 }
