@@ -226,21 +226,15 @@ func (r *Repository[S, E]) describe(key AggregateID, entry Entry) (described Des
 // another writer has asked for a turn. A due snapshot is written afterwards, in the background.
 func (r *Repository[S, E]) save(ctx context.Context, key AggregateID, before uint64, after State[S], events []Recorded[E], receipts []Receipt, heed bool) error {
 	write := Append{ID: key, ExpectedVersion: before, Receipts: receipts, Heed: heed, Entries: make([]Entry, 0, len(events))}
-	lastCommand := ""
 	for _, event := range events {
 		payload, err := r.codec.Encode(event)
 		if err != nil {
 			return err
 		}
-		entry := Entry{
+		write.Entries = append(write.Entries, Entry{
 			SeqNr: event.SeqNr, EventID: event.EventID, EventType: r.codec.EventType(event.Event), OccurredAt: event.OccurredAt,
 			UserID: event.Executor, CommandID: event.CommandID, CorrelationID: event.CorrelationID, Payload: payload,
-		}
-		if event.CommandID == lastCommand {
-			entry.CommandID = "" // the store keeps a command id with its first event only; every payload has it
-		}
-		lastCommand = event.CommandID
-		write.Entries = append(write.Entries, entry)
+		})
 	}
 	if before == 0 && len(events) > 0 {
 		var none S

@@ -65,10 +65,6 @@ type Reader interface {
 	// EntriesAt yields the entries with these numbers, which ascend, read consistently and some at a time. A Head has
 	// shown a version that is not below them: a missing entry is an *InconsistentError. It ends after an error.
 	EntriesAt(ctx context.Context, id AggregateID, seqNrs []uint64) iter.Seq2[Entry, error]
-
-	// EntryByCommand returns the aggregate's entry with a command id, read consistently; false if there is none. Every
-	// store finds the entries of commands with a receipt, until it expires. A store may find the others, too.
-	EntryByCommand(ctx context.Context, id AggregateID, commandID string) (Entry, bool, error)
 }
 
 // Journal reads the events of all aggregates: for projections, rebuilds and repairs.

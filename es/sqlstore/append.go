@@ -14,7 +14,7 @@ import (
 // Append writes head, entries and receipts in one transaction. On SQLite, concurrent Appends share a transaction. After
 // a call has met damaged data, it writes nothing and returns es.ErrDamaged: a restored backup would lack the events.
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
-	err := check(write)
+	err := write.Check()
 	if err == nil && g.damaged.Load() {
 		err = es.ErrDamaged
 	}
@@ -29,21 +29,6 @@ func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 		err = g.reason(ctx, write)
 	}
 	return g.explain(ctx, err, "append to %s", write.ID)
-}
-
-// check adds a rule of the tables to the port's rules: a command has at most one event.
-func check(write es.Append) error {
-	if err := write.Check(); err != nil {
-		return err
-	}
-	commands := make(map[string]bool, len(write.Entries))
-	for _, entry := range write.Entries {
-		if entry.CommandID != "" && commands[entry.CommandID] {
-			return fmt.Errorf("entry %d is not the first of command %s: the tables allow only one event per command", entry.SeqNr, entry.CommandID)
-		}
-		commands[entry.CommandID] = true
-	}
-	return nil
 }
 
 var (
@@ -63,9 +48,11 @@ func (g *Gateway) append(ctx context.Context, in session, write es.Append, first
 	}
 	if err == nil {
 		id, args := write.ID, make([]any, 0, len(write.Entries)*len(eventColumns))
-		for _, entry := range write.Entries {
-			args = append(args, id.Tenant, id.Type, id.String(), entry.SeqNr, entry.EventID, sql.Null[string]{V: entry.CommandID, Valid: entry.CommandID != ""},
-				entry.CorrelationID, entry.UserID, entry.EventType, string(entry.Payload), entry.OccurredAt.UnixMicro())
+		for i, entry := range write.Entries {
+			// The tables have a command's id once: with its first event.
+			command := sql.Null[string]{V: entry.CommandID, Valid: entry.CommandID != "" && (i == 0 || write.Entries[i-1].CommandID != entry.CommandID)}
+			args = append(args, id.Tenant, id.Type, id.String(), entry.SeqNr, entry.EventID, command, entry.CorrelationID, entry.UserID,
+				entry.EventType, string(entry.Payload), entry.OccurredAt.UnixMicro())
 		}
 		_, err = in.ExecContext(ctx, g.dialect.Insert("events", eventColumns, len(write.Entries)), args...)
 	}
@@ -160,7 +147,8 @@ func (g *Gateway) handled(ctx context.Context, write es.Append) error {
 		}
 	}
 	for _, entry := range write.Entries {
-		_, found, err := g.byCommand(ctx, write.ID, entry.CommandID)
+		_, found, err := readRow[string](ctx, g.db, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND command_id = ?",
+			write.ID.Tenant, write.ID.String(), entry.CommandID)
 		if err != nil {
 			return err
 		}

@@ -192,13 +192,3 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 		}
 	}
 }
-
-// EntryByCommand finds the entries of all commands, for ever: the command id is unique within an aggregate.
-func (g *Gateway) EntryByCommand(ctx context.Context, id es.AggregateID, commandID string) (es.Entry, bool, error) {
-	row, found, err := g.byCommand(ctx, id, commandID)
-	return row.entry(), found, g.explain(ctx, err, "look for command %s in the journal of %s", commandID, id)
-}
-
-func (g *Gateway) byCommand(ctx context.Context, id es.AggregateID, commandID string) (entryRow, bool, error) {
-	return readRow[entryRow](ctx, g.db, selectEntries+"command_id = ?", id.Tenant, id.String(), commandID)
-}
