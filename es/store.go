@@ -50,7 +50,7 @@ type EventPersistenceGateway interface {
 type Reader interface {
 	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. For an
 	// aggregate that does not exist it returns the zero Head. An invalid snapshot pointer (beyond the version, or not a
-	// number) is logged and read as 0.
+	// number) is read as 0.
 	Head(ctx context.Context, id AggregateID) (Head, error)
 
 	// Verify fails with an *InconsistentError when the journal has the event after head.Version and the stored head
@@ -316,6 +316,20 @@ type StoredHead struct {
 // Equal reports whether both are the same, including their faults.
 func (h StoredHead) Equal(other StoredHead) bool {
 	return h.Head == other.Head && h.Exists == other.Exists && slices.Equal(h.Faults, other.Faults)
+}
+
+// Usable returns the head for commands, or an *InconsistentError if its version can't be read. An invalid pointer to a
+// snapshot is none: that only costs time, and the next snapshot corrects it.
+func (h StoredHead) Usable(id AggregateID) (Head, error) {
+	for _, fault := range h.Faults {
+		if fault.Field == "version" {
+			return Head{}, &InconsistentError{ID: id, Cause: fmt.Errorf("the version in its head is %s", fault.Found)}
+		}
+	}
+	if h.SnapshotVersion > h.Version {
+		h.SnapshotVersion = 0
+	}
+	return h.Head, nil
 }
 
 // Is reports whether head is stored, without a fault.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -35,7 +34,6 @@ type Gateway struct {
 	shards   uint64
 	logger   *slog.Logger
 	packer   *packing.Packer
-	said     sync.Map // the aggregates whose invalid head was logged
 }
 
 var _ es.Store = (*Gateway)(nil)

@@ -34,26 +34,13 @@ func (g *Gateway) headRow(ctx context.Context, in session, id es.AggregateID, lo
 	return readRow[headRow](ctx, in, selectHead+"aggregate_id = ?"+lock, id.Tenant, id.String())
 }
 
-// headOf converts a row. An invalid snapshot pointer is logged and read as 0, which only costs time; the next snapshot
-// corrects it.
-func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, row headRow) es.Head {
-	if row.SnapshotVersion < 0 || row.SnapshotVersion > row.Version {
-		if _, said := g.said.LoadOrStore(id, true); !said {
-			g.settings.Logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
-				"tenant", id.Tenant, "aggregate", id.String(), "version", row.Version, "snapshot_version", row.SnapshotVersion)
-		}
-		row.SnapshotVersion = 0
-	}
-	return es.Head{Version: uint64(row.Version), SnapshotVersion: uint64(row.SnapshotVersion)}
-}
-
-// Head reads the aggregate's row.
+// Head implements [es.Reader].
 func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
-	row, _, err := g.headRow(ctx, g.db, id, "")
+	stored, err := g.StoredHead(ctx, id)
 	if err != nil {
-		return es.Head{}, g.explain(ctx, err, "read the head of %s", id)
+		return es.Head{}, err
 	}
-	return g.headOf(ctx, id, row), nil
+	return stored.Usable(id)
 }
 
 // Verify reads the event after the head's version, and then checks whether the head has moved on: both are written in
@@ -84,7 +71,8 @@ func (g *Gateway) eventID(ctx context.Context, id es.AggregateID, seqNr uint64) 
 func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
 	return seq.Map(g.headRows(ctx, " AND type = ?", aggregateType), func(row headRow) (es.AggregateHead, error) {
 		id := aggregateID(row.Tenant, aggregateType, row.AggregateID)
-		return es.AggregateHead{ID: id, Head: g.headOf(ctx, id, row)}, nil
+		head, _ := storedHeadOf(id, row).Usable(id) // 0 if it can't be read
+		return es.AggregateHead{ID: id, Head: head}, nil
 	})
 }
 

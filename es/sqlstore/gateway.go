@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,7 +59,6 @@ type Gateway struct {
 	writer        writer
 	settings      Settings
 	packer        *packing.Packer
-	said          sync.Map    // the aggregates whose invalid head was logged
 	full, damaged atomic.Bool // a call has met a full disk, or damaged data
 }
 

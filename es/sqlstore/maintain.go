@@ -47,12 +47,16 @@ func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredH
 	return stored, g.explain(ctx, err, "read the head of %s", id)
 }
 
-func (g *Gateway) storedHead(ctx context.Context, in session, id es.AggregateID, lock string) (stored es.StoredHead, err error) {
+func (g *Gateway) storedHead(ctx context.Context, in session, id es.AggregateID, lock string) (es.StoredHead, error) {
 	row, found, err := g.headRow(ctx, in, id, lock)
 	if err != nil || !found {
-		return stored, err
+		return es.StoredHead{}, err
 	}
-	stored.Exists = true
+	return storedHeadOf(id, row), nil
+}
+
+func storedHeadOf(id es.AggregateID, row headRow) es.StoredHead {
+	stored := es.StoredHead{Exists: true}
 	fault := func(field, expected, found string) {
 		stored.Faults = append(stored.Faults, es.Fault{Field: field, Expected: expected, Found: found})
 	}
@@ -66,7 +70,7 @@ func (g *Gateway) storedHead(ctx context.Context, in session, id es.AggregateID,
 		fault("snapshot_version", "a number that is not negative", fmt.Sprint(row.SnapshotVersion))
 	}
 	stored.Head = es.Head{Version: uint64(max(row.Version, 0)), SnapshotVersion: uint64(max(row.SnapshotVersion, 0))}
-	return stored, nil
+	return stored
 }
 
 // StoredEntries implements [es.Maintainer].
