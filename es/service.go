@@ -57,8 +57,7 @@ type Service[S, C, E any] struct {
 	aggregate Aggregate[S, C, E]
 	settings  Settings
 	turns     turns
-	idle      chan AggregateID // is read by goroutines that wait for work
-	working   sync.WaitGroup   // on the calls of an aggregate
+	working   sync.WaitGroup // on the calls of an aggregate
 
 	mutex sync.Mutex
 	// waiting has the calls for each aggregate that wait while earlier ones are handled. An aggregate has a key as long
@@ -73,7 +72,6 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 		Repository: NewRepository(aggregate, store, settings),
 		aggregate:  aggregate.withDefaults(),
 		settings:   settings,
-		idle:       make(chan AggregateID),
 		waiting:    map[AggregateID][]*call[C, E]{},
 	}
 }
@@ -182,31 +180,11 @@ func (s *Service[S, C, E]) enqueue(key AggregateID, c *call[C, E]) {
 	if busy {
 		return
 	}
-	s.working.Add(1)
-	select {
-	case s.idle <- key:
-	default:
-		go s.work(key)
-	}
-}
-
-// idleTime is how long a goroutine waits for more work: to grow the stack of a new one takes longer than to decide a
-// command.
-const idleTime = time.Second
-
-// work handles an aggregate's calls until none is left, and then those of others.
-func (s *Service[S, C, E]) work(key AggregateID) {
-	for {
+	s.working.Go(func() {
 		for calls := s.next(key); len(calls) > 0; calls = s.next(key) {
 			s.handle(key, calls)
 		}
-		s.working.Done()
-		select {
-		case key = <-s.idle:
-		case <-time.After(idleTime):
-			return
-		}
-	}
+	})
 }
 
 // next takes a batch of the waiting calls, without those whose callers have gone and with no command id twice.
