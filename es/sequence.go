@@ -13,7 +13,9 @@ var periods = map[string]string{"year": "2006", "month": "200601", "day": "20060
 // Sequence draws codes for things of one kind, which people read. No code is drawn twice. It is safe for concurrent
 // use.
 type Sequence struct {
-	Store Sequences
+	Store interface { // a [Store]
+		Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
+	}
 	Kind  string           // such as "ORDER": codes begin with it
 	Reset string           // when the numbers start with 1 again: each year, month or day; default: never
 	Clock func() time.Time // default: time.Now

@@ -95,9 +95,12 @@ type JournalPage struct {
 type Store interface {
 	EventPersistenceGateway
 	Journal
-	Sequences
 	Spool
 	Maintainer
+
+	// Draw takes the next number of the tenant's sequence; a new sequence, of a name of up to 64 bytes, starts with 1.
+	// After an error a number may be lost; none is ever drawn again. [Sequence] makes codes of the numbers.
+	Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
 }
 
 // Head is an aggregate's optimistic lock and its pointer to the latest snapshot. The zero Head is that of an aggregate
@@ -121,8 +124,8 @@ type AggregateHead struct {
 	Head
 }
 
-// Entry is an event in the journal. Payload is the complete event; the other fields repeat what stores keep in keys and
-// columns. Reading returns the others than SeqNr, EventID and OccurredAt (to the millisecond) only if the store has
+// Entry is an event in the journal. Payload is the complete event; the fields before it repeat what stores keep in keys
+// and columns. Reading returns the others than SeqNr, EventID and OccurredAt (to the millisecond) only if the store has
 // columns for them.
 type Entry struct {
 	SeqNr         uint64
@@ -132,7 +135,8 @@ type Entry struct {
 	UserID        string
 	CommandID     string
 	CorrelationID string
-	Payload       []byte // JSON
+	Payload       []byte  // JSON
+	Faults        []Fault // for [Maintainer]: fields that can't be read, which are zero, or contradict the key
 }
 
 // Receipt is the answer to a command that was sent with an idempotency key. It is written with the command's events and
@@ -144,10 +148,13 @@ type Receipt struct {
 	ExpiresAt   time.Time // when the store may delete it
 }
 
-// Snapshot is an aggregate's state after entry Version.
+// Snapshot is an aggregate's state after entry Version. Only [Maintainer] yields one that is broken or unlisted.
 type Snapshot struct {
 	Version uint64
 	Payload []byte
+	Broken  string // why it is unusable, without a payload; empty: it is intact
+	// Unlisted: an earlier writer's, which is not in the index. The head need not point to it.
+	Unlisted bool
 }
 
 // MaxAppend is the maximum number of entries and receipts in one [Append], together: DynamoDB's transaction holds 100
@@ -199,13 +206,6 @@ type Queued struct {
 	ID       AggregateID
 	SeqNr    uint64
 	Payload  []byte // JSON, the complete event
-}
-
-// Sequences is the part of an event store that draws numbers, for [Sequence].
-type Sequences interface {
-	// Draw takes the next number of the tenant's sequence; a new sequence, of a name of up to 64 bytes, starts with 1.
-	// After an error a number may be lost; none is ever drawn again.
-	Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
 }
 
 // Spool is the part of an event store that stores temporary files, such as inputs and results of tasks. A file consists
@@ -279,11 +279,11 @@ type Maintainer interface {
 
 	// StoredEntries yields every entry of the aggregate that existed before the call, in no order, independent of the
 	// head. It does not use an index that may lag. It ends after an error.
-	StoredEntries(ctx context.Context, id AggregateID) iter.Seq2[StoredEntry, error]
+	StoredEntries(ctx context.Context, id AggregateID) iter.Seq2[Entry, error]
 
 	// StoredSnapshots yields every unexpired snapshot of the aggregate, intact or not, in no order. Each is read
 	// completely. It ends after an error.
-	StoredSnapshots(ctx context.Context, id AggregateID) iter.Seq2[StoredSnapshot, error]
+	StoredSnapshots(ctx context.Context, id AggregateID) iter.Seq2[Snapshot, error]
 
 	// ReplaceHead replaces the result of StoredHead, which may be a missing head, by head. It fails with ErrConflict if
 	// another head is stored by now, and succeeds if head is.
@@ -334,18 +334,3 @@ func (h StoredHead) Usable(id AggregateID) (Head, error) {
 
 // Is reports whether head is stored, without a fault.
 func (h StoredHead) Is(head Head) bool { return h.Equal(StoredHead{Head: head, Exists: true}) }
-
-// StoredEntry is an entry as stored, under the number of its key. Unreadable parts are zero, and described in Faults.
-type StoredEntry struct {
-	Entry
-	Faults []Fault
-}
-
-// StoredSnapshot is a snapshot as it is stored.
-type StoredSnapshot struct {
-	Version uint64
-	Broken  string // why it is unusable; empty: it is intact
-	Payload []byte // of an intact one
-	// Unlisted: an earlier writer's, which is not in the index. The head need not point to it.
-	Unlisted bool
-}

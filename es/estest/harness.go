@@ -64,7 +64,7 @@ func RunLookup(t *testing.T, open Open) { run(t, open, []group{{"lookup", lookup
 // RunJournal tests the gateway against the contract of es.Journal.
 func RunJournal(t *testing.T, open Open) { run(t, open, []group{{"journal", journalContracts}}) }
 
-// RunSequences tests the gateway against the contract of es.Sequences.
+// RunSequences tests the gateway against the contract of Draw in es.Store.
 func RunSequences(t *testing.T, open Open) { run(t, open, []group{{"sequences", sequenceContracts}}) }
 
 // RunSpool tests the gateway against the contract of es.Spool.

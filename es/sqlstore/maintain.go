@@ -74,9 +74,9 @@ func storedHeadOf(id es.AggregateID, row headRow) es.StoredHead {
 }
 
 // StoredEntries implements [es.Maintainer].
-func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredEntry, error] {
-	return seq.Map(g.entryRows(ctx, id, 0, math.MaxInt64), func(row entryRow) (es.StoredEntry, error) {
-		stored := es.StoredEntry{Entry: row.entry()}
+func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.Entry, error] {
+	return seq.Map(g.entryRows(ctx, id, 0, math.MaxInt64), func(row entryRow) (es.Entry, error) {
+		stored := row.entry()
 		if row.AggregateType != id.Type {
 			stored.Faults = []es.Fault{{Field: "aggregate_type", Expected: id.Type, Found: row.AggregateType}}
 		}
@@ -85,7 +85,7 @@ func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq
 }
 
 // StoredSnapshots implements [es.Maintainer].
-func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredSnapshot, error] {
+func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.Snapshot, error] {
 	return g.storedSnapshots(ctx, id, math.MaxInt64)
 }
 

@@ -98,28 +98,28 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 
 // Snapshots reads one snapshot at a time, because a caller seldom needs a second.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
-	return seq.Map(g.storedSnapshots(ctx, id, head.Version), func(stored es.StoredSnapshot) (es.Snapshot, error) {
+	return seq.Map(g.storedSnapshots(ctx, id, head.Version), func(stored es.Snapshot) (es.Snapshot, error) {
 		if stored.Broken != "" {
 			g.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
 				"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", stored.Version, "error", stored.Broken)
-			return es.Snapshot{}, seq.ErrSkip
+			return stored, seq.ErrSkip
 		}
-		return es.Snapshot{Version: stored.Version, Payload: stored.Payload}, nil
+		return stored, nil
 	})
 }
 
 // storedSnapshots yields the snapshots up to a version, latest first, one at a time.
-func (g *Gateway) storedSnapshots(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[es.StoredSnapshot, error] {
-	return func(yield func(es.StoredSnapshot, error) bool) {
+func (g *Gateway) storedSnapshots(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[es.Snapshot, error] {
+	return func(yield func(es.Snapshot, error) bool) {
 		for upTo > 0 {
 			row, found, err := readRow[snapshotRow](ctx, g.db, selectSnapshot+"version BETWEEN 1 AND ? ORDER BY version DESC LIMIT 1", id.Tenant, id.String(), upTo)
 			if err != nil {
-				yield(es.StoredSnapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
+				yield(es.Snapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
 			}
 			if err != nil || !found {
 				return
 			}
-			stored := es.StoredSnapshot{Version: row.Version}
+			stored := es.Snapshot{Version: row.Version}
 			if stored.Payload, err = g.unpack(row); err != nil {
 				stored.Broken, stored.Payload = err.Error(), nil
 			}

@@ -146,7 +146,7 @@ type shownEvent struct {
 	Faults     []es.Fault      `json:"faults,omitempty"`
 }
 
-func eventOf(stored es.StoredEntry) shownEvent {
+func eventOf(stored es.Entry) shownEvent {
 	event := shownEvent{SeqNr: stored.SeqNr, EventID: stored.EventID, Faults: stored.Faults}
 	if !stored.OccurredAt.IsZero() {
 		event.OccurredAt = stored.OccurredAt.Format(time.RFC3339Nano)
@@ -208,7 +208,7 @@ func (c *call) show(ctx context.Context) error {
 }
 
 // ledTo reports whether a command led to an event. Every event names its command, also without a receipt.
-func ledTo(stored es.StoredEntry, command string) bool {
+func ledTo(stored es.Entry, command string) bool {
 	var event struct {
 		CommandID string `json:"command_id"`
 	}
