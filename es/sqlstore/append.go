@@ -124,7 +124,7 @@ func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 			return err
 		}
 	}
-	row, _, err := g.headRow(ctx, g.db, write.ID, "")
+	row, _, err := g.headRow(ctx, g.DB, write.ID, "")
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (g *Gateway) handled(ctx context.Context, write es.Append) error {
 		}
 	}
 	for _, entry := range write.Entries {
-		_, found, err := readRow[string](ctx, g.db, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND command_id = ?",
+		_, found, err := readRow[string](ctx, g.DB, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND command_id = ?",
 			write.ID.Tenant, write.ID.String(), entry.CommandID)
 		if err != nil {
 			return err
@@ -167,7 +167,7 @@ func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID strin
 
 func (g *Gateway) receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
 	receipt, expires := es.Receipt{CommandID: commandID}, int64(0)
-	err := g.db.QueryRowContext(ctx, "SELECT fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID).
+	err := g.DB.QueryRowContext(ctx, "SELECT fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID).
 		Scan(&receipt.Fingerprint, &receipt.Answer, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return es.Receipt{}, false, nil

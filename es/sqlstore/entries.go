@@ -55,7 +55,7 @@ func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, e
 	if err != nil || !found {
 		return err
 	}
-	row, _, err := g.headRow(ctx, g.db, id, "")
+	row, _, err := g.headRow(ctx, g.DB, id, "")
 	if err == nil && row.Version == int64(version) {
 		err = &es.InconsistentError{ID: id, Head: version, Event: event}
 	}
@@ -63,7 +63,7 @@ func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, e
 }
 
 func (g *Gateway) eventID(ctx context.Context, id es.AggregateID, seqNr uint64) (eventID string, found bool, err error) {
-	return readRow[string](ctx, g.db, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
+	return readRow[string](ctx, g.DB, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
 		id.Tenant, id.String(), seqNr)
 }
 
@@ -80,7 +80,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.
 func (g *Gateway) headRows(ctx context.Context, condition string, args ...any) iter.Seq2[headRow, error] {
 	return func(yield func(headRow, error) bool) {
 		var tenants []es.Tenant
-		if err := g.db.SelectContext(ctx, &tenants, "SELECT DISTINCT tenant_code FROM aggregates ORDER BY tenant_code"); err != nil {
+		if err := g.DB.SelectContext(ctx, &tenants, "SELECT DISTINCT tenant_code FROM aggregates ORDER BY tenant_code"); err != nil {
 			yield(headRow{}, g.explain(ctx, err, "list the aggregates"))
 			return
 		}
@@ -163,7 +163,7 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 				args = append(args, seqNr)
 			}
 			var page []entryRow
-			err := g.db.SelectContext(ctx, &page, selectEntries+"version IN ("+sqldialect.Marks(len(some))+") ORDER BY version", args...)
+			err := g.DB.SelectContext(ctx, &page, selectEntries+"version IN ("+sqldialect.Marks(len(some))+") ORDER BY version", args...)
 			if err != nil {
 				yield(es.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
 				return

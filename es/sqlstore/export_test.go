@@ -33,4 +33,4 @@ func (s *Source) Totals() Totals {
 }
 
 // End returns the position of the last visible entry; 0 if there is none.
-func (q *queue) End(ctx context.Context) (uint64, error) { return lastNumber(ctx, q.gateway.db) }
+func (q *queue) End(ctx context.Context) (uint64, error) { return lastNumber(ctx, q.gateway.DB) }

@@ -21,7 +21,7 @@ const selectHeadless = "SELECT DISTINCT e.tenant_code, e.aggregate_id FROM event
 func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
 	headless := func(yield func(headRow, error) bool) {
 		var rows []headRow
-		if err := g.db.SelectContext(ctx, &rows, selectHeadless); err != nil {
+		if err := g.DB.SelectContext(ctx, &rows, selectHeadless); err != nil {
 			yield(headRow{}, g.explain(ctx, err, "list the aggregates without a head"))
 		}
 		for _, row := range rows {
@@ -43,7 +43,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggre
 
 // StoredHead implements [es.Maintainer].
 func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredHead, error) {
-	stored, err := g.storedHead(ctx, g.db, id, "")
+	stored, err := g.storedHead(ctx, g.DB, id, "")
 	return stored, g.explain(ctx, err, "read the head of %s", id)
 }
 

@@ -63,7 +63,7 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 
 // isComplete reports whether the snapshot of the version can be read.
 func (g *Gateway) isComplete(ctx context.Context, id es.AggregateID, version uint64) (bool, error) {
-	row, found, err := readRow[snapshotRow](ctx, g.db, selectSnapshot+"version = ?", id.Tenant, id.String(), version)
+	row, found, err := readRow[snapshotRow](ctx, g.DB, selectSnapshot+"version = ?", id.Tenant, id.String(), version)
 	if err != nil || !found {
 		return false, err
 	}
@@ -112,7 +112,7 @@ func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head
 func (g *Gateway) storedSnapshots(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[es.Snapshot, error] {
 	return func(yield func(es.Snapshot, error) bool) {
 		for upTo > 0 {
-			row, found, err := readRow[snapshotRow](ctx, g.db, selectSnapshot+"version BETWEEN 1 AND ? ORDER BY version DESC LIMIT 1", id.Tenant, id.String(), upTo)
+			row, found, err := readRow[snapshotRow](ctx, g.DB, selectSnapshot+"version BETWEEN 1 AND ? ORDER BY version DESC LIMIT 1", id.Tenant, id.String(), upTo)
 			if err != nil {
 				yield(es.Snapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
 			}

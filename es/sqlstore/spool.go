@@ -54,7 +54,7 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 
 // Part reads the part's row. An expired part counts as missing.
 func (g *Gateway) Part(ctx context.Context, tenant es.Tenant, name string, number uint64) ([]byte, bool, error) {
-	row, found, err := readRow[snapshotRow](ctx, g.db,
+	row, found, err := readRow[snapshotRow](ctx, g.DB,
 		"SELECT encoding, checksum, content AS snapshot FROM file_parts WHERE tenant_code = ? AND file = ? AND number = ? AND expires_at > ?",
 		tenant, name, number, g.settings.Clock().UnixMicro())
 	if err != nil || !found {
@@ -89,7 +89,7 @@ func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
 			Tenant es.Tenant `db:"tenant_code"`
 			Name   string    `db:"file"`
 		}
-		err := g.db.SelectContext(ctx, &files, "SELECT tenant_code, file FROM files WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
+		err := g.DB.SelectContext(ctx, &files, "SELECT tenant_code, file FROM files WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
 			g.settings.Clock().UnixMicro(), expiredAtOnce)
 		if err != nil || len(files) == 0 {
 			return count, g.explain(ctx, err, "read the expired files")
