@@ -228,16 +228,10 @@ func (s *Service[S, C, E]) now(ctx context.Context) (time.Time, error) {
 	}
 	if err != nil {
 		s.settings.Logger.ErrorContext(ctx, "commands are refused because this computer's clock is wrong", "error", err)
-		err = clockError{err}
+		err = &failure{Unavailable, err.Error()} // as with an unreachable store: another process may succeed
 	}
 	return now, err
 }
-
-// clockError: the clock is wrong, so events cannot be given a time.
-type clockError struct{ error }
-
-// Class is that of an unreachable store: the same request may succeed on another process, or later.
-func (clockError) Class() string { return "unavailable" }
 
 const (
 	compareEvery   = 15 * time.Second
@@ -298,8 +292,7 @@ func Wait(ctx context.Context, duration time.Duration) error {
 }
 
 // Backoff returns the pause after a failure that followed on so many others: first, doubled by each of those, at most
-// longest, less up to half at random, so that those who failed together do not retry together. It is for retries that
-// are scheduled from a stored number of failures; loops use package backoff.
+// longest, less up to half at random, so that those who failed together do not retry together.
 func Backoff(first, longest time.Duration, failures int) time.Duration {
 	pause := min(first<<min(failures, 10), longest)
 	return pause - rand.N(pause/2)

@@ -110,28 +110,25 @@ func (g *Gateway) insertHead(ctx context.Context, in session, id es.AggregateID,
 	return err
 }
 
-// reason finds out why the write was refused, see [es.EventPersistenceGateway]; nil when it was already committed.
+// reason finds out why the write was refused, see [es.EventPersistenceGateway]; nil when it was already committed. Event
+// and head are written in one transaction, so a head that is read after the event must include it.
 func (g *Gateway) reason(ctx context.Context, write es.Append) error {
-	eventID, _, err := g.eventID(ctx, write.ID, write.ExpectedVersion+1)
-	if err != nil || eventID == write.Entries[0].EventID {
+	next, found, err := g.eventAfter(ctx, write.ID, write.ExpectedVersion)
+	if err != nil || next.EventID == write.Entries[0].EventID {
 		return err // this write was committed, but its answer was lost
 	}
 	if err := g.handled(ctx, write); err != nil {
 		return err
 	}
-	for _, entry := range write.Entries {
-		if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, entry.SeqNr); err != nil {
-			return err
-		}
-	}
-	row, _, err := g.headRow(ctx, g.DB, write.ID, "")
-	if err != nil {
+	switch head, _, err := g.headRow(ctx, g.DB, write.ID, ""); {
+	case err != nil:
 		return err
+	case head.Version != int64(write.ExpectedVersion):
+		return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, write.ExpectedVersion, head.Version)
+	case found:
+		return &es.InconsistentError{ID: write.ID, Head: write.ExpectedVersion, Event: next.Version}
 	}
-	if row.Version == int64(write.ExpectedVersion) {
-		return fmt.Errorf("%w: another writer has asked for a turn", es.ErrConflict)
-	}
-	return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, write.ExpectedVersion, row.Version)
+	return fmt.Errorf("%w: another writer has asked for a turn", es.ErrConflict)
 }
 
 // handled returns a *HandledError when one of the commands was handled before. If only an event has its id, the receipt

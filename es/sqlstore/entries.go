@@ -46,25 +46,26 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 // Verify reads the event after the head's version, and then checks whether the head has moved on: both are written in
 // one transaction, so a head that is read later must include the event.
 func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
-	return g.explain(ctx, g.contradicts(ctx, id, head.Version, head.Version+1), "compare head and journal of %s", id)
+	next, found, err := g.eventAfter(ctx, id, head.Version)
+	if err == nil && found {
+		var row headRow
+		if row, _, err = g.headRow(ctx, g.DB, id, ""); err == nil && row.Version == int64(head.Version) {
+			err = &es.InconsistentError{ID: id, Head: head.Version, Event: next.Version}
+		}
+	}
+	return g.explain(ctx, err, "compare head and journal of %s", id)
 }
 
-// contradicts returns an error if the journal has the event although the head is still at the version.
-func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, event uint64) error {
-	_, found, err := g.eventID(ctx, id, event)
-	if err != nil || !found {
-		return err
-	}
-	row, _, err := g.headRow(ctx, g.DB, id, "")
-	if err == nil && row.Version == int64(version) {
-		err = &es.InconsistentError{ID: id, Head: version, Event: event}
-	}
-	return err
+type eventRow struct {
+	Version uint64 `db:"version"`
+	EventID string `db:"event_id"`
 }
 
-func (g *Gateway) eventID(ctx context.Context, id es.AggregateID, seqNr uint64) (eventID string, found bool, err error) {
-	return readRow[string](ctx, g.DB, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
-		id.Tenant, id.String(), seqNr)
+// eventAfter returns the first event of the aggregate after a version.
+func (g *Gateway) eventAfter(ctx context.Context, id es.AggregateID, version uint64) (eventRow, bool, error) {
+	return readRow[eventRow](ctx, g.DB,
+		"SELECT version, event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version > ? ORDER BY version LIMIT 1",
+		id.Tenant, id.String(), version)
 }
 
 // Heads implements [es.Journal].

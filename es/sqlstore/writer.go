@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
@@ -69,8 +68,12 @@ func (g *gate) close(ctx context.Context) error {
 	}
 }
 
-// attempts is how often a transaction is tried on MySQL.
-const attempts = 8
+// Attempts of a transaction on MySQL, and the pauses between them.
+const (
+	attempts = 8
+	minPause = 10 * time.Millisecond
+	maxPause = 160 * time.Millisecond
+)
 
 // transactionWriter runs every change in its own transaction, on MySQL and MariaDB. It retries one after a transient
 // error: a deadlock, a lock timeout, a lost connection. This includes a COMMIT whose answer was lost: a change that was
@@ -82,24 +85,21 @@ type transactionWriter struct {
 	gate
 }
 
-func (w *transactionWriter) write(ctx context.Context, change change) (err error) {
+func (w *transactionWriter) write(ctx context.Context, change change) error {
 	if err := w.enter(); err != nil {
 		return err
 	}
 	defer w.running.Done()
-	pauses := &backoff.ExponentialBackOff{
-		InitialInterval: 8 * time.Millisecond, MaxInterval: 120 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.33,
-	}
-	_, _ = backoff.Retry(ctx, func() (struct{}, error) { // its error can be ctx's, which says less than the last one
-		if err = w.try(ctx, change); err != nil && sqldialect.ClassOf(err) != sqldialect.Transient {
-			return struct{}{}, backoff.Permanent(err)
+	for attempt := 1; ; attempt++ {
+		err := w.try(ctx, change)
+		if err == nil {
+			w.onCommit()
 		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(attempts))
-	if err == nil {
-		w.onCommit()
+		if sqldialect.ClassOf(err) != sqldialect.Transient || attempt == attempts ||
+			es.Wait(ctx, es.Backoff(minPause, maxPause, attempt-1)) != nil {
+			return err
+		}
 	}
-	return err
 }
 
 func (w *transactionWriter) try(ctx context.Context, change change) error {
