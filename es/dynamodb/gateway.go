@@ -31,7 +31,6 @@ type Settings struct {
 type Gateway struct {
 	client   *dynamodb.Client
 	settings Settings
-	shards   uint64
 	logger   *slog.Logger
 	packer   *packing.Packer
 }
@@ -48,8 +47,8 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 	case settings.Clock == nil:
 		return nil, errors.New("dynamodb gateway: set a clock")
 	}
-	shards := uint64(cmp.Or(settings.Shards, 64))
-	return &Gateway{client: client, settings: settings, shards: shards, logger: logger, packer: packing.New()}, nil
+	settings.Shards = cmp.Or(settings.Shards, 64)
+	return &Gateway{client: client, settings: settings, logger: logger, packer: packing.New()}, nil
 }
 
 // Now returns DynamoDB's time, to the second. It costs half a read unit.
