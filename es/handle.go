@@ -287,7 +287,5 @@ func (t *turns) wrote(key AggregateID, version uint64, took time.Duration) {
 
 // yield waits until the other processes have had their turn. Commands that arrive meanwhile share the next write.
 func (t *turns) yield(key AggregateID) {
-	if c, now := t.at(key), time.Now(); now.Before(c.fades) && now.Before(c.yields) {
-		<-time.After(c.yields.Sub(now))
-	}
+	time.Sleep(time.Until(t.at(key).yields))
 }

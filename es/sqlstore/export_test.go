@@ -21,7 +21,7 @@ func (g *Gateway) Writing() bool {
 	w := g.writer.(*groupWriter)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return w.working && len(w.waiting) == 0
+	return w.working != nil && len(w.waiting) == 0
 }
 
 // Totals are the running totals of a source.

@@ -90,8 +90,8 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	return &Gateway{DB: db, dialect: dialect, concurrent: concurrent, writer: writer, settings: settings, packer: packing.New()}, nil
 }
 
-// Close completes the accepted writes; later ones fail. It closes the database if OpenFile opened it. When ctx ends
-// first, the outcome of the remaining writes is unknown.
+// Close completes the writes whose callers did not wait for them, as on SQLite, where later ones fail. It closes the
+// database if OpenFile opened it. When ctx ends first, the outcome of the remaining writes is unknown.
 func (g *Gateway) Close(ctx context.Context) error {
 	err := g.writer.close(ctx)
 	if g.owned {
