@@ -67,8 +67,10 @@ func TestKilledWriterLosesNothingThatWasAcknowledged(t *testing.T) {
 		gateway := newGateway(t, db)
 		for _, a := range acknowledged {
 			id := es.AggregateID{Type: "notebook", ID: a.ulid}
-			if entries := entriesOf(t, gateway, id, a.version); entries[a.version-1].CommandID != a.command {
-				t.Fatalf("round %d: event %d of %s is lost: %+v", round, a.version, id, entries)
+			for entry, err := range gateway.EntriesAt(t.Context(), id, []uint64{a.version}) {
+				if err != nil || entry.CommandID != a.command {
+					t.Fatalf("round %d: event %d of %s is lost: %+v, %v", round, a.version, id, entry, err)
+				}
 			}
 			if _, found, err := gateway.Receipt(t.Context(), "", a.command); err != nil || !found {
 				t.Fatalf("round %d: the receipt of event %d of %s is lost: %v", round, a.version, id, err)
