@@ -201,25 +201,18 @@ type unreadableError struct {
 func (e *unreadableError) Unwrap() error { return e.error }
 
 func (r *Repository[S, E]) describe(key AggregateID, entry Entry) (described Described, err error) {
-	recorded, err := r.decode(key, entry)
-	if err == nil {
-		described.Envelope = recorded.Envelope
-		described.Type, described.Data, err = r.codec.Describe(recorded.Event)
-		return described, err
+	if recorded, err := r.decode(key, entry); err == nil {
+		name, fields, err := r.codec.Describe(recorded.Event)
+		return Described{Envelope: recorded.Envelope, Type: name, Data: fields}, err
 	}
-	described.Envelope = Envelope{
+	described = Described{Type: EventName(entry.Payload), Data: entry.Payload, Envelope: Envelope{
 		EventID: entry.EventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: entry.SeqNr, OccurredAt: entry.OccurredAt,
 		Caller: Caller{Tenant: key.Tenant},
-	}
-	var found struct {
-		Type string `json:"type"`
-	}
-	if described.Data = entry.Payload; json.Unmarshal(entry.Payload, &found) != nil {
+	}}
+	if !json.Valid(entry.Payload) {
 		described.Data, err = json.Marshal(string(entry.Payload))
-		return described, err
 	}
-	described.Type = found.Type
-	return described, nil
+	return described, err
 }
 
 // save appends events that were decided on the state before, which led to the state after. With heed, it fails when

@@ -74,7 +74,7 @@ type Journal interface {
 	// Heads yields every aggregate of the type with its head, in any order: for repairs, not for commands. Concurrent
 	// writes may or may not show. A head that can't be read is yielded as version 0, and Head fails with an
 	// *InconsistentError. It ends after an error.
-	Heads(ctx context.Context, aggregateType string) iter.Seq2[AggregateHead, error]
+	Heads(ctx context.Context, aggregateType string) iter.Seq2[StoredAggregate, error]
 
 	// JournalParts returns the best number of parts to read concurrently with ReadJournal.
 	JournalParts() int
@@ -116,12 +116,6 @@ func (h Head) Check(snapshot Snapshot) error {
 		return fmt.Errorf("the snapshot has version %d, but the journal has version %d", snapshot.Version, h.Version)
 	}
 	return nil
-}
-
-// AggregateHead is an aggregate's id and head.
-type AggregateHead struct {
-	ID AggregateID
-	Head
 }
 
 // Entry is an event in the journal. Payload is the complete event; the fields before it repeat what stores keep in keys
@@ -300,9 +294,11 @@ type Fault struct {
 	Found    string `json:"found"`
 }
 
-// StoredAggregate is an aggregate with stored data. With Faults it is not where programs would look for it.
+// StoredAggregate is an aggregate with stored data. Its head is known in [Journal].Heads alone. With Faults, which
+// [Maintainer] tells, it is not where programs would look for it.
 type StoredAggregate struct {
-	ID     AggregateID
+	ID AggregateID
+	Head
 	Faults []Fault
 }
 

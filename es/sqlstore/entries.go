@@ -69,11 +69,11 @@ func (g *Gateway) eventAfter(ctx context.Context, id es.AggregateID, version uin
 }
 
 // Heads implements [es.Journal].
-func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
-	return seq.Map(g.headRows(ctx, " AND type = ?", aggregateType), func(row headRow) (es.AggregateHead, error) {
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
+	return seq.Map(g.headRows(ctx, " AND type = ?", aggregateType), func(row headRow) (es.StoredAggregate, error) {
 		id := aggregateID(row.Tenant, aggregateType, row.AggregateID)
 		head, _ := storedHeadOf(id, row).Usable(id) // 0 if it can't be read
-		return es.AggregateHead{ID: id, Head: head}, nil
+		return es.StoredAggregate{ID: id, Head: head}, nil
 	})
 }
 

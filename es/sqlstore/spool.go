@@ -8,12 +8,10 @@ import (
 	"example.com/threads/es/internal/packing"
 )
 
+// The columns of the tables begin with their keys.
 var (
-	partKey     = []string{"tenant_code", "file", "number"}
 	partColumns = []string{"tenant_code", "file", "number", "encoding", "checksum", "content", "expires_at"}
-	fileKey     = []string{"tenant_code", "file"}
 	fileColumns = []string{"tenant_code", "file", "owner", "bytes", "expires_at"}
-	heldKey     = []string{"tenant_code", "owner"}
 	heldColumns = []string{"tenant_code", "owner", "bytes"}
 )
 
@@ -29,7 +27,7 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 	}
 	limits, expires := g.settings.Spool.WithDefaults(), file.Expires.UnixMicro()
 	err := g.writer.write(ctx, func(ctx context.Context, in session) error {
-		if _, err := in.ExecContext(ctx, g.dialect.Upsert("held_bytes", heldKey, heldColumns, 1), file.Tenant, "", 0); err != nil {
+		if _, err := in.ExecContext(ctx, g.dialect.Upsert("held_bytes", heldColumns[:2], heldColumns, 1), file.Tenant, "", 0); err != nil {
 			return err
 		}
 		var held struct{ Tenant, Owner, File int }
@@ -39,11 +37,11 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 			err = es.ErrSpoolFull
 		}
 		if err == nil {
-			_, err = in.ExecContext(ctx, g.dialect.Upsert("files", fileKey, fileColumns, 1), file.Tenant, file.Name, file.Owner, held.File+bytes, expires)
+			_, err = in.ExecContext(ctx, g.dialect.Upsert("files", fileColumns[:2], fileColumns, 1), file.Tenant, file.Name, file.Owner, held.File+bytes, expires)
 		}
 		for i, part := range packed {
 			if err == nil {
-				_, err = in.ExecContext(ctx, g.dialect.Upsert("file_parts", partKey, partColumns, 1),
+				_, err = in.ExecContext(ctx, g.dialect.Upsert("file_parts", partColumns[:3], partColumns, 1),
 					file.Tenant, file.Name, first+uint64(i), part.Encoding, part.Checksum, part.Bytes, expires)
 			}
 		}

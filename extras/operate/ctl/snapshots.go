@@ -36,14 +36,14 @@ type dueSnapshot struct {
 }
 
 // addDue reports an aggregate: why writing failed, if it did, and a text.
-func (c *call) addDue(head es.AggregateHead, failure, format string, args ...any) error {
+func (c *call) addDue(head es.StoredAggregate, failure, format string, args ...any) error {
 	due := dueSnapshot{head.ID.Tenant.String(), head.ID.String(), head.Version, head.SnapshotVersion, failure}
 	return c.add(due, whose(head.ID)+fmt.Sprintf(format, args...)+"\n")
 }
 
 // eachDue calls do for the aggregate that the argument names, or for those of known types that are more than
 // SNAPSHOT_EVERY events ahead of their snapshot. `journal check` reports wrong heads.
-func (c *call) eachDue(ctx context.Context, do func(es.AnyAggregate, es.AggregateHead) error) error {
+func (c *call) eachDue(ctx context.Context, do func(es.AnyAggregate, es.StoredAggregate) error) error {
 	if c.id != (es.AggregateID{}) {
 		return c.ofArgument(ctx, do)
 	}
@@ -67,7 +67,7 @@ func (c *call) eachDue(ctx context.Context, do func(es.AnyAggregate, es.Aggregat
 
 func (c *call) due(ctx context.Context) error {
 	count := 0
-	err := c.eachDue(ctx, func(_ es.AnyAggregate, head es.AggregateHead) error {
+	err := c.eachDue(ctx, func(_ es.AnyAggregate, head es.StoredAggregate) error {
 		count++
 		return c.addDue(head, "", " is due: version %d, latest snapshot %d", head.Version, head.SnapshotVersion)
 	})
@@ -80,7 +80,7 @@ func (c *call) due(ctx context.Context) error {
 // take goes on after an aggregate that can't be loaded, and reports it.
 func (c *call) take(ctx context.Context) error {
 	count, failed := 0, 0
-	err := c.eachDue(ctx, func(kind es.AnyAggregate, head es.AggregateHead) error {
+	err := c.eachDue(ctx, func(kind es.AnyAggregate, head es.StoredAggregate) error {
 		failure := kind.TakeSnapshot(ctx, c.store.Gateway, head.ID, es.Settings{Logger: c.log})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -103,7 +103,7 @@ func (c *call) take(ctx context.Context) error {
 }
 
 // ofArgument calls do for the aggregate that the argument names.
-func (c *call) ofArgument(ctx context.Context, do func(es.AnyAggregate, es.AggregateHead) error) error {
+func (c *call) ofArgument(ctx context.Context, do func(es.AnyAggregate, es.StoredAggregate) error) error {
 	at := slices.IndexFunc(c.Types, func(kind es.AnyAggregate) bool { return kind.Type() == c.id.Type })
 	if at < 0 {
 		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", c.id, c.id.Type)
@@ -115,5 +115,5 @@ func (c *call) ofArgument(ctx context.Context, do func(es.AnyAggregate, es.Aggre
 	case head.Version == 0:
 		return fmt.Errorf("%s: there is no such aggregate: check id, tenant and tables", c.id)
 	}
-	return do(c.Types[at], es.AggregateHead{ID: c.id, Head: head})
+	return do(c.Types[at], es.StoredAggregate{ID: c.id, Head: head})
 }
