@@ -257,9 +257,6 @@ func (t *turns) met(key AggregateID, version uint64) {
 			delete(t.contended, key)
 		}
 	}
-	if t.contended == nil {
-		t.contended = map[AggregateID]contention{}
-	}
 	c := t.contended[key]
 	c.fades, c.version = now.Add(contentionFades), max(c.version, version)
 	t.contended[key] = c

@@ -72,6 +72,7 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 		Repository: NewRepository(aggregate, store, settings),
 		aggregate:  aggregate.withDefaults(),
 		settings:   settings,
+		turns:      turns{contended: map[AggregateID]contention{}},
 		waiting:    map[AggregateID][]*call[C, E]{},
 	}
 }

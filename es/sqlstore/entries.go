@@ -137,14 +137,10 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 			return
 		}
 		for row, err := range g.entryRows(ctx, id, after, upTo) {
-			if err != nil {
-				yield(es.Entry{}, err)
-				return
-			}
-			if row.Version != after+1 {
+			if err == nil && row.Version != after+1 {
 				break
 			}
-			if !yield(row.entry(), nil) {
+			if !yield(row.entry(), err) || err != nil {
 				return
 			}
 			after = row.Version

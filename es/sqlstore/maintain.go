@@ -13,23 +13,15 @@ import (
 
 const deleteSnapshot = "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
 
-// selectHeadless selects the aggregates that have entries only.
+// selectHeadless selects the aggregates that have entries only, after another one.
 const selectHeadless = "SELECT DISTINCT e.tenant_code, e.aggregate_id FROM events e " +
-	"LEFT JOIN aggregates a ON a.tenant_code = e.tenant_code AND a.aggregate_id = e.aggregate_id WHERE a.aggregate_id IS NULL"
+	"LEFT JOIN aggregates a ON a.tenant_code = e.tenant_code AND a.aggregate_id = e.aggregate_id " +
+	"WHERE a.aggregate_id IS NULL AND (e.tenant_code, e.aggregate_id) > (?, ?) ORDER BY e.tenant_code, e.aggregate_id"
 
 // StoredAggregates implements [es.Maintainer].
 func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
-	headless := func(yield func(headRow, error) bool) {
-		var rows []headRow
-		if err := g.DB.SelectContext(ctx, &rows, selectHeadless); err != nil {
-			yield(headRow{}, g.explain(ctx, err, "list the aggregates without a head"))
-		}
-		for _, row := range rows {
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}
+	headless := readPages(ctx, g, headsPage, selectHeadless,
+		func(last headRow) []any { return []any{last.Tenant, last.AggregateID} }, "list the aggregates without a head")
 	return seq.Map(seq.Concat(g.headRows(ctx, ""), headless), func(row headRow) (es.StoredAggregate, error) {
 		id, strange := es.ParseAggregateID(row.Tenant, row.AggregateID)
 		stored := es.StoredAggregate{ID: id}
