@@ -1,7 +1,6 @@
 package es
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -228,17 +227,6 @@ type File struct {
 
 // ErrSpoolFull: the owner or the tenant of a file would hold too many bytes.
 var ErrSpoolFull = errors.New("the spool is full")
-
-// SpoolLimits are the bytes that can be held at a time. Zero fields take their defaults.
-type SpoolLimits struct {
-	Owner  int // of all files of an owner in a tenant; default: 256 MiB
-	Tenant int // of all files of a tenant; default: 4 GiB
-}
-
-// WithDefaults returns the limits without zero fields.
-func (l SpoolLimits) WithDefaults() SpoolLimits {
-	return SpoolLimits{Owner: cmp.Or(l.Owner, 256<<20), Tenant: cmp.Or(l.Tenant, 4<<30)}
-}
 
 const (
 	maxPart     = 2 << 20 // of a part's uncompressed content, in bytes

@@ -23,7 +23,8 @@ type Settings struct {
 	SnapshotKeep  int           // number of snapshots to keep beside the latest
 	SnapshotTTL   time.Duration // how long older snapshots are kept; 0: they are deleted at once
 	Clock         func() time.Time
-	Spool         es.SpoolLimits
+	OwnerBytes    int // that the files of an owner in a tenant may hold; default: 256 MiB
+	TenantBytes   int // that all files of a tenant may hold; default: 4 GiB
 }
 
 // Gateway is the EventPersistenceGateway on DynamoDB. It is safe for concurrent use, and any number of processes may
@@ -48,6 +49,7 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 		return nil, errors.New("dynamodb gateway: set a clock")
 	}
 	settings.Shards = cmp.Or(settings.Shards, 64)
+	settings.OwnerBytes, settings.TenantBytes = cmp.Or(settings.OwnerBytes, 256<<20), cmp.Or(settings.TenantBytes, 4<<30)
 	return &Gateway{client: client, settings: settings, logger: logger, packer: packing.New()}, nil
 }
 

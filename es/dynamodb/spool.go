@@ -55,8 +55,7 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 		part["ttl"] = number(ceilSeconds(file.Expires))
 		items[i] = part
 	}
-	limits := g.settings.Spool.WithDefaults()
-	if size > min(limits.Owner, limits.Tenant) {
+	if size > min(g.settings.OwnerBytes, g.settings.TenantBytes) {
 		return es.ErrSpoolFull
 	}
 	counted := g.update(g.fileKey(file), "ADD held :size, parts :parts SET tenant_code = :tenant, #file = :file, #owner = :owner, expires_at = :expires", "",
@@ -64,7 +63,7 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 			":size": number(size), ":parts": number(len(parts)), ":tenant": text(file.Tenant.String()), ":file": text(file.Name),
 			":owner": text(file.Owner), ":expires": number(ceilSeconds(file.Expires)),
 		})
-	err := g.transact(ctx, g.hold(file.Tenant, wholeTenant, size, limits.Tenant), g.hold(file.Tenant, file.Owner, size, limits.Owner), counted)
+	err := g.transact(ctx, g.hold(file.Tenant, wholeTenant, size, g.settings.TenantBytes), g.hold(file.Tenant, file.Owner, size, g.settings.OwnerBytes), counted)
 	if _, full := refused(err); full {
 		return es.ErrSpoolFull
 	}

@@ -84,7 +84,7 @@ func TestContract(t *testing.T) {
 	open := func(t *testing.T, settings estest.Settings) estest.Harness {
 		s.transport.Clear()
 		own := s.settings()
-		own.SnapshotKeep, own.Spool = settings.KeepSnapshots, settings.Spool
+		own.SnapshotKeep, own.OwnerBytes, own.TenantBytes = settings.KeepSnapshots, settings.OwnerBytes, settings.TenantBytes
 		return estest.Harness{
 			Gateway:        s.open(t, own),
 			LoseNextAnswer: func(meanwhile func()) { s.transport.On("TransactWriteItems", 1, LoseAnswer(meanwhile)) },

@@ -10,7 +10,8 @@ import (
 // Settings are the gateway's settings for a test.
 type Settings struct {
 	KeepSnapshots int // beside the latest; others are deleted at once
-	Spool         es.SpoolLimits
+	OwnerBytes    int // that files may hold; 0: the gateway's default
+	TenantBytes   int
 }
 
 // Harness is a gateway over a real store, with faults of that store. All fields are required, because a fault that

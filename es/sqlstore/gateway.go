@@ -11,6 +11,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -44,7 +45,8 @@ type Settings struct {
 	SnapshotKeep int // number of snapshots to keep beside the latest
 	Clock        func() time.Time
 	Logger       *slog.Logger
-	Spool        es.SpoolLimits
+	OwnerBytes   int // that the files of an owner in a tenant may hold; default: 256 MiB
+	TenantBytes  int // that all files of a tenant may hold; default: 4 GiB
 
 	// OnAppend, if set, is called after each commit, before the callers get their answers. It must not block.
 	OnAppend func()
@@ -80,6 +82,7 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	case settings.Clock == nil || settings.Logger == nil:
 		return nil, errors.New("sqlstore: set a clock and a logger")
 	}
+	settings.OwnerBytes, settings.TenantBytes = cmp.Or(settings.OwnerBytes, 256<<20), cmp.Or(settings.TenantBytes, 4<<30)
 	if settings.OnAppend == nil {
 		settings.OnAppend = func() {}
 	}

@@ -25,7 +25,7 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 	for i, content := range parts {
 		bytes, packed[i] = bytes+len(content), g.packer.Pack(content)
 	}
-	limits, expires := g.settings.Spool.WithDefaults(), file.Expires.UnixMicro()
+	expires := file.Expires.UnixMicro()
 	err := g.writer.write(ctx, func(ctx context.Context, in session) error {
 		if _, err := in.ExecContext(ctx, g.dialect.Upsert("held_bytes", heldColumns[:2], heldColumns, 1), file.Tenant, "", 0); err != nil {
 			return err
@@ -33,7 +33,7 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 		var held struct{ Tenant, Owner, File int }
 		err := in.GetContext(ctx, &held, "SELECT COALESCE(SUM(bytes), 0) AS tenant, COALESCE(SUM(CASE WHEN owner = ? THEN bytes END), 0) AS owner, "+
 			"COALESCE(SUM(CASE WHEN file = ? THEN bytes END), 0) AS file FROM files WHERE tenant_code = ?", file.Owner, file.Name, file.Tenant)
-		if err == nil && (held.Tenant+bytes > limits.Tenant || held.Owner+bytes > limits.Owner) {
+		if err == nil && (held.Tenant+bytes > g.settings.TenantBytes || held.Owner+bytes > g.settings.OwnerBytes) {
 			err = es.ErrSpoolFull
 		}
 		if err == nil {
