@@ -450,14 +450,20 @@ func lastNumber(ctx context.Context, in session) (last uint64, err error) {
 	return last, err
 }
 
-// Backlog returns how many numbers there are after a position, which includes unused ones, and when the first visible
-// entry of them occurred. Without one it returns 0.
+// exactBacklog is the largest number of entries that is counted exactly.
+const exactBacklog = 10_000
+
+// Backlog returns the number of visible entries after a position, and when the first of them occurred. Above 10,000 it
+// is the distance to the last number, which includes unused numbers.
 func (q *queue) Backlog(ctx context.Context, after uint64) (records int, oldest time.Time, err error) {
 	occurredAt, found, err := readRow[int64](ctx, q.gateway.DB, "SELECT occurred_at FROM events WHERE sequence_number > ? ORDER BY sequence_number LIMIT 1", after)
 	if err == nil && found {
 		var last uint64
 		last, err = lastNumber(ctx, q.gateway.DB)
 		records, oldest = int(last-after), time.UnixMicro(occurredAt).UTC()
+	}
+	if err == nil && q.gateway.concurrent && found && records <= exactBacklog {
+		err = q.gateway.DB.GetContext(ctx, &records, "SELECT COUNT(*) FROM events WHERE sequence_number > ?", after)
 	}
 	return records, oldest, q.gateway.explain(ctx, err, "count the events after %d", after)
 }
