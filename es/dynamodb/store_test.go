@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"maps"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
