@@ -104,7 +104,7 @@ func Ready(ctx context.Context, db *sqlx.DB, sets ...Set) error { return check(c
 func check(ctx context.Context, db *sqlx.DB, sets []Set, acceptNewer bool) error {
 	for _, set := range sets {
 		schema, err := set.open(ctx, db)
-		if err == nil && !(acceptNewer && schema.newer()) {
+		if err == nil && (!acceptNewer || !schema.newer()) {
 			err = schema.difference()
 		}
 		if err != nil {
