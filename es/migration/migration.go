@@ -93,8 +93,8 @@ func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
 	return taken, err
 }
 
-// Check returns an error that says how to go on if a set's schema in db is not the one of this program. Call it at a program's start.
-// It only reads, so it may run during a migration.
+// Check returns an error that says how to go on if a set's schema in db is not the one of this program. Call it at a
+// program's start. It only reads, so it may run during a migration.
 func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error { return check(ctx, db, sets, false) }
 
 // Ready is Check for a running program: it also accepts a newer schema, because migrations run before the new programs

@@ -110,8 +110,8 @@ func (g *Gateway) insertHead(ctx context.Context, in session, id es.AggregateID,
 	return err
 }
 
-// reason finds out why the write was refused, see [es.EventPersistenceGateway]; nil when it was already committed. Event
-// and head are written in one transaction, so a head that is read after the event must include it.
+// reason finds out why the write was refused, see [es.EventPersistenceGateway]; nil when it was already committed. An
+// event and its head are written in one transaction, so a head that is read after the event must include it.
 func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 	next, found, err := g.eventAfter(ctx, write.ID, write.ExpectedVersion)
 	if err != nil || next.EventID == write.Entries[0].EventID {
