@@ -59,23 +59,18 @@ func (f *failure) Class() string { return f.kind.String() }
 // Errors of a store that an operator must mend. Both are an [ErrUnavailable], too. Compare with [errors.Is].
 var (
 	// ErrFull: the store's disk is full.
-	ErrFull error = unusable("the disk of the event store is full; an operator must free space, then repeat with the same idempotency key")
+	ErrFull error = &unusable{failure{Unavailable, "the disk of the event store is full; an operator must free space, then repeat with the same idempotency key"}}
 	// ErrDamaged: what is stored can't be read.
-	ErrDamaged error = unusable("the event store is damaged; an operator must restore it from a backup and start the programs again")
+	ErrDamaged error = &unusable{failure{Unavailable, "the event store is damaged; an operator must restore it from a backup and start the programs again"}}
 )
 
-type unusable string
-
-func (u unusable) Error() string { return string(u) }
+type unusable struct{ failure }
 
 // Reason may be told to anybody.
-func (u unusable) Reason() string { return string(u) }
-
-// Class is that of ErrUnavailable.
-func (unusable) Class() string { return Unavailable.String() }
+func (u *unusable) Reason() string { return u.text }
 
 // Is makes it match [ErrUnavailable].
-func (unusable) Is(target error) bool { return target == ErrUnavailable }
+func (*unusable) Is(target error) bool { return target == ErrUnavailable }
 
 // VersionMismatchError: the aggregate is at version Current, but the caller expected version Expected.
 type VersionMismatchError struct{ Expected, Current uint64 }

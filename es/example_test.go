@@ -44,7 +44,7 @@ var (
 
 // warehouse is what the examples work with: an event store in a file of a temporary folder, and a service.
 type warehouse struct {
-	store *sqlstore.File
+	store *sqlstore.Gateway
 	*es.Service[Shelf, Move, Moved]
 	close func()
 }

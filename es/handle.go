@@ -257,9 +257,6 @@ func (t *turns) met(key AggregateID, version uint64) {
 			delete(t.contended, key)
 		}
 	}
-	if t.contended == nil {
-		t.contended = map[AggregateID]contention{}
-	}
 	c := t.contended[key]
 	c.fades, c.version = now.Add(contentionFades), max(c.version, version)
 	t.contended[key] = c
@@ -287,7 +284,7 @@ func (t *turns) wrote(key AggregateID, version uint64, took time.Duration) {
 
 // yield waits until the other processes have had their turn. Commands that arrive meanwhile share the next write.
 func (t *turns) yield(key AggregateID) {
-	if c, now := t.at(key), time.Now(); now.Before(c.fades) && now.Before(c.yields) {
-		<-time.After(c.yields.Sub(now))
+	if wait := time.Until(t.at(key).yields); wait > 0 {
+		<-time.After(wait)
 	}
 }

@@ -201,46 +201,33 @@ type unreadableError struct {
 func (e *unreadableError) Unwrap() error { return e.error }
 
 func (r *Repository[S, E]) describe(key AggregateID, entry Entry) (described Described, err error) {
-	recorded, err := r.decode(key, entry)
-	if err == nil {
-		described.Envelope = recorded.Envelope
-		described.Type, described.Data, err = r.codec.Describe(recorded.Event)
-		return described, err
+	if recorded, err := r.decode(key, entry); err == nil {
+		name, fields, err := r.codec.Describe(recorded.Event)
+		return Described{Envelope: recorded.Envelope, Type: name, Data: fields}, err
 	}
-	described.Envelope = Envelope{
+	described = Described{Type: EventName(entry.Payload), Data: entry.Payload, Envelope: Envelope{
 		EventID: entry.EventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: entry.SeqNr, OccurredAt: entry.OccurredAt,
 		Caller: Caller{Tenant: key.Tenant},
-	}
-	var found struct {
-		Type string `json:"type"`
-	}
-	if described.Data = entry.Payload; json.Unmarshal(entry.Payload, &found) != nil {
+	}}
+	if !json.Valid(entry.Payload) {
 		described.Data, err = json.Marshal(string(entry.Payload))
-		return described, err
 	}
-	described.Type = found.Type
-	return described, nil
+	return described, err
 }
 
 // save appends events that were decided on the state before, which led to the state after. With heed, it fails when
 // another writer has asked for a turn. A due snapshot is written afterwards, in the background.
 func (r *Repository[S, E]) save(ctx context.Context, key AggregateID, before uint64, after State[S], events []Recorded[E], receipts []Receipt, heed bool) error {
 	write := Append{ID: key, ExpectedVersion: before, Receipts: receipts, Heed: heed, Entries: make([]Entry, 0, len(events))}
-	lastCommand := ""
 	for _, event := range events {
 		payload, err := r.codec.Encode(event)
 		if err != nil {
 			return err
 		}
-		entry := Entry{
+		write.Entries = append(write.Entries, Entry{
 			SeqNr: event.SeqNr, EventID: event.EventID, EventType: r.codec.EventType(event.Event), OccurredAt: event.OccurredAt,
 			UserID: event.Executor, CommandID: event.CommandID, CorrelationID: event.CorrelationID, Payload: payload,
-		}
-		if event.CommandID == lastCommand {
-			entry.CommandID = "" // the store keeps a command id with its first event only; every payload has it
-		}
-		lastCommand = event.CommandID
-		write.Entries = append(write.Entries, entry)
+		})
 	}
 	if before == 0 && len(events) > 0 {
 		var none S

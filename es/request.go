@@ -65,7 +65,7 @@ func (r Request[C]) receipt(commandID string, result Result, now time.Time) (Rec
 		fields[name] = value
 	}
 	answer, err := json.Marshal(fields)
-	return Receipt{CommandID: commandID, Fingerprint: r.fingerprint(), Answer: answer, ExpiresAt: now.Add(receiptLifetime)}, err
+	return Receipt{CommandID: commandID, Fingerprint: r.fingerprint(r.Content), Answer: answer, ExpiresAt: now.Add(receiptLifetime)}, err
 }
 
 // repeated returns the result of the first execution from its receipt, for a repeat of the request.
@@ -92,16 +92,14 @@ func (r Request[C]) repeated(receipt Receipt, aggregateType string) (Result, err
 	return result, nil
 }
 
-// fingerprint is a hash that distinguishes requests with the same command id. IfVersion is not included: it is a
-// condition, not part of what is requested.
-func (r Request[C]) fingerprint() string { return r.fingerprintOf(r.Content) }
-
 // isRepeatOf reports whether the receipt is of the same request.
 func (r Request[C]) isRepeatOf(receipt Receipt) bool {
-	return receipt.Fingerprint == r.fingerprint() || r.FormerContent != "" && receipt.Fingerprint == r.fingerprintOf(r.FormerContent)
+	return receipt.Fingerprint == r.fingerprint(r.Content) || r.FormerContent != "" && receipt.Fingerprint == r.fingerprint(r.FormerContent)
 }
 
-func (r Request[C]) fingerprintOf(content string) string {
+// fingerprint is a hash that distinguishes requests with the same command id. IfVersion is not included: it is a
+// condition, not part of what is requested.
+func (r Request[C]) fingerprint(content string) string {
 	id := r.ID
 	if r.Begins {
 		id = ""

@@ -57,8 +57,7 @@ type Service[S, C, E any] struct {
 	aggregate Aggregate[S, C, E]
 	settings  Settings
 	turns     turns
-	idle      chan AggregateID // is read by goroutines that wait for work
-	working   sync.WaitGroup   // on the calls of an aggregate
+	working   sync.WaitGroup // on the calls of an aggregate
 
 	mutex sync.Mutex
 	// waiting has the calls for each aggregate that wait while earlier ones are handled. An aggregate has a key as long
@@ -73,7 +72,7 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 		Repository: NewRepository(aggregate, store, settings),
 		aggregate:  aggregate.withDefaults(),
 		settings:   settings,
-		idle:       make(chan AggregateID),
+		turns:      turns{contended: map[AggregateID]contention{}},
 		waiting:    map[AggregateID][]*call[C, E]{},
 	}
 }
@@ -182,31 +181,11 @@ func (s *Service[S, C, E]) enqueue(key AggregateID, c *call[C, E]) {
 	if busy {
 		return
 	}
-	s.working.Add(1)
-	select {
-	case s.idle <- key:
-	default:
-		go s.work(key)
-	}
-}
-
-// idleTime is how long a goroutine waits for more work: to grow the stack of a new one takes longer than to decide a
-// command.
-const idleTime = time.Second
-
-// work handles an aggregate's calls until none is left, and then those of others.
-func (s *Service[S, C, E]) work(key AggregateID) {
-	for {
+	s.working.Go(func() {
 		for calls := s.next(key); len(calls) > 0; calls = s.next(key) {
 			s.handle(key, calls)
 		}
-		s.working.Done()
-		select {
-		case key = <-s.idle:
-		case <-time.After(idleTime):
-			return
-		}
-	}
+	})
 }
 
 // next takes a batch of the waiting calls, without those whose callers have gone and with no command id twice.
@@ -250,16 +229,10 @@ func (s *Service[S, C, E]) now(ctx context.Context) (time.Time, error) {
 	}
 	if err != nil {
 		s.settings.Logger.ErrorContext(ctx, "commands are refused because this computer's clock is wrong", "error", err)
-		err = clockError{err}
+		err = &failure{Unavailable, err.Error()} // as with an unreachable store: another process may succeed
 	}
 	return now, err
 }
-
-// clockError: the clock is wrong, so events cannot be given a time.
-type clockError struct{ error }
-
-// Class is that of an unreachable store: the same request may succeed on another process, or later.
-func (clockError) Class() string { return "unavailable" }
 
 const (
 	compareEvery   = 15 * time.Second
@@ -320,8 +293,7 @@ func Wait(ctx context.Context, duration time.Duration) error {
 }
 
 // Backoff returns the pause after a failure that followed on so many others: first, doubled by each of those, at most
-// longest, less up to half at random, so that those who failed together do not retry together. It is for retries that
-// are scheduled from a stored number of failures; loops use package backoff.
+// longest, less up to half at random, so that those who failed together do not retry together.
 func Backoff(first, longest time.Duration, failures int) time.Duration {
 	pause := min(first<<min(failures, 10), longest)
 	return pause - rand.N(pause/2)

@@ -1,7 +1,6 @@
 package es
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +49,7 @@ type EventPersistenceGateway interface {
 type Reader interface {
 	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. For an
 	// aggregate that does not exist it returns the zero Head. An invalid snapshot pointer (beyond the version, or not a
-	// number) is logged and read as 0.
+	// number) is read as 0.
 	Head(ctx context.Context, id AggregateID) (Head, error)
 
 	// Verify fails with an *InconsistentError when the journal has the event after head.Version and the stored head
@@ -65,10 +64,6 @@ type Reader interface {
 	// EntriesAt yields the entries with these numbers, which ascend, read consistently and some at a time. A Head has
 	// shown a version that is not below them: a missing entry is an *InconsistentError. It ends after an error.
 	EntriesAt(ctx context.Context, id AggregateID, seqNrs []uint64) iter.Seq2[Entry, error]
-
-	// EntryByCommand returns the aggregate's entry with a command id, read consistently; false if there is none. Every
-	// store finds the entries of commands with a receipt, until it expires. A store may find the others, too.
-	EntryByCommand(ctx context.Context, id AggregateID, commandID string) (Entry, bool, error)
 }
 
 // Journal reads the events of all aggregates: for projections, rebuilds and repairs.
@@ -78,7 +73,7 @@ type Journal interface {
 	// Heads yields every aggregate of the type with its head, in any order: for repairs, not for commands. Concurrent
 	// writes may or may not show. A head that can't be read is yielded as version 0, and Head fails with an
 	// *InconsistentError. It ends after an error.
-	Heads(ctx context.Context, aggregateType string) iter.Seq2[AggregateHead, error]
+	Heads(ctx context.Context, aggregateType string) iter.Seq2[StoredAggregate, error]
 
 	// JournalParts returns the best number of parts to read concurrently with ReadJournal.
 	JournalParts() int
@@ -99,9 +94,12 @@ type JournalPage struct {
 type Store interface {
 	EventPersistenceGateway
 	Journal
-	Sequences
 	Spool
 	Maintainer
+
+	// Draw takes the next number of the tenant's sequence; a new sequence, of a name of up to 64 bytes, starts with 1.
+	// After an error a number may be lost; none is ever drawn again. [Sequence] makes codes of the numbers.
+	Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
 }
 
 // Head is an aggregate's optimistic lock and its pointer to the latest snapshot. The zero Head is that of an aggregate
@@ -119,14 +117,8 @@ func (h Head) Check(snapshot Snapshot) error {
 	return nil
 }
 
-// AggregateHead is an aggregate's id and head.
-type AggregateHead struct {
-	ID AggregateID
-	Head
-}
-
-// Entry is an event in the journal. Payload is the complete event; the other fields repeat what stores keep in keys and
-// columns. Reading returns the others than SeqNr, EventID and OccurredAt (to the millisecond) only if the store has
+// Entry is an event in the journal. Payload is the complete event; the fields before it repeat what stores keep in keys
+// and columns. Reading returns the others than SeqNr, EventID and OccurredAt (to the millisecond) only if the store has
 // columns for them.
 type Entry struct {
 	SeqNr         uint64
@@ -136,7 +128,8 @@ type Entry struct {
 	UserID        string
 	CommandID     string
 	CorrelationID string
-	Payload       []byte // JSON
+	Payload       []byte  // JSON
+	Faults        []Fault // for [Maintainer]: fields that can't be read, which are zero, or contradict the key
 }
 
 // Receipt is the answer to a command that was sent with an idempotency key. It is written with the command's events and
@@ -148,10 +141,13 @@ type Receipt struct {
 	ExpiresAt   time.Time // when the store may delete it
 }
 
-// Snapshot is an aggregate's state after entry Version.
+// Snapshot is an aggregate's state after entry Version. Only [Maintainer] yields one that is broken or unlisted.
 type Snapshot struct {
-	Version uint64
-	Payload []byte
+	Version uint64 `json:"version"`
+	Payload []byte `json:"-"`
+	Broken  string `json:"broken,omitempty"` // why it is unusable, without a payload; empty: it is intact
+	// Unlisted: an earlier writer's, which is not in the index. The head need not point to it.
+	Unlisted bool `json:"-"`
 }
 
 // MaxAppend is the maximum number of entries and receipts in one [Append], together: DynamoDB's transaction holds 100
@@ -205,11 +201,36 @@ type Queued struct {
 	Payload  []byte // JSON, the complete event
 }
 
-// Sequences is the part of an event store that draws numbers, for [Sequence].
-type Sequences interface {
-	// Draw takes the next number of the tenant's sequence; a new sequence, of a name of up to 64 bytes, starts with 1.
-	// After an error a number may be lost; none is ever drawn again.
-	Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
+// periods are the names of a sequence's periods, in UTC. They are part of codes: after a reset, the numbers alone are
+// not unique.
+var periods = map[string]string{"year": "2006", "month": "200601", "day": "20060102"}
+
+// Sequence draws codes for things of one kind, which people read. No code is drawn twice. It is safe for concurrent
+// use.
+type Sequence struct {
+	Store interface { // a [Store]
+		Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
+	}
+	Kind  string           // such as "ORDER": codes begin with it
+	Reset string           // when the numbers start with 1 again: each year, month or day; default: never
+	Clock func() time.Time // default: time.Now
+}
+
+// NextCode draws the tenant's next number and returns it as a code: ORDER-000001, or with a reset ORDER-2026-000001.
+// Codes of one period are in the order of drawing. An unused number leaves a gap.
+func (s Sequence) NextCode(ctx context.Context, tenant Tenant) (string, error) {
+	now, name := time.Now, s.Kind
+	if s.Clock != nil {
+		now = s.Clock
+	}
+	if layout, resets := periods[s.Reset]; resets { // each period is a sequence of its own
+		name += "-" + now().UTC().Format(layout)
+	}
+	number, err := s.Store.Draw(ctx, tenant, name)
+	if err != nil {
+		return "", fmt.Errorf("draw the next number of the sequence %s: %w", s.Kind, err)
+	}
+	return fmt.Sprintf("%s-%06d", name, number), nil
 }
 
 // Spool is the part of an event store that stores temporary files, such as inputs and results of tasks. A file consists
@@ -238,17 +259,6 @@ type File struct {
 
 // ErrSpoolFull: the owner or the tenant of a file would hold too many bytes.
 var ErrSpoolFull = errors.New("the spool is full")
-
-// SpoolLimits are the bytes that can be held at a time. Zero fields take their defaults.
-type SpoolLimits struct {
-	Owner  int // of all files of an owner in a tenant; default: 256 MiB
-	Tenant int // of all files of a tenant; default: 4 GiB
-}
-
-// WithDefaults returns the limits without zero fields.
-func (l SpoolLimits) WithDefaults() SpoolLimits {
-	return SpoolLimits{Owner: cmp.Or(l.Owner, 256<<20), Tenant: cmp.Or(l.Tenant, 4<<30)}
-}
 
 const (
 	maxPart     = 2 << 20 // of a part's uncompressed content, in bytes
@@ -283,11 +293,11 @@ type Maintainer interface {
 
 	// StoredEntries yields every entry of the aggregate that existed before the call, in no order, independent of the
 	// head. It does not use an index that may lag. It ends after an error.
-	StoredEntries(ctx context.Context, id AggregateID) iter.Seq2[StoredEntry, error]
+	StoredEntries(ctx context.Context, id AggregateID) iter.Seq2[Entry, error]
 
 	// StoredSnapshots yields every unexpired snapshot of the aggregate, intact or not, in no order. Each is read
 	// completely. It ends after an error.
-	StoredSnapshots(ctx context.Context, id AggregateID) iter.Seq2[StoredSnapshot, error]
+	StoredSnapshots(ctx context.Context, id AggregateID) iter.Seq2[Snapshot, error]
 
 	// ReplaceHead replaces the result of StoredHead, which may be a missing head, by head. It fails with ErrConflict if
 	// another head is stored by now, and succeeds if head is.
@@ -304,9 +314,11 @@ type Fault struct {
 	Found    string `json:"found"`
 }
 
-// StoredAggregate is an aggregate with stored data. With Faults it is not where programs would look for it.
+// StoredAggregate is an aggregate with stored data. Its head is known in [Journal].Heads alone. With Faults, which
+// [Maintainer] tells, it is not where programs would look for it.
 type StoredAggregate struct {
-	ID     AggregateID
+	ID AggregateID
+	Head
 	Faults []Fault
 }
 
@@ -322,20 +334,19 @@ func (h StoredHead) Equal(other StoredHead) bool {
 	return h.Head == other.Head && h.Exists == other.Exists && slices.Equal(h.Faults, other.Faults)
 }
 
+// Usable returns the head for commands, or an *InconsistentError if its version can't be read. An invalid pointer to a
+// snapshot is none: that only costs time, and the next snapshot corrects it.
+func (h StoredHead) Usable(id AggregateID) (Head, error) {
+	for _, fault := range h.Faults {
+		if fault.Field == "version" {
+			return Head{}, &InconsistentError{ID: id, Cause: fmt.Errorf("the version in its head is %s", fault.Found)}
+		}
+	}
+	if h.SnapshotVersion > h.Version {
+		h.SnapshotVersion = 0
+	}
+	return h.Head, nil
+}
+
 // Is reports whether head is stored, without a fault.
 func (h StoredHead) Is(head Head) bool { return h.Equal(StoredHead{Head: head, Exists: true}) }
-
-// StoredEntry is an entry as stored, under the number of its key. Unreadable parts are zero, and described in Faults.
-type StoredEntry struct {
-	Entry
-	Faults []Fault
-}
-
-// StoredSnapshot is a snapshot as it is stored.
-type StoredSnapshot struct {
-	Version uint64 `json:"version"`
-	Broken  string `json:"broken,omitempty"` // why it is unusable; empty: it is intact
-	Payload []byte `json:"-"`                // of an intact one
-	// Unlisted: an earlier writer's, which is not in the index. The head need not point to it.
-	Unlisted bool `json:"-"`
-}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -141,10 +140,4 @@ func IsDuplicate(err error) bool { return sqldialect.ClassOf(err) == sqldialect.
 
 // IsTransient reports whether the same statement may succeed a moment later, as after a deadlock, a timeout of the
 // database or a lost connection. The end of the caller's context is not transient.
-func IsTransient(err error) bool {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return false
-	}
-	class := sqldialect.ClassOf(err)
-	return class == sqldialect.Transient || class == sqldialect.Ended
-}
+func IsTransient(err error) bool { return sqldialect.ClassOf(err) == sqldialect.Transient }

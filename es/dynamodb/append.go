@@ -40,7 +40,7 @@ func (g *Gateway) transaction(write es.Append) ([]types.TransactWriteItem, error
 		changes = append(changes, put(g.settings.JournalTable, event, absent, nil))
 	}
 	for _, receipt := range write.Receipts {
-		stored := g.receiptItem(write, receipt)
+		stored := g.receiptItem(write.ID.Tenant, receipt)
 		size += stored.size()
 		changes = append(changes, put(g.settings.SnapshotTable, stored, absent+" OR #ttl <= :now",
 			item{":now": number(g.settings.Clock().Unix())}))
@@ -126,49 +126,16 @@ const receiptType = "command"
 
 // Receipt reads consistently. An expired receipt counts as missing, even if DynamoDB has not deleted it yet.
 func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
-	found, err := g.readReceipt(ctx, tenant, commandID)
-	if err != nil || found == nil {
-		return es.Receipt{}, false, err
+	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.keyOf(tenant, receiptType, commandID), "")
+	if err != nil || found == nil || g.expired(found) {
+		return es.Receipt{}, false, Explain(ctx, err, "read the receipt of command %s", commandID)
 	}
 	receipt, err := receiptOf(commandID, found)
 	return receipt, err == nil, err
 }
 
-// readReceipt returns the item of a receipt; nil if there is none.
-func (g *Gateway) readReceipt(ctx context.Context, tenant es.Tenant, commandID string) (item, error) {
-	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.keyOf(tenant, receiptType, commandID), "")
-	if err != nil || g.expired(found) {
-		return nil, Explain(ctx, err, "read the receipt of command %s", commandID)
-	}
-	return found, nil
-}
-
-// EntryByCommand finds the entry through the command's receipt. The journal has no index on command ids: it would cost
-// a write for every event.
-func (g *Gateway) EntryByCommand(ctx context.Context, id es.AggregateID, commandID string) (es.Entry, bool, error) {
-	found, err := g.readReceipt(ctx, id.Tenant, commandID)
-	if err != nil || found.text("event_aid") != id.String() {
-		return es.Entry{}, false, err
-	}
-	seqNr, err := found.number("event_seq_nr")
-	if err != nil {
-		return es.Entry{}, false, err
-	}
-	for entry, err := range g.EntriesAt(ctx, id, []uint64{seqNr}) {
-		entry.CommandID = commandID
-		return entry, err == nil, err
-	}
-	return es.Entry{}, false, nil
-}
-
-// receiptItem returns the item of a receipt, with the entry that the command led to.
-func (g *Gateway) receiptItem(write es.Append, receipt es.Receipt) item {
-	stored := g.keyOf(write.ID.Tenant, receiptType, receipt.CommandID)
-	for _, entry := range write.Entries {
-		if entry.CommandID == receipt.CommandID {
-			stored["event_aid"], stored["event_seq_nr"] = text(write.ID.String()), number(entry.SeqNr)
-		}
-	}
+func (g *Gateway) receiptItem(tenant es.Tenant, receipt es.Receipt) item {
+	stored := g.keyOf(tenant, receiptType, receipt.CommandID)
 	stored["fingerprint"], stored["answer"] = text(receipt.Fingerprint), binary(receipt.Answer)
 	stored["ttl"] = number(ceilSeconds(receipt.ExpiresAt))
 	return stored

@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"time"
@@ -12,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"example.com/threads/es"
 )
 
 // Tuned returns cfg with retries and connections for commands that somebody waits for. The SDK's own suit batch jobs.
@@ -71,19 +72,11 @@ const (
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
-		o.Backoff = retry.BackoffDelayerFunc(delay)
+		o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
+			return es.Backoff(minBackoff, maxBackoff, attempt), nil
+		})
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(answerCutShort))
 	})
-}
-
-// delay doubles from minBackoff to maxBackoff and returns a random point in the upper half, so that clients that
-// failed together do not retry together.
-func delay(attempt int, _ error) (time.Duration, error) {
-	ceiling := maxBackoff
-	if doubled := minBackoff << min(attempt, 10); doubled < ceiling {
-		ceiling = doubled
-	}
-	return ceiling/2 + rand.N(ceiling/2), nil
 }
 
 // answerCutShort detects a connection that broke within an answer. The SDK takes it for an answer that cannot be parsed

@@ -52,8 +52,6 @@
 //	skey                S  command-<command id>
 //	fingerprint         S  of the request
 //	answer              B
-//	event_aid           S  aggregate of the event that the command led to
-//	event_seq_nr        N  number of that event
 //	ttl                 N  seconds since 1970
 //
 // Snapshot table, a sequence, out of the index too.

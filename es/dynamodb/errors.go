@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
-	"github.com/cenkalti/backoff/v5"
 
 	"example.com/threads/es"
 )
@@ -90,23 +89,24 @@ func unmet(err error) (found item, is bool) {
 // errUnprocessed: DynamoDB kept answering only part of a request because of low capacity.
 var errUnprocessed = errors.New("DynamoDB left a part of the request unprocessed")
 
-const contentionAttempts = 8
-
-// pauses returns the pauses between attempts: tens of milliseconds that grow, with jitter.
-func pauses() *backoff.ExponentialBackOff {
-	return &backoff.ExponentialBackOff{
-		InitialInterval: 8 * time.Millisecond, MaxInterval: 120 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.33,
-	}
-}
+const (
+	contentionAttempts = 8
+	minContention      = 10 * time.Millisecond // the pauses between attempts
+	maxContention      = 160 * time.Millisecond
+)
 
 // retryContended retries try after contended errors only, for about half a second or until ctx ends. It returns the
 // last error.
-func retryContended(ctx context.Context, try func() error) (err error) {
-	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
-		if err = try(); err != nil && !contended(err) {
-			return struct{}{}, backoff.Permanent(err)
+func retryContended(ctx context.Context, try func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := try()
+		if !contended(err) || attempt == contentionAttempts || pause(ctx, attempt) != nil {
+			return err
 		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(pauses()), backoff.WithMaxTries(contentionAttempts))
-	return err
+	}
+}
+
+// pause waits after an attempt.
+func pause(ctx context.Context, attempt int) error {
+	return es.Wait(ctx, es.Backoff(minContention, maxContention, attempt-1))
 }

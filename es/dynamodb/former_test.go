@@ -103,7 +103,7 @@ func TestAKeptSnapshotOfTheDocuments(t *testing.T) {
 	kept := s.head(t, id)
 	kept["skey"] = &types.AttributeValueMemberS{Value: id.String() + "-3"}
 	s.change(t, kept, map[string]types.AttributeValue{"ttl": &types.AttributeValueMemberN{Value: "4000000000"}})
-	stored := slices.Collect(func(yield func(es.StoredSnapshot) bool) {
+	stored := slices.Collect(func(yield func(es.Snapshot) bool) {
 		for snapshot, err := range gateway.StoredSnapshots(t.Context(), id) {
 			if err != nil || !yield(snapshot) {
 				t.Error(err)

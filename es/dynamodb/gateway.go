@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,7 +23,8 @@ type Settings struct {
 	SnapshotKeep  int           // number of snapshots to keep beside the latest
 	SnapshotTTL   time.Duration // how long older snapshots are kept; 0: they are deleted at once
 	Clock         func() time.Time
-	Spool         es.SpoolLimits
+	OwnerBytes    int // that the files of an owner in a tenant may hold; default: 256 MiB
+	TenantBytes   int // that all files of a tenant may hold; default: 4 GiB
 }
 
 // Gateway is the EventPersistenceGateway on DynamoDB. It is safe for concurrent use, and any number of processes may
@@ -32,10 +32,8 @@ type Settings struct {
 type Gateway struct {
 	client   *dynamodb.Client
 	settings Settings
-	shards   uint64
 	logger   *slog.Logger
 	packer   *packing.Packer
-	said     sync.Map // the aggregates whose invalid head was logged
 }
 
 var _ es.Store = (*Gateway)(nil)
@@ -50,8 +48,9 @@ func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gate
 	case settings.Clock == nil:
 		return nil, errors.New("dynamodb gateway: set a clock")
 	}
-	shards := uint64(cmp.Or(settings.Shards, 64))
-	return &Gateway{client: client, settings: settings, shards: shards, logger: logger, packer: packing.New()}, nil
+	settings.Shards = cmp.Or(settings.Shards, 64)
+	settings.OwnerBytes, settings.TenantBytes = cmp.Or(settings.OwnerBytes, 256<<20), cmp.Or(settings.TenantBytes, 4<<30)
+	return &Gateway{client: client, settings: settings, logger: logger, packer: packing.New()}, nil
 }
 
 // Now returns DynamoDB's time, to the second. It costs half a read unit.

@@ -25,37 +25,11 @@ func (g *Gateway) readHead(ctx context.Context, id es.AggregateID) (item, error)
 
 // Head implements [es.Reader].
 func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
-	found, err := g.readHead(ctx, id)
+	stored, err := g.StoredHead(ctx, id)
 	if err != nil {
 		return es.Head{}, err
 	}
-	return g.headOf(ctx, id, found)
-}
-
-// headOf decodes a head item. An invalid snapshot pointer is logged and read as 0, which only costs time; the next
-// snapshot corrects it.
-func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, found item) (es.Head, error) {
-	stored, wrong := storedHeadOf(id, found), ""
-	for _, fault := range stored.Faults {
-		switch fault.Field {
-		case "version":
-			return es.Head{}, &es.InconsistentError{ID: id, Cause: fmt.Errorf("the version in its head is %s", fault.Found)}
-		case "snapshot_version":
-			wrong = fault.Found
-		}
-	}
-	if stored.SnapshotVersion > stored.Version {
-		wrong = fmt.Sprintf("%d, which is beyond version %d", stored.SnapshotVersion, stored.Version)
-		stored.SnapshotVersion = 0
-	}
-	if wrong == "" {
-		return stored.Head, nil
-	}
-	if _, said := g.said.LoadOrStore(id, true); !said {
-		g.logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
-			"tenant", id.Tenant, "aggregate", id.String(), "snapshot_version", wrong)
-	}
-	return stored.Head, nil
+	return stored.Usable(id)
 }
 
 // scanHeads yields the heads of all aggregates. It does not use the smaller index, because an index may lack a head,
@@ -74,14 +48,14 @@ func (g *Gateway) scanHeads(ctx context.Context) iter.Seq2[item, error] {
 }
 
 // Heads implements [es.Journal] by a scan of the snapshot table. Misplaced heads are left out.
-func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
-	return seq.Map(g.scanHeads(ctx), func(found item) (es.AggregateHead, error) {
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
+	return seq.Map(g.scanHeads(ctx), func(found item) (es.StoredAggregate, error) {
 		id, _, err := g.Place(found.text("pkey"), found.text("skey"))
 		if err != nil || id.Type != aggregateType {
-			return es.AggregateHead{}, seq.ErrSkip
+			return es.StoredAggregate{}, seq.ErrSkip
 		}
-		head, _ := g.headOf(ctx, id, found) // 0 if it can't be read
-		return es.AggregateHead{ID: id, Head: head}, nil
+		head, _ := storedHeadOf(id, found).Usable(id) // 0 if it can't be read
+		return es.StoredAggregate{ID: id, Head: head}, nil
 	})
 }
 

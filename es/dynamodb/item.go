@@ -96,7 +96,7 @@ const (
 func (g *Gateway) partition(tenant es.Tenant, kind, name string) string {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(name)) // a hash's Write never fails
-	shard := fmt.Sprintf("%s-%d", kind, hash.Sum64()%g.shards)
+	shard := fmt.Sprintf("%s-%d", kind, hash.Sum64()%uint64(g.settings.Shards))
 	if tenant == "" {
 		return shard
 	}

@@ -71,13 +71,13 @@ func (g *Gateway) aggregateAt(found item) es.StoredAggregate {
 }
 
 // StoredEntries implements [es.Maintainer].
-func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredEntry, error] {
-	return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.StoredEntry, error) { return storedEntryOf(id, event), nil })
+func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.Entry, error] {
+	return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.Entry, error) { return storedEntryOf(id, event), nil })
 }
 
-func storedEntryOf(id es.AggregateID, event item) es.StoredEntry {
+func storedEntryOf(id es.AggregateID, event item) es.Entry {
 	event = readFormer(event)
-	stored := es.StoredEntry{Entry: es.Entry{EventID: event.text("event_id"), Payload: event.bytes("payload")}}
+	stored := es.Entry{EventID: event.text("event_id"), Payload: event.bytes("payload")}
 	_, seqNr, err := placeOf(event)
 	if err != nil {
 		stored.Faults = append(stored.Faults, es.Fault{Field: "skey", Expected: id.String() + "-<number>", Found: event.text("skey")})
@@ -97,14 +97,14 @@ func storedEntryOf(id es.AggregateID, event item) es.StoredEntry {
 }
 
 // StoredSnapshots implements [es.Maintainer]. The state after event 1, in the head item, is none of them.
-func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredSnapshot, error] {
+func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.Snapshot, error] {
 	items := g.belongings(ctx, g.settings.SnapshotTable, id, "pkey, skey, aid, seq_nr, #ttl, "+formerNumber)
-	return seq.Map(items, func(main item) (es.StoredSnapshot, error) {
+	return seq.Map(items, func(main item) (es.Snapshot, error) {
 		place, version, err := placeOf(main)
 		if err != nil || place != id || version == headSeqNr || g.expired(main) {
-			return es.StoredSnapshot{}, seq.ErrSkip // a part, the head, or expired and about to be deleted by DynamoDB
+			return es.Snapshot{}, seq.ErrSkip // a part, the head, or expired and about to be deleted by DynamoDB
 		}
-		stored := es.StoredSnapshot{Version: version, Unlisted: isFormer(main)}
+		stored := es.Snapshot{Version: version, Unlisted: isFormer(main)}
 		main = readFormer(main)
 		read, err := g.readSnapshot(ctx, id, version)
 		faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))

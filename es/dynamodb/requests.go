@@ -55,7 +55,6 @@ func GetItems(
 	ctx context.Context, client *dynamodb.Client, table string, keys []map[string]types.AttributeValue,
 ) (found []map[string]types.AttributeValue, err error) {
 	rest := map[string]types.KeysAndAttributes{table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
-	retry := pauses()
 	for attempt := 1; ; attempt++ {
 		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
 		if err != nil {
@@ -63,13 +62,12 @@ func GetItems(
 		}
 		if items := output.Responses[table]; len(items) > 0 {
 			found = append(found, items...)
-			attempt = 0 // keep trying as long as items arrive
-			retry.Reset()
+			attempt = 1 // keep trying as long as items arrive
 		}
 		if rest = output.UnprocessedKeys; len(rest) == 0 {
 			return found, nil
 		}
-		if attempt == contentionAttempts || es.Wait(ctx, retry.NextBackOff()) != nil {
+		if attempt == contentionAttempts || pause(ctx, attempt) != nil {
 			return nil, errUnprocessed
 		}
 	}

@@ -55,8 +55,7 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 		part["ttl"] = number(ceilSeconds(file.Expires))
 		items[i] = part
 	}
-	limits := g.settings.Spool.WithDefaults()
-	if size > min(limits.Owner, limits.Tenant) {
+	if size > min(g.settings.OwnerBytes, g.settings.TenantBytes) {
 		return es.ErrSpoolFull
 	}
 	counted := g.update(g.fileKey(file), "ADD held :size, parts :parts SET tenant_code = :tenant, #file = :file, #owner = :owner, expires_at = :expires", "",
@@ -64,7 +63,7 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 			":size": number(size), ":parts": number(len(parts)), ":tenant": text(file.Tenant.String()), ":file": text(file.Name),
 			":owner": text(file.Owner), ":expires": number(ceilSeconds(file.Expires)),
 		})
-	err := g.transact(ctx, g.hold(file.Tenant, wholeTenant, size, limits.Tenant), g.hold(file.Tenant, file.Owner, size, limits.Owner), counted)
+	err := g.transact(ctx, g.hold(file.Tenant, wholeTenant, size, g.settings.TenantBytes), g.hold(file.Tenant, file.Owner, size, g.settings.OwnerBytes), counted)
 	if _, full := refused(err); full {
 		return es.ErrSpoolFull
 	}
@@ -132,7 +131,7 @@ func (g *Gateway) deleteFile(ctx context.Context, stored item) error {
 // DeleteExpired queries the files' items, whose keys begin with the time, in all shards. The table's TTL may be off,
 // and would not release what the files' owners hold.
 func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
-	for shard := range g.shards {
+	for shard := range g.settings.Shards {
 		for stored, err := range g.query(ctx, new(pageSize), "read the expired files", &dynamodb.QueryInput{
 			TableName:              aws.String(g.settings.SnapshotTable),
 			KeyConditionExpression: aws.String("pkey = :pkey AND skey < :now"),

@@ -113,10 +113,3 @@ func wantHandled(t *testing.T, err error, want es.Receipt) {
 	}
 	wantSameReceipt(t, handled.Receipt, want)
 }
-
-func wantNoEntryByCommand(t *testing.T, h Harness, id es.AggregateID, commandID string) {
-	t.Helper()
-	if entry, found, err := h.Gateway.EntryByCommand(t.Context(), id, commandID); found || err != nil {
-		t.Errorf("%s of tenant %q has entry %+v of command %s, %v", id, id.Tenant, entry, commandID, err)
-	}
-}

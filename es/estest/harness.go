@@ -10,7 +10,8 @@ import (
 // Settings are the gateway's settings for a test.
 type Settings struct {
 	KeepSnapshots int // beside the latest; others are deleted at once
-	Spool         es.SpoolLimits
+	OwnerBytes    int // that files may hold; 0: the gateway's default
+	TenantBytes   int
 }
 
 // Harness is a gateway over a real store, with faults of that store. All fields are required, because a fault that
@@ -64,7 +65,7 @@ func RunLookup(t *testing.T, open Open) { run(t, open, []group{{"lookup", lookup
 // RunJournal tests the gateway against the contract of es.Journal.
 func RunJournal(t *testing.T, open Open) { run(t, open, []group{{"journal", journalContracts}}) }
 
-// RunSequences tests the gateway against the contract of es.Sequences.
+// RunSequences tests the gateway against the contract of Draw in es.Store.
 func RunSequences(t *testing.T, open Open) { run(t, open, []group{{"sequences", sequenceContracts}}) }
 
 // RunSpool tests the gateway against the contract of es.Spool.

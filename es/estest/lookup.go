@@ -3,8 +3,6 @@ package estest
 import (
 	"testing"
 
-	"github.com/oklog/ulid/v2"
-
 	"example.com/threads/es"
 )
 
@@ -45,26 +43,5 @@ var lookupContracts = []contract{
 		id := newID()
 		grow(t, h, id, 0, 5, 0)
 		mayStop(t, h.Gateway.EntriesAt(t.Context(), id, []uint64{1, 2, 3, 4, 5}))
-	}},
-	{"the entry of a command is found by its id", Settings{}, func(t *testing.T, h Harness) {
-		id, other := newID(), newID()
-		made := entries(0, 3, 0)
-		kept := []es.Receipt{receipt(made[0].CommandID), receipt(made[2].CommandID)}
-		wantNoEntryByCommand(t, h, id, made[0].CommandID)
-		mustAppend(t, h, es.Append{ID: id, Entries: made, Receipts: kept})
-		grow(t, h, other, 0, 1, 0)
-		for _, entry := range []es.Entry{made[0], made[2]} {
-			h.HideEntries(func(uint64) bool { return true }) // a stale index must not matter
-			got, found, err := h.Gateway.EntryByCommand(t.Context(), id, entry.CommandID)
-			if err != nil || !found || got.CommandID != entry.CommandID {
-				t.Fatalf("entry %d by its command: %+v, %v, %v", entry.SeqNr, got, found, err)
-			}
-			wantEntry(t, got, entry)
-			stranger := id
-			stranger.Tenant = "stranger"
-			wantNoEntryByCommand(t, h, stranger, entry.CommandID)
-			wantNoEntryByCommand(t, h, other, entry.CommandID)
-		}
-		wantNoEntryByCommand(t, h, id, ulid.Make().String())
 	}},
 }

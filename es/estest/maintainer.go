@@ -126,7 +126,7 @@ func storedEntries(t *testing.T, h Harness, m Maintained) {
 			t.Fatalf("entry %d, seen %t: %v", stored.SeqNr, seen[stored.SeqNr], stored.Faults)
 		}
 		seen[stored.SeqNr] = true
-		wantEntry(t, stored.Entry, written[stored.SeqNr-1])
+		wantEntry(t, stored, written[stored.SeqNr-1])
 	}
 	if len(seen) != 211 || seen[7] {
 		t.Errorf("%d entries of 211, the one that is not there: %t", len(seen), seen[7])

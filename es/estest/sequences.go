@@ -33,7 +33,7 @@ var sequenceContracts = []contract{
 		for range clients {
 			drawing.Go(func() {
 				for range draws {
-					number, err := as[es.Sequences](t, h).Draw(t.Context(), "", name)
+					number, err := as[es.Store](t, h).Draw(t.Context(), "", name)
 					if err != nil {
 						t.Errorf("draw: %v", err)
 						return
@@ -58,7 +58,7 @@ var sequenceContracts = []contract{
 
 func wantDrawn(t *testing.T, h Harness, tenant es.Tenant, name string, want uint64) {
 	t.Helper()
-	if drawn, err := as[es.Sequences](t, h).Draw(t.Context(), tenant, name); err != nil || drawn != want {
+	if drawn, err := as[es.Store](t, h).Draw(t.Context(), tenant, name); err != nil || drawn != want {
 		t.Fatalf("drew %d, %v; want %d", drawn, err, want)
 	}
 }

@@ -79,7 +79,7 @@ var spoolContracts = []contract{
 		putParts(t, h, file, 0, []byte("back"))
 		wantPart(t, h, file, 0, []byte("back"))
 	}},
-	{"the bytes of an owner and of a tenant are bounded", Settings{Spool: es.SpoolLimits{Owner: 20_000, Tenant: 30_000}}, func(t *testing.T, h Harness) {
+	{"the bytes of an owner and of a tenant are bounded", Settings{OwnerBytes: 20_000, TenantBytes: 30_000}, func(t *testing.T, h Harness) {
 		tenant := es.Tenant("bounded-" + ulidOfTest())
 		first, second, others := newFile(tenant, "ada"), newFile(tenant, "ada"), newFile(tenant, "bob")
 		putParts(t, h, first, 0, content(8_000), content(4_000))
@@ -101,14 +101,14 @@ var spoolContracts = []contract{
 		}
 		putParts(t, h, first, 0, content(20_000))
 	}},
-	{"what has expired does not count", Settings{Spool: es.SpoolLimits{Owner: 1_000}}, func(t *testing.T, h Harness) {
+	{"what has expired does not count", Settings{OwnerBytes: 1_000}, func(t *testing.T, h Harness) {
 		file := newFile(es.Tenant("expires-"+ulidOfTest()), "ada")
 		file.Expires = time.Now().Add(-5 * time.Second)
 		putParts(t, h, file, 0, content(1_000))
 		deleteExpired(t, h)
 		putParts(t, h, newFile(file.Tenant, "ada"), 0, content(1_000))
 	}},
-	{"bytes are counted when many write", Settings{Spool: es.SpoolLimits{Owner: 10_000}}, func(t *testing.T, h Harness) {
+	{"bytes are counted when many write", Settings{OwnerBytes: 10_000}, func(t *testing.T, h Harness) {
 		tenant := es.Tenant("many-" + ulidOfTest())
 		var writers sync.WaitGroup
 		var mutex sync.Mutex

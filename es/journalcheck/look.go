@@ -18,7 +18,7 @@ type look struct {
 	last      uint64 // number of the last event; 0: none
 	gap       bool   // events before it are missing, so nothing is repaired
 	head      es.StoredHead
-	snapshots []es.StoredSnapshot
+	snapshots []es.Snapshot
 	told      []Finding
 	more      int // findings beyond the maximum
 }
@@ -58,7 +58,7 @@ func (c *Checker) look(ctx context.Context, id es.AggregateID) (*look, error) {
 }
 
 // unusable returns why a program does not use a snapshot whose bytes are whole; empty: it does.
-func (c *Checker) unusable(id es.AggregateID, stored es.StoredSnapshot) string {
+func (c *Checker) unusable(id es.AggregateID, stored es.Snapshot) string {
 	known := c.types[id.Type]
 	if known == nil {
 		return ""
@@ -74,7 +74,7 @@ func (c *Checker) unusable(id es.AggregateID, stored es.StoredSnapshot) string {
 	return ""
 }
 
-func (c *Checker) checkEntry(l *look, stored es.StoredEntry) {
+func (c *Checker) checkEntry(l *look, stored es.Entry) {
 	const next = "the event can't be repaired here: compare it with a backup of the journal, and see `journal show`; " +
 		"a program that can't read it stops there"
 	for _, fault := range stored.Faults {
@@ -84,7 +84,7 @@ func (c *Checker) checkEntry(l *look, stored es.StoredEntry) {
 	if known := c.types[l.id.Type]; known != nil {
 		var recorded es.Recorded[any]
 		if recorded, err = known.DecodeEvent(stored.Payload); err == nil {
-			for _, fault := range contradictions(l.id, stored.Entry, recorded.Envelope) {
+			for _, fault := range contradictions(l.id, stored, recorded.Envelope) {
 				l.add(eventContradicts, fix{}, fault.Expected, fault.Found, next, "event %d says another %s than its place", stored.SeqNr, fault.Field)
 			}
 		}

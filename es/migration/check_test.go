@@ -2,7 +2,7 @@ package migration_test
 
 import (
 	"context"
-	"errors"
+	"strings"
 	"sync"
 	"testing"
 
@@ -21,8 +21,7 @@ func TestACheckDisturbsNoMigration(t *testing.T) {
 		for range 3 {
 			checking.Go(func() {
 				for ctx.Err() == nil {
-					var behind *migration.VersionError
-					if err := migration.Check(ctx, db, set); err != nil && !errors.As(err, &behind) && ctx.Err() == nil {
+					if err := migration.Check(ctx, db, set); err != nil && !strings.Contains(err.Error(), "migrate the database first") && ctx.Err() == nil {
 						t.Errorf("check: %v", err)
 						return
 					}

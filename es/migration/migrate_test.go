@@ -1,7 +1,6 @@
 package migration_test
 
 import (
-	"errors"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -50,8 +49,7 @@ func TestUpAndDown(t *testing.T) {
 }
 
 func upAndDown(t *testing.T, db *sqlx.DB, set migration.Set, tables []string) {
-	var behind *migration.VersionError
-	if err := migration.Check(t.Context(), db, set); !errors.As(err, &behind) || !strings.Contains(err.Error(), "migrate the database first") {
+	if err := migration.Check(t.Context(), db, set); err == nil || !strings.Contains(err.Error(), "migrate the database first") {
 		t.Errorf("an empty database passes: %v", err)
 	}
 	for round := range 2 {
@@ -116,8 +114,7 @@ func TestSchemaOfANewerProgramIsLeftAlone(t *testing.T) {
 		_, upErr := migration.Up(t.Context(), db, set)
 		_, downErr := migration.Down(t.Context(), db, set)
 		for _, err := range []error{upErr, downErr, migration.Check(t.Context(), db, set)} {
-			var newer *migration.VersionError
-			if !errors.As(err, &newer) || newer.Found != 9999 || !strings.Contains(err.Error(), "run the newer program") {
+			if err == nil || !strings.Contains(err.Error(), "at version 9999") || !strings.Contains(err.Error(), "run the newer program") {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -129,8 +126,7 @@ func TestSchemaOfANewerProgramIsLeftAlone(t *testing.T) {
 
 func TestNobodyIsReadyBeforeTheMigration(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
-		var behind *migration.VersionError
-		if err := migration.Ready(t.Context(), db, rowstore.Schema()); !errors.As(err, &behind) || behind.Found != 0 {
+		if err := migration.Ready(t.Context(), db, rowstore.Schema()); err == nil || !strings.Contains(err.Error(), "is at version 0") {
 			t.Errorf("without a schema: %v", err)
 		}
 		if _, err := migration.Up(t.Context(), db, rowstore.Schema()); err != nil {

@@ -24,42 +24,43 @@ type Set struct {
 	Folder string // of Files; it has a folder for each driver: mysql, sqlite. Empty: Files itself has them
 }
 
-// String returns the set's name.
-func (s Set) String() string { return s.Name }
-
-// VersionError: the schema of a database does not match this program.
-type VersionError struct {
-	Set     string
-	Found   int64 // version of the database
-	Program int64 // version that this program needs
+// schema is a set in a database.
+type schema struct {
+	*goose.Provider
+	set            Set
+	found, program int64 // versions of the database, and of this program
 }
 
-func (e *VersionError) Error() string {
-	if e.Found > e.Program {
-		return fmt.Sprintf("the %s in this database is at version %d, which a newer version of the program has created; this one knows versions up to %d: run the newer program",
-			e.Set, e.Found, e.Program)
+// difference says how the schema differs from the one of this program.
+func (s schema) difference() error {
+	switch {
+	case s.newer():
+		return fmt.Errorf("the %s in this database is at version %d, which a newer version of the program has created; this one knows versions up to %d: run the newer program",
+			s.set.Name, s.found, s.program)
+	case s.found < s.program:
+		return fmt.Errorf("the %s in this database is at version %d, and this program needs version %d: migrate the database first", s.set.Name, s.found, s.program)
 	}
-	return fmt.Sprintf("the %s in this database is at version %d, and this program needs version %d: migrate the database first", e.Set, e.Found, e.Program)
+	return nil
 }
 
 // newer: a newer version of the program has migrated the database.
-func (e *VersionError) newer() bool { return e != nil && e.Found > e.Program }
+func (s schema) newer() bool { return s.found > s.program }
 
 // Up migrates the sets' schemas in db to the versions of this program, and returns the migrations that it ran. A newer
-// schema is not changed and returns a [*VersionError]. It needs two connections of the pool.
+// schema is not changed and is an error. It needs two connections of the pool.
 func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err error) {
 	err = alone(ctx, db, func() error {
 		for _, set := range sets {
-			provider, mismatch, err := set.open(ctx, db)
+			schema, err := set.open(ctx, db)
 			if err != nil {
 				return err
 			}
-			if mismatch.newer() {
-				return mismatch
+			if schema.newer() {
+				return schema.difference()
 			}
-			results, err := provider.Up(ctx)
+			results, err := schema.Up(ctx)
 			if err != nil {
-				return fmt.Errorf("migrate the %s: %w", set, err)
+				return fmt.Errorf("migrate the %s: %w", set.Name, err)
 			}
 			for _, result := range results {
 				taken = append(taken, result.Source.Path)
@@ -74,26 +75,26 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 // It needs two connections of the pool.
 func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
 	err = alone(ctx, db, func() error {
-		provider, mismatch, err := set.open(ctx, db)
+		schema, err := set.open(ctx, db)
 		if err != nil {
 			return err
 		}
-		if mismatch.newer() {
-			return mismatch
+		if schema.newer() {
+			return schema.difference()
 		}
-		result, err := provider.Down(ctx)
+		result, err := schema.Down(ctx)
 		if err == nil {
 			taken = result.Source.Path
 		} else if !errors.Is(err, goose.ErrNoNextVersion) {
-			return fmt.Errorf("revert the latest migration of the %s: %w", set, err)
+			return fmt.Errorf("revert the latest migration of the %s: %w", set.Name, err)
 		}
 		return nil
 	})
 	return taken, err
 }
 
-// Check returns a [*VersionError] if a set's schema in db is not the one of this program. Call it at a program's start.
-// It only reads, so it may run during a migration.
+// Check returns an error that says how to go on if a set's schema in db is not the one of this program. Call it at a
+// program's start. It only reads, so it may run during a migration.
 func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error { return check(ctx, db, sets, false) }
 
 // Ready is Check for a running program: it also accepts a newer schema, because migrations run before the new programs
@@ -102,12 +103,12 @@ func Ready(ctx context.Context, db *sqlx.DB, sets ...Set) error { return check(c
 
 func check(ctx context.Context, db *sqlx.DB, sets []Set, acceptNewer bool) error {
 	for _, set := range sets {
-		_, mismatch, err := set.open(ctx, db)
+		schema, err := set.open(ctx, db)
+		if err == nil && (!acceptNewer || !schema.newer()) {
+			err = schema.difference()
+		}
 		if err != nil {
 			return err
-		}
-		if mismatch != nil && (!acceptNewer || !mismatch.newer()) {
-			return mismatch
 		}
 	}
 	return nil
@@ -128,9 +129,8 @@ func (s Set) version(ctx context.Context, db *sqlx.DB) (version int64, err error
 	return version, err
 }
 
-// open returns goose for this set on db, whose driver is "mysql" (also for MariaDB) or "sqlite", and how the schema
-// differs from the program's, if it does.
-func (s Set) open(ctx context.Context, db *sqlx.DB) (*goose.Provider, *VersionError, error) {
+// open returns the set in db, whose driver is "mysql" (also for MariaDB) or "sqlite".
+func (s Set) open(ctx context.Context, db *sqlx.DB) (schema, error) {
 	driver := db.DriverName()
 	dialect := goose.DialectSQLite3
 	if driver == "mysql" {
@@ -138,21 +138,18 @@ func (s Set) open(ctx context.Context, db *sqlx.DB) (*goose.Provider, *VersionEr
 	}
 	files, err := fs.Sub(s.Files, path.Join(s.Folder, driver))
 	if err != nil {
-		return nil, nil, fmt.Errorf("the migrations of the %s: %w", s.Name, err)
+		return schema{}, fmt.Errorf("the migrations of the %s: %w", s.Name, err)
 	}
 	provider, err := goose.NewProvider(dialect, db.DB, files, goose.WithTableName(s.Table))
 	if err != nil {
-		return nil, nil, fmt.Errorf("the migrations of the %s for the driver %q: %w", s.Name, driver, err)
+		return schema{}, fmt.Errorf("the migrations of the %s for the driver %q: %w", s.Name, driver, err)
 	}
 	found, err := s.version(ctx, db)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the version of the %s: %w", s, err)
+		return schema{}, fmt.Errorf("read the version of the %s: %w", s.Name, err)
 	}
 	sources := provider.ListSources() // NewProvider fails without one
-	if program := sources[len(sources)-1].Version; found != program {
-		return provider, &VersionError{Set: s.Name, Found: found, Program: program}, nil
-	}
-	return provider, nil, nil
+	return schema{provider, s, found, sources[len(sources)-1].Version}, nil
 }
 
 const (

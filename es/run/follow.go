@@ -79,11 +79,11 @@ func (f *Followed) Lag(ctx context.Context) projection.Lag {
 
 // Follow keeps the rows of a projection in the file of its event store until ctx ends, and rebuilds them when a handler
 // has another version than the one that made them. It is an [Updater] of a program that needs no more.
-func Follow(ctx context.Context, file *sqlstore.File, name string, tables []string, handlers ...projection.Handler) error {
+func Follow(ctx context.Context, file *sqlstore.Gateway, name string, tables []string, handlers ...projection.Handler) error {
 	log := slog.Default()
 	open := func(context.Context) (Databases, error) {
 		return Databases{
-			Journal: file.Gateway, Rows: file.DB, Trouble: file.Check, Close: func() {},
+			Journal: file, Rows: file.DB, Trouble: file.Check, Close: func() {},
 			Source: func(to projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (Source, error) {
 				return file.NewSource(to, checkpoints, log, sqlstore.SourceSettings{PollMin: pollMin, PollMax: 20 * time.Millisecond}), nil
 			},

@@ -39,7 +39,7 @@ var notes = rowstore.JSONRows[notebook.Event, int]{
 // world is an event store with notebooks and their rows, in one database.
 type world struct {
 	*notebook.Service
-	file *sqlstore.File
+	file *sqlstore.Gateway
 	me   string
 }
 
@@ -66,10 +66,10 @@ func onServer(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return worldIn(t, &sqlstore.File{Gateway: gateway, DB: db})
+	return worldIn(t, gateway)
 }
 
-func worldIn(t *testing.T, file *sqlstore.File) *world {
+func worldIn(t *testing.T, file *sqlstore.Gateway) *world {
 	t.Helper()
 	if err := notes.Create(t.Context(), file.DB); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // Append writes head, entries and receipts in one transaction. On SQLite, concurrent Appends share a transaction. After
 // a call has met damaged data, it writes nothing and returns es.ErrDamaged: a restored backup would lack the events.
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
-	err := check(write)
+	err := write.Check()
 	if err == nil && g.damaged.Load() {
 		err = es.ErrDamaged
 	}
@@ -29,21 +29,6 @@ func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 		err = g.reason(ctx, write)
 	}
 	return g.explain(ctx, err, "append to %s", write.ID)
-}
-
-// check adds a rule of the tables to the port's rules: a command has at most one event.
-func check(write es.Append) error {
-	if err := write.Check(); err != nil {
-		return err
-	}
-	commands := make(map[string]bool, len(write.Entries))
-	for _, entry := range write.Entries {
-		if entry.CommandID != "" && commands[entry.CommandID] {
-			return fmt.Errorf("entry %d is not the first of command %s: the tables allow only one event per command", entry.SeqNr, entry.CommandID)
-		}
-		commands[entry.CommandID] = true
-	}
-	return nil
 }
 
 var (
@@ -63,9 +48,11 @@ func (g *Gateway) append(ctx context.Context, in session, write es.Append, first
 	}
 	if err == nil {
 		id, args := write.ID, make([]any, 0, len(write.Entries)*len(eventColumns))
-		for _, entry := range write.Entries {
-			args = append(args, id.Tenant, id.Type, id.String(), entry.SeqNr, entry.EventID, sql.Null[string]{V: entry.CommandID, Valid: entry.CommandID != ""},
-				entry.CorrelationID, entry.UserID, entry.EventType, string(entry.Payload), entry.OccurredAt.UnixMicro())
+		for i, entry := range write.Entries {
+			// The tables have a command's id once: with its first event.
+			command := sql.Null[string]{V: entry.CommandID, Valid: entry.CommandID != "" && (i == 0 || write.Entries[i-1].CommandID != entry.CommandID)}
+			args = append(args, id.Tenant, id.Type, id.String(), entry.SeqNr, entry.EventID, command, entry.CorrelationID, entry.UserID,
+				entry.EventType, string(entry.Payload), entry.OccurredAt.UnixMicro())
 		}
 		_, err = in.ExecContext(ctx, g.dialect.Insert("events", eventColumns, len(write.Entries)), args...)
 	}
@@ -123,28 +110,25 @@ func (g *Gateway) insertHead(ctx context.Context, in session, id es.AggregateID,
 	return err
 }
 
-// reason finds out why the write was refused, see [es.EventPersistenceGateway]; nil when it was already committed.
+// reason finds out why the write was refused, see [es.EventPersistenceGateway]; nil when it was already committed. An
+// event and its head are written in one transaction, so a head that is read after the event must include it.
 func (g *Gateway) reason(ctx context.Context, write es.Append) error {
-	eventID, _, err := g.eventID(ctx, write.ID, write.ExpectedVersion+1)
-	if err != nil || eventID == write.Entries[0].EventID {
+	next, found, err := g.eventAfter(ctx, write.ID, write.ExpectedVersion)
+	if err != nil || next.EventID == write.Entries[0].EventID {
 		return err // this write was committed, but its answer was lost
 	}
 	if err := g.handled(ctx, write); err != nil {
 		return err
 	}
-	for _, entry := range write.Entries {
-		if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, entry.SeqNr); err != nil {
-			return err
-		}
-	}
-	row, _, err := g.headRow(ctx, g.db, write.ID, "")
-	if err != nil {
+	switch head, _, err := g.headRow(ctx, g.DB, write.ID, ""); {
+	case err != nil:
 		return err
+	case head.Version != int64(write.ExpectedVersion):
+		return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, write.ExpectedVersion, head.Version)
+	case found:
+		return &es.InconsistentError{ID: write.ID, Head: write.ExpectedVersion, Event: next.Version}
 	}
-	if row.Version == int64(write.ExpectedVersion) {
-		return fmt.Errorf("%w: another writer has asked for a turn", es.ErrConflict)
-	}
-	return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, write.ExpectedVersion, row.Version)
+	return fmt.Errorf("%w: another writer has asked for a turn", es.ErrConflict)
 }
 
 // handled returns a *HandledError when one of the commands was handled before. If only an event has its id, the receipt
@@ -160,7 +144,8 @@ func (g *Gateway) handled(ctx context.Context, write es.Append) error {
 		}
 	}
 	for _, entry := range write.Entries {
-		_, found, err := g.byCommand(ctx, write.ID, entry.CommandID)
+		_, found, err := readRow[string](ctx, g.DB, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND command_id = ?",
+			write.ID.Tenant, write.ID.String(), entry.CommandID)
 		if err != nil {
 			return err
 		}
@@ -179,7 +164,7 @@ func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID strin
 
 func (g *Gateway) receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
 	receipt, expires := es.Receipt{CommandID: commandID}, int64(0)
-	err := g.db.QueryRowContext(ctx, "SELECT fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID).
+	err := g.DB.QueryRowContext(ctx, "SELECT fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID).
 		Scan(&receipt.Fingerprint, &receipt.Answer, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return es.Receipt{}, false, nil

@@ -47,7 +47,9 @@ func onSQLite(t *testing.T, settings estest.Settings) estest.Harness {
 }
 
 func keeping(settings estest.Settings) func(*sqlstore.Settings) {
-	return func(s *sqlstore.Settings) { s.SnapshotKeep, s.Spool = settings.KeepSnapshots, settings.Spool }
+	return func(s *sqlstore.Settings) {
+		s.SnapshotKeep, s.OwnerBytes, s.TenantBytes = settings.KeepSnapshots, settings.OwnerBytes, settings.TenantBytes
+	}
 }
 
 // harness adds the faults that are the same for every database.

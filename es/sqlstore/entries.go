@@ -34,57 +34,46 @@ func (g *Gateway) headRow(ctx context.Context, in session, id es.AggregateID, lo
 	return readRow[headRow](ctx, in, selectHead+"aggregate_id = ?"+lock, id.Tenant, id.String())
 }
 
-// headOf converts a row. An invalid snapshot pointer is logged and read as 0, which only costs time; the next snapshot
-// corrects it.
-func (g *Gateway) headOf(ctx context.Context, id es.AggregateID, row headRow) es.Head {
-	if row.SnapshotVersion < 0 || row.SnapshotVersion > row.Version {
-		if _, said := g.said.LoadOrStore(id, true); !said {
-			g.settings.Logger.WarnContext(ctx, "ignored a head's invalid pointer to its latest snapshot; the next snapshot will correct it",
-				"tenant", id.Tenant, "aggregate", id.String(), "version", row.Version, "snapshot_version", row.SnapshotVersion)
-		}
-		row.SnapshotVersion = 0
-	}
-	return es.Head{Version: uint64(row.Version), SnapshotVersion: uint64(row.SnapshotVersion)}
-}
-
-// Head reads the aggregate's row.
+// Head implements [es.Reader].
 func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
-	row, _, err := g.headRow(ctx, g.db, id, "")
+	stored, err := g.StoredHead(ctx, id)
 	if err != nil {
-		return es.Head{}, g.explain(ctx, err, "read the head of %s", id)
+		return es.Head{}, err
 	}
-	return g.headOf(ctx, id, row), nil
+	return stored.Usable(id)
 }
 
 // Verify reads the event after the head's version, and then checks whether the head has moved on: both are written in
 // one transaction, so a head that is read later must include the event.
 func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
-	return g.explain(ctx, g.contradicts(ctx, id, head.Version, head.Version+1), "compare head and journal of %s", id)
+	next, found, err := g.eventAfter(ctx, id, head.Version)
+	if err == nil && found {
+		var row headRow
+		if row, _, err = g.headRow(ctx, g.DB, id, ""); err == nil && row.Version == int64(head.Version) {
+			err = &es.InconsistentError{ID: id, Head: head.Version, Event: next.Version}
+		}
+	}
+	return g.explain(ctx, err, "compare head and journal of %s", id)
 }
 
-// contradicts returns an error if the journal has the event although the head is still at the version.
-func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, event uint64) error {
-	_, found, err := g.eventID(ctx, id, event)
-	if err != nil || !found {
-		return err
-	}
-	row, _, err := g.headRow(ctx, g.db, id, "")
-	if err == nil && row.Version == int64(version) {
-		err = &es.InconsistentError{ID: id, Head: version, Event: event}
-	}
-	return err
+type eventRow struct {
+	Version uint64 `db:"version"`
+	EventID string `db:"event_id"`
 }
 
-func (g *Gateway) eventID(ctx context.Context, id es.AggregateID, seqNr uint64) (eventID string, found bool, err error) {
-	return readRow[string](ctx, g.db, "SELECT event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version = ?",
-		id.Tenant, id.String(), seqNr)
+// eventAfter returns the first event of the aggregate after a version.
+func (g *Gateway) eventAfter(ctx context.Context, id es.AggregateID, version uint64) (eventRow, bool, error) {
+	return readRow[eventRow](ctx, g.DB,
+		"SELECT version, event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version > ? ORDER BY version LIMIT 1",
+		id.Tenant, id.String(), version)
 }
 
 // Heads implements [es.Journal].
-func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
-	return seq.Map(g.headRows(ctx, " AND type = ?", aggregateType), func(row headRow) (es.AggregateHead, error) {
+func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
+	return seq.Map(g.headRows(ctx, " AND type = ?", aggregateType), func(row headRow) (es.StoredAggregate, error) {
 		id := aggregateID(row.Tenant, aggregateType, row.AggregateID)
-		return es.AggregateHead{ID: id, Head: g.headOf(ctx, id, row)}, nil
+		head, _ := storedHeadOf(id, row).Usable(id) // 0 if it can't be read
+		return es.StoredAggregate{ID: id, Head: head}, nil
 	})
 }
 
@@ -92,7 +81,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.
 func (g *Gateway) headRows(ctx context.Context, condition string, args ...any) iter.Seq2[headRow, error] {
 	return func(yield func(headRow, error) bool) {
 		var tenants []es.Tenant
-		if err := g.db.SelectContext(ctx, &tenants, "SELECT DISTINCT tenant_code FROM aggregates ORDER BY tenant_code"); err != nil {
+		if err := g.DB.SelectContext(ctx, &tenants, "SELECT DISTINCT tenant_code FROM aggregates ORDER BY tenant_code"); err != nil {
 			yield(headRow{}, g.explain(ctx, err, "list the aggregates"))
 			return
 		}
@@ -148,14 +137,10 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 			return
 		}
 		for row, err := range g.entryRows(ctx, id, after, upTo) {
-			if err != nil {
-				yield(es.Entry{}, err)
-				return
-			}
-			if row.Version != after+1 {
+			if err == nil && row.Version != after+1 {
 				break
 			}
-			if !yield(row.entry(), nil) {
+			if !yield(row.entry(), err) || err != nil {
 				return
 			}
 			after = row.Version
@@ -175,7 +160,7 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 				args = append(args, seqNr)
 			}
 			var page []entryRow
-			err := g.db.SelectContext(ctx, &page, selectEntries+"version IN ("+sqldialect.Marks(len(some))+") ORDER BY version", args...)
+			err := g.DB.SelectContext(ctx, &page, selectEntries+"version IN ("+sqldialect.Marks(len(some))+") ORDER BY version", args...)
 			if err != nil {
 				yield(es.Entry{}, g.explain(ctx, err, "read the journal of %s", id))
 				return
@@ -191,14 +176,4 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 			}
 		}
 	}
-}
-
-// EntryByCommand finds the entries of all commands, for ever: the command id is unique within an aggregate.
-func (g *Gateway) EntryByCommand(ctx context.Context, id es.AggregateID, commandID string) (es.Entry, bool, error) {
-	row, found, err := g.byCommand(ctx, id, commandID)
-	return row.entry(), found, g.explain(ctx, err, "look for command %s in the journal of %s", commandID, id)
-}
-
-func (g *Gateway) byCommand(ctx context.Context, id es.AggregateID, commandID string) (entryRow, bool, error) {
-	return readRow[entryRow](ctx, g.db, selectEntries+"command_id = ?", id.Tenant, id.String(), commandID)
 }

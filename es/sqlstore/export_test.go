@@ -21,7 +21,7 @@ func (g *Gateway) Writing() bool {
 	w := g.writer.(*groupWriter)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	return w.working && len(w.waiting) == 0
+	return w.working != nil && len(w.waiting) == 0
 }
 
 // Totals are the running totals of a source.
@@ -33,4 +33,4 @@ func (s *Source) Totals() Totals {
 }
 
 // End returns the position of the last visible entry; 0 if there is none.
-func (q *queue) End(ctx context.Context) (uint64, error) { return lastNumber(ctx, q.gateway.db) }
+func (q *queue) End(ctx context.Context) (uint64, error) { return lastNumber(ctx, q.gateway.DB) }

@@ -11,6 +11,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -18,7 +19,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +45,8 @@ type Settings struct {
 	SnapshotKeep int // number of snapshots to keep beside the latest
 	Clock        func() time.Time
 	Logger       *slog.Logger
-	Spool        es.SpoolLimits
+	OwnerBytes   int // that the files of an owner in a tenant may hold; default: 256 MiB
+	TenantBytes  int // that all files of a tenant may hold; default: 4 GiB
 
 	// OnAppend, if set, is called after each commit, before the callers get their answers. It must not block.
 	OnAppend func()
@@ -54,13 +55,13 @@ type Settings struct {
 // Gateway is the event store on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of processes
 // may use the same database. [Gateway.Close] ends it.
 type Gateway struct {
-	db            *sqlx.DB
+	DB            *sqlx.DB // for rows and positions beside the events
+	owned         bool     // DB is closed with the gateway
 	dialect       sqldialect.Dialect
 	concurrent    bool // transactions run concurrently, as on MySQL
 	writer        writer
 	settings      Settings
 	packer        *packing.Packer
-	said          sync.Map    // the aggregates whose invalid head was logged
 	full, damaged atomic.Bool // a call has met a full disk, or damaged data
 }
 
@@ -81,6 +82,7 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	case settings.Clock == nil || settings.Logger == nil:
 		return nil, errors.New("sqlstore: set a clock and a logger")
 	}
+	settings.OwnerBytes, settings.TenantBytes = cmp.Or(settings.OwnerBytes, 256<<20), cmp.Or(settings.TenantBytes, 4<<30)
 	if settings.OnAppend == nil {
 		settings.OnAppend = func() {}
 	}
@@ -88,22 +90,22 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	if concurrent {
 		writer = &transactionWriter{db: db, options: dialect.Writing(), onCommit: settings.OnAppend}
 	}
-	return &Gateway{db: db, dialect: dialect, concurrent: concurrent, writer: writer, settings: settings, packer: packing.New()}, nil
+	return &Gateway{DB: db, dialect: dialect, concurrent: concurrent, writer: writer, settings: settings, packer: packing.New()}, nil
 }
 
-// Close completes the accepted writes; later ones fail. It does not close the database. When ctx ends first, the
-// outcome of the remaining writes is unknown.
-func (g *Gateway) Close(ctx context.Context) error { return g.writer.close(ctx) }
-
-// File is an event store in a SQLite file. The file also has the tables that projections need, those of es/rowstore.
-type File struct {
-	*Gateway
-	DB *sqlx.DB // of the file: for rows and positions
+// Close completes the writes whose callers did not wait for them, as on SQLite, where later ones fail. It closes the
+// database if OpenFile opened it. When ctx ends first, the outcome of the remaining writes is unknown.
+func (g *Gateway) Close(ctx context.Context) error {
+	err := g.writer.close(ctx)
+	if g.owned {
+		err = errors.Join(err, g.DB.Close())
+	}
+	return err
 }
 
-// OpenFile opens a SQLite file, creates it if it is missing, and migrates its tables. Only one process may use the
-// file. [File.Close] closes it.
-func OpenFile(ctx context.Context, path string) (*File, error) {
+// OpenFile opens a SQLite file, creates it if it is missing, and migrates its tables, with those that projections need
+// (es/rowstore). Only one process may use the file. [Gateway.Close] closes it.
+func OpenFile(ctx context.Context, path string) (*Gateway, error) {
 	db, err := database.Open(ctx, "sqlite:"+path, database.Settings{})
 	if err != nil {
 		return nil, err
@@ -115,12 +117,8 @@ func OpenFile(ctx context.Context, path string) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &File{gateway, db}, nil
-}
-
-// Close completes the accepted writes and closes the file.
-func (f *File) Close(ctx context.Context) error {
-	return errors.Join(f.Gateway.Close(ctx), f.DB.Close())
+	gateway.owned = true
+	return gateway, nil
 }
 
 // explain adds what failed, and to a failure of the database its class: the caller has disconnected (context.Canceled),
@@ -207,7 +205,7 @@ func readPages[R any](ctx context.Context, g *Gateway, limit int, query string, 
 		var last R
 		for {
 			var page []R
-			if err := g.db.SelectContext(ctx, &page, query+" LIMIT ?", append(args(last), limit)...); err != nil {
+			if err := g.DB.SelectContext(ctx, &page, query+" LIMIT ?", append(args(last), limit)...); err != nil {
 				yield(last, g.explain(ctx, err, "%s", doing))
 				return
 			}

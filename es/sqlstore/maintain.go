@@ -13,23 +13,15 @@ import (
 
 const deleteSnapshot = "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
 
-// selectHeadless selects the aggregates that have entries only.
+// selectHeadless selects the aggregates that have entries only, after another one.
 const selectHeadless = "SELECT DISTINCT e.tenant_code, e.aggregate_id FROM events e " +
-	"LEFT JOIN aggregates a ON a.tenant_code = e.tenant_code AND a.aggregate_id = e.aggregate_id WHERE a.aggregate_id IS NULL"
+	"LEFT JOIN aggregates a ON a.tenant_code = e.tenant_code AND a.aggregate_id = e.aggregate_id " +
+	"WHERE a.aggregate_id IS NULL AND (e.tenant_code, e.aggregate_id) > (?, ?) ORDER BY e.tenant_code, e.aggregate_id"
 
 // StoredAggregates implements [es.Maintainer].
 func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
-	headless := func(yield func(headRow, error) bool) {
-		var rows []headRow
-		if err := g.db.SelectContext(ctx, &rows, selectHeadless); err != nil {
-			yield(headRow{}, g.explain(ctx, err, "list the aggregates without a head"))
-		}
-		for _, row := range rows {
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}
+	headless := readPages(ctx, g, headsPage, selectHeadless,
+		func(last headRow) []any { return []any{last.Tenant, last.AggregateID} }, "list the aggregates without a head")
 	return seq.Map(seq.Concat(g.headRows(ctx, ""), headless), func(row headRow) (es.StoredAggregate, error) {
 		id, strange := es.ParseAggregateID(row.Tenant, row.AggregateID)
 		stored := es.StoredAggregate{ID: id}
@@ -43,16 +35,20 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggre
 
 // StoredHead implements [es.Maintainer].
 func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredHead, error) {
-	stored, err := g.storedHead(ctx, g.db, id, "")
+	stored, err := g.storedHead(ctx, g.DB, id, "")
 	return stored, g.explain(ctx, err, "read the head of %s", id)
 }
 
-func (g *Gateway) storedHead(ctx context.Context, in session, id es.AggregateID, lock string) (stored es.StoredHead, err error) {
+func (g *Gateway) storedHead(ctx context.Context, in session, id es.AggregateID, lock string) (es.StoredHead, error) {
 	row, found, err := g.headRow(ctx, in, id, lock)
 	if err != nil || !found {
-		return stored, err
+		return es.StoredHead{}, err
 	}
-	stored.Exists = true
+	return storedHeadOf(id, row), nil
+}
+
+func storedHeadOf(id es.AggregateID, row headRow) es.StoredHead {
+	stored := es.StoredHead{Exists: true}
 	fault := func(field, expected, found string) {
 		stored.Faults = append(stored.Faults, es.Fault{Field: field, Expected: expected, Found: found})
 	}
@@ -66,13 +62,13 @@ func (g *Gateway) storedHead(ctx context.Context, in session, id es.AggregateID,
 		fault("snapshot_version", "a number that is not negative", fmt.Sprint(row.SnapshotVersion))
 	}
 	stored.Head = es.Head{Version: uint64(max(row.Version, 0)), SnapshotVersion: uint64(max(row.SnapshotVersion, 0))}
-	return stored, nil
+	return stored
 }
 
 // StoredEntries implements [es.Maintainer].
-func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredEntry, error] {
-	return seq.Map(g.entryRows(ctx, id, 0, math.MaxInt64), func(row entryRow) (es.StoredEntry, error) {
-		stored := es.StoredEntry{Entry: row.entry()}
+func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.Entry, error] {
+	return seq.Map(g.entryRows(ctx, id, 0, math.MaxInt64), func(row entryRow) (es.Entry, error) {
+		stored := row.entry()
 		if row.AggregateType != id.Type {
 			stored.Faults = []es.Fault{{Field: "aggregate_type", Expected: id.Type, Found: row.AggregateType}}
 		}
@@ -81,7 +77,7 @@ func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq
 }
 
 // StoredSnapshots implements [es.Maintainer].
-func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.StoredSnapshot, error] {
+func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.Snapshot, error] {
 	return g.storedSnapshots(ctx, id, math.MaxInt64)
 }
 

@@ -3,13 +3,11 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
 	"example.com/threads/es/internal/seq"
-	"example.com/threads/es/internal/sqldialect"
 )
 
 const selectSnapshot = "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND "
@@ -25,6 +23,7 @@ func (g *Gateway) unpack(row snapshotRow) ([]byte, error) {
 	return g.packer.Unpack(packing.Packed{Bytes: row.Snapshot, Encoding: row.Encoding, Checksum: row.Checksum})
 }
 
+// snapshotColumns are the columns of a snapshot; the first three are its key.
 var snapshotColumns = []string{
 	"tenant_code", "aggregate_id", "version", "aggregate_type", "encoding", "checksum", "snapshot", "created_at",
 }
@@ -37,7 +36,7 @@ func (g *Gateway) snapshotValues(id es.AggregateID, snapshot es.Snapshot) []any 
 	}
 }
 
-// SaveSnapshot inserts the snapshot, points the aggregate to it and trims old ones, in one transaction. A pointer to a
+// SaveSnapshot stores the snapshot, points the aggregate to it and trims old ones, in one transaction. A pointer to a
 // broken snapshot is replaced.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	head, err := g.Head(ctx, id)
@@ -46,7 +45,7 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 	}
 	if err == nil && snapshot.Version <= head.SnapshotVersion {
 		whole := false
-		if whole, err = g.isComplete(ctx, g.db, id, head.SnapshotVersion); whole {
+		if whole, err = g.isComplete(ctx, id, head.SnapshotVersion); whole {
 			return nil
 		}
 	}
@@ -63,8 +62,8 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 }
 
 // isComplete reports whether the snapshot of the version can be read.
-func (g *Gateway) isComplete(ctx context.Context, in session, id es.AggregateID, version uint64) (bool, error) {
-	row, found, err := readRow[snapshotRow](ctx, in, selectSnapshot+"version = ?", id.Tenant, id.String(), version)
+func (g *Gateway) isComplete(ctx context.Context, id es.AggregateID, version uint64) (bool, error) {
+	row, found, err := readRow[snapshotRow](ctx, g.DB, selectSnapshot+"version = ?", id.Tenant, id.String(), version)
 	if err != nil || !found {
 		return false, err
 	}
@@ -73,25 +72,15 @@ func (g *Gateway) isComplete(ctx context.Context, in session, id es.AggregateID,
 }
 
 // saveSnapshot is the change of SaveSnapshot. It writes the snapshot, which is large, before it locks the aggregate's
-// row, so that commands do not wait for that. A complete snapshot of the same version is kept. old is the pointer as
-// read: if it is not before the snapshot, its snapshot cannot be read.
+// row, so that commands do not wait for that. old is the pointer as read: if it is not before the snapshot, its
+// snapshot cannot be read.
 func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateID, version uint64, values []any, old uint64) error {
-	whole, err := g.isComplete(ctx, in, id, version)
-	if err == nil && !whole {
-		_, err = in.ExecContext(ctx, deleteSnapshot, id.Tenant, id.String(), version)
-	}
-	if err == nil && !whole {
-		_, err = in.ExecContext(ctx, g.dialect.Insert("snapshots", snapshotColumns, 1), values...)
-	}
-	if sqldialect.ClassOf(err) == sqldialect.Duplicate {
-		return fmt.Errorf("%w: %w", errRefused, err)
-	}
-	if err != nil {
+	if _, err := in.ExecContext(ctx, g.dialect.Upsert("snapshots", snapshotColumns[:3], snapshotColumns, 1), values...); err != nil {
 		return err
 	}
 	moved, err := changed(ctx, in, "UPDATE aggregates SET snapshot_version = ? WHERE tenant_code = ? AND aggregate_id = ? "+
 		"AND (snapshot_version < ? OR snapshot_version = ? OR snapshot_version > version)", version, id.Tenant, id.String(), version, old)
-	if err == nil && moved == 0 && old != version {
+	if err == nil && moved == 0 {
 		return errRefused
 	}
 	if err != nil {
@@ -109,28 +98,28 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 
 // Snapshots reads one snapshot at a time, because a caller seldom needs a second.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
-	return seq.Map(g.storedSnapshots(ctx, id, head.Version), func(stored es.StoredSnapshot) (es.Snapshot, error) {
+	return seq.Map(g.storedSnapshots(ctx, id, head.Version), func(stored es.Snapshot) (es.Snapshot, error) {
 		if stored.Broken != "" {
 			g.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
 				"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", stored.Version, "error", stored.Broken)
-			return es.Snapshot{}, seq.ErrSkip
+			return stored, seq.ErrSkip
 		}
-		return es.Snapshot{Version: stored.Version, Payload: stored.Payload}, nil
+		return stored, nil
 	})
 }
 
 // storedSnapshots yields the snapshots up to a version, latest first, one at a time.
-func (g *Gateway) storedSnapshots(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[es.StoredSnapshot, error] {
-	return func(yield func(es.StoredSnapshot, error) bool) {
+func (g *Gateway) storedSnapshots(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[es.Snapshot, error] {
+	return func(yield func(es.Snapshot, error) bool) {
 		for upTo > 0 {
-			row, found, err := readRow[snapshotRow](ctx, g.db, selectSnapshot+"version BETWEEN 1 AND ? ORDER BY version DESC LIMIT 1", id.Tenant, id.String(), upTo)
+			row, found, err := readRow[snapshotRow](ctx, g.DB, selectSnapshot+"version BETWEEN 1 AND ? ORDER BY version DESC LIMIT 1", id.Tenant, id.String(), upTo)
 			if err != nil {
-				yield(es.StoredSnapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
+				yield(es.Snapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
 			}
 			if err != nil || !found {
 				return
 			}
-			stored := es.StoredSnapshot{Version: row.Version}
+			stored := es.Snapshot{Version: row.Version}
 			if stored.Payload, err = g.unpack(row); err != nil {
 				stored.Broken, stored.Payload = err.Error(), nil
 			}

@@ -272,7 +272,7 @@ const (
 
 // entriesAfter reads the events of all aggregates after a sequence number, up to a number and a size.
 func (g *Gateway) entriesAfter(ctx context.Context, after uint64, limit int) (page []es.Queued, err error) {
-	rows, err := g.db.QueryContext(ctx, "SELECT sequence_number, tenant_code, aggregate_type, aggregate_id, version, event_content FROM events "+
+	rows, err := g.DB.QueryContext(ctx, "SELECT sequence_number, tenant_code, aggregate_type, aggregate_id, version, event_content FROM events "+
 		"WHERE sequence_number > ? ORDER BY sequence_number LIMIT ?", after, limit)
 	if err != nil {
 		return nil, err
@@ -397,7 +397,7 @@ func (q *queue) settle(ctx context.Context, after uint64) (bool, error) {
 
 // drain waits until no transaction that adds events is in progress, and returns the last number that is visible then.
 func (q *queue) drain(ctx context.Context) (last uint64, err error) {
-	conn, err := q.gateway.db.Connx(ctx)
+	conn, err := q.gateway.DB.Connx(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -422,7 +422,7 @@ func (q *queue) drain(ctx context.Context) (last uint64, err error) {
 // StoreID returns the unique id of this event store.
 func (q *queue) StoreID(ctx context.Context) (string, error) {
 	var id string
-	err := q.gateway.db.GetContext(ctx, &id, "SELECT store_id FROM event_queue WHERE id = 1")
+	err := q.gateway.DB.GetContext(ctx, &id, "SELECT store_id FROM event_queue WHERE id = 1")
 	return id, q.gateway.explain(ctx, err, "read the id of the event store")
 }
 
@@ -456,14 +456,14 @@ const exactBacklog = 10_000
 // Backlog returns the number of visible entries after a position, and when the first of them occurred. Above 10,000 it
 // is the distance to the last number, which includes unused numbers.
 func (q *queue) Backlog(ctx context.Context, after uint64) (records int, oldest time.Time, err error) {
-	occurredAt, found, err := readRow[int64](ctx, q.gateway.db, "SELECT occurred_at FROM events WHERE sequence_number > ? ORDER BY sequence_number LIMIT 1", after)
+	occurredAt, found, err := readRow[int64](ctx, q.gateway.DB, "SELECT occurred_at FROM events WHERE sequence_number > ? ORDER BY sequence_number LIMIT 1", after)
 	if err == nil && found {
 		var last uint64
-		last, err = lastNumber(ctx, q.gateway.db)
+		last, err = lastNumber(ctx, q.gateway.DB)
 		records, oldest = int(last-after), time.UnixMicro(occurredAt).UTC()
 	}
 	if err == nil && q.gateway.concurrent && found && records <= exactBacklog {
-		err = q.gateway.db.GetContext(ctx, &records, "SELECT COUNT(*) FROM events WHERE sequence_number > ?", after)
+		err = q.gateway.DB.GetContext(ctx, &records, "SELECT COUNT(*) FROM events WHERE sequence_number > ?", after)
 	}
 	return records, oldest, q.gateway.explain(ctx, err, "count the events after %d", after)
 }

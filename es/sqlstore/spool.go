@@ -8,12 +8,10 @@ import (
 	"example.com/threads/es/internal/packing"
 )
 
+// The columns of the tables begin with their keys.
 var (
-	partKey     = []string{"tenant_code", "file", "number"}
 	partColumns = []string{"tenant_code", "file", "number", "encoding", "checksum", "content", "expires_at"}
-	fileKey     = []string{"tenant_code", "file"}
 	fileColumns = []string{"tenant_code", "file", "owner", "bytes", "expires_at"}
-	heldKey     = []string{"tenant_code", "owner"}
 	heldColumns = []string{"tenant_code", "owner", "bytes"}
 )
 
@@ -27,23 +25,23 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 	for i, content := range parts {
 		bytes, packed[i] = bytes+len(content), g.packer.Pack(content)
 	}
-	limits, expires := g.settings.Spool.WithDefaults(), file.Expires.UnixMicro()
+	expires := file.Expires.UnixMicro()
 	err := g.writer.write(ctx, func(ctx context.Context, in session) error {
-		if _, err := in.ExecContext(ctx, g.dialect.Upsert("held_bytes", heldKey, heldColumns, 1), file.Tenant, "", 0); err != nil {
+		if _, err := in.ExecContext(ctx, g.dialect.Upsert("held_bytes", heldColumns[:2], heldColumns, 1), file.Tenant, "", 0); err != nil {
 			return err
 		}
 		var held struct{ Tenant, Owner, File int }
 		err := in.GetContext(ctx, &held, "SELECT COALESCE(SUM(bytes), 0) AS tenant, COALESCE(SUM(CASE WHEN owner = ? THEN bytes END), 0) AS owner, "+
 			"COALESCE(SUM(CASE WHEN file = ? THEN bytes END), 0) AS file FROM files WHERE tenant_code = ?", file.Owner, file.Name, file.Tenant)
-		if err == nil && (held.Tenant+bytes > limits.Tenant || held.Owner+bytes > limits.Owner) {
+		if err == nil && (held.Tenant+bytes > g.settings.TenantBytes || held.Owner+bytes > g.settings.OwnerBytes) {
 			err = es.ErrSpoolFull
 		}
 		if err == nil {
-			_, err = in.ExecContext(ctx, g.dialect.Upsert("files", fileKey, fileColumns, 1), file.Tenant, file.Name, file.Owner, held.File+bytes, expires)
+			_, err = in.ExecContext(ctx, g.dialect.Upsert("files", fileColumns[:2], fileColumns, 1), file.Tenant, file.Name, file.Owner, held.File+bytes, expires)
 		}
 		for i, part := range packed {
 			if err == nil {
-				_, err = in.ExecContext(ctx, g.dialect.Upsert("file_parts", partKey, partColumns, 1),
+				_, err = in.ExecContext(ctx, g.dialect.Upsert("file_parts", partColumns[:3], partColumns, 1),
 					file.Tenant, file.Name, first+uint64(i), part.Encoding, part.Checksum, part.Bytes, expires)
 			}
 		}
@@ -54,7 +52,7 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 
 // Part reads the part's row. An expired part counts as missing.
 func (g *Gateway) Part(ctx context.Context, tenant es.Tenant, name string, number uint64) ([]byte, bool, error) {
-	row, found, err := readRow[snapshotRow](ctx, g.db,
+	row, found, err := readRow[snapshotRow](ctx, g.DB,
 		"SELECT encoding, checksum, content AS snapshot FROM file_parts WHERE tenant_code = ? AND file = ? AND number = ? AND expires_at > ?",
 		tenant, name, number, g.settings.Clock().UnixMicro())
 	if err != nil || !found {
@@ -89,7 +87,7 @@ func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
 			Tenant es.Tenant `db:"tenant_code"`
 			Name   string    `db:"file"`
 		}
-		err := g.db.SelectContext(ctx, &files, "SELECT tenant_code, file FROM files WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
+		err := g.DB.SelectContext(ctx, &files, "SELECT tenant_code, file FROM files WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
 			g.settings.Clock().UnixMicro(), expiredAtOnce)
 		if err != nil || len(files) == 0 {
 			return count, g.explain(ctx, err, "read the expired files")

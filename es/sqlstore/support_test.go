@@ -95,3 +95,15 @@ func mustAppend(t testing.TB, gateway es.EventPersistenceGateway, write es.Appen
 func receipt(commandID string) es.Receipt {
 	return es.Receipt{CommandID: commandID, Fingerprint: "print", Answer: []byte(`{}`), ExpiresAt: time.Now().Add(time.Hour)}
 }
+
+// entriesOf returns the aggregate's entries up to a version.
+func entriesOf(t *testing.T, gateway es.Reader, id es.AggregateID, upTo uint64) (found []es.Entry) {
+	t.Helper()
+	for entry, err := range gateway.Entries(t.Context(), id, 0, upTo) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, entry)
+	}
+	return found
+}

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
@@ -22,6 +21,7 @@ import (
 type writer interface {
 	// write runs the change in a transaction. It returns when the change is durable, or has failed without any effect.
 	write(ctx context.Context, change change) error
+	// close completes the changes that go on after their callers have gone.
 	close(ctx context.Context) error
 }
 
@@ -34,43 +34,12 @@ var (
 	errClosed  = fmt.Errorf("%w: this process has closed it", es.ErrUnavailable)
 )
 
-// gate lets changes in until it is closed.
-type gate struct {
-	mutex   sync.Mutex
-	closed  bool
-	running sync.WaitGroup // changes
-}
-
-func (g *gate) enter() error {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	if g.closed {
-		return errClosed
-	}
-	g.running.Add(1)
-	return nil
-}
-
-// close completes the accepted changes.
-func (g *gate) close(ctx context.Context) error {
-	g.mutex.Lock()
-	g.closed = true
-	g.mutex.Unlock()
-	done := make(chan struct{})
-	go func() {
-		g.running.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("writes of the event store are still in progress: %w", ctx.Err())
-	}
-}
-
-// attempts is how often a transaction is tried on MySQL.
-const attempts = 8
+// Attempts of a transaction on MySQL, and the pauses between them.
+const (
+	attempts = 8
+	minPause = 10 * time.Millisecond
+	maxPause = 160 * time.Millisecond
+)
 
 // transactionWriter runs every change in its own transaction, on MySQL and MariaDB. It retries one after a transient
 // error: a deadlock, a lock timeout, a lost connection. This includes a COMMIT whose answer was lost: a change that was
@@ -79,27 +48,21 @@ type transactionWriter struct {
 	db       *sqlx.DB
 	options  *sql.TxOptions
 	onCommit func()
-	gate
 }
 
-func (w *transactionWriter) write(ctx context.Context, change change) (err error) {
-	if err := w.enter(); err != nil {
-		return err
-	}
-	defer w.running.Done()
-	pauses := &backoff.ExponentialBackOff{
-		InitialInterval: 8 * time.Millisecond, MaxInterval: 120 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.33,
-	}
-	_, _ = backoff.Retry(ctx, func() (struct{}, error) { // its error can be ctx's, which says less than the last one
-		if err = w.try(ctx, change); err != nil && sqldialect.ClassOf(err) != sqldialect.Transient {
-			return struct{}{}, backoff.Permanent(err)
+func (*transactionWriter) close(context.Context) error { return nil }
+
+func (w *transactionWriter) write(ctx context.Context, change change) error {
+	for attempt := 1; ; attempt++ {
+		err := w.try(ctx, change)
+		if err == nil {
+			w.onCommit()
 		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(attempts))
-	if err == nil {
-		w.onCommit()
+		if sqldialect.ClassOf(err) != sqldialect.Transient || attempt == attempts ||
+			es.Wait(ctx, es.Backoff(minPause, maxPause, attempt-1)) != nil {
+			return err
+		}
 	}
-	return err
 }
 
 func (w *transactionWriter) try(ctx context.Context, change change) error {
@@ -122,11 +85,13 @@ const maxGroup = 256
 type groupWriter struct {
 	db       *sqlx.DB
 	onCommit func()
-	gate
 
-	waiting    []*groupPart // guarded by the mutex
-	working    bool         // guarded by the mutex
-	connection *sqlx.Conn   // used by the goroutine; nil before the first use and after a failure
+	mutex   sync.Mutex
+	closed  bool
+	waiting []*groupPart
+	working chan struct{} // closed when the goroutine exits; nil: there is none
+
+	connection *sqlx.Conn // used by the goroutine; nil before the first use and after a failure
 }
 
 // groupPart is one change of a group.
@@ -143,14 +108,15 @@ func (w *groupWriter) write(ctx context.Context, change change) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := w.enter(); err != nil {
-		return err
-	}
 	p := &groupPart{ctx: ctx, change: change, done: make(chan struct{})}
 	w.mutex.Lock()
+	if w.closed {
+		w.mutex.Unlock()
+		return errClosed
+	}
 	w.waiting = append(w.waiting, p)
-	if !w.working {
-		w.working = true
+	if w.working == nil {
+		w.working = make(chan struct{})
 		go w.work()
 	}
 	w.mutex.Unlock()
@@ -171,7 +137,8 @@ func (w *groupWriter) work() {
 		group := w.waiting[:count:count]
 		w.waiting = w.waiting[count:]
 		if count == 0 {
-			w.waiting, w.working = nil, false
+			close(w.working)
+			w.waiting, w.working = nil, nil
 			w.mutex.Unlock()
 			return
 		}
@@ -196,7 +163,6 @@ func (w *groupWriter) commit(ctx context.Context, group []*groupPart) {
 			p.outcome = fmt.Errorf("%w: %w", es.ErrUnavailable, err)
 		}
 		close(p.done)
-		w.running.Done()
 	}
 }
 
@@ -273,12 +239,22 @@ func (w *groupWriter) connect(ctx context.Context) error {
 }
 
 func (w *groupWriter) close(ctx context.Context) error {
-	err := w.gate.close(ctx)
-	if err == nil && w.connection != nil {
+	w.mutex.Lock()
+	w.closed = true
+	working := w.working
+	w.mutex.Unlock()
+	if working != nil {
+		select {
+		case <-working:
+		case <-ctx.Done():
+			return fmt.Errorf("writes of the event store are still in progress: %w", ctx.Err())
+		}
+	}
+	if w.connection != nil {
 		discard(w.connection)
 		w.connection = nil
 	}
-	return err
+	return nil
 }
 
 // discard closes the connection instead of returning it to the pool.

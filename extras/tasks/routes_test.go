@@ -107,7 +107,7 @@ func TestTasksOverREST(t *testing.T) {
 // Bodies that no task needs leave nothing behind, and the others have a limit.
 func TestUploadsAreBounded(t *testing.T) {
 	const size = 60_000
-	s := newSystemWith(t, es.SpoolLimits{Owner: 5 * size / 2, Tenant: 7 * size / 2})
+	s := newSystemWith(t, 5*size/2, 7*size/2)
 	body := strings.Repeat(strings.Repeat(" ", 99)+"\n", size/100)
 	importing := func(who, key, tenant string) answer {
 		t.Helper()

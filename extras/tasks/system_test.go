@@ -43,14 +43,14 @@ type system struct {
 
 func newSystem(t *testing.T) system {
 	t.Helper()
-	return newSystemWith(t, es.SpoolLimits{})
+	return newSystemWith(t, 0, 0)
 }
 
-func newSystemWith(t *testing.T, limits es.SpoolLimits) system {
+func newSystemWith(t *testing.T, ownerBytes, tenantBytes int) system {
 	t.Helper()
 	_, db := sqlitetest.New(t)
 	log := slog.New(slog.DiscardHandler)
-	store, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: log, Spool: limits})
+	store, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: log, OwnerBytes: ownerBytes, TenantBytes: tenantBytes})
 	if err != nil {
 		t.Fatal(err)
 	}

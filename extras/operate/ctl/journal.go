@@ -129,7 +129,7 @@ a thread or an account.`
 type shown struct {
 	operate.Named
 	Head      *es.StoredHead      `json:"head"` // null: there is none
-	Snapshots []es.StoredSnapshot `json:"snapshots"`
+	Snapshots []es.Snapshot `json:"snapshots"`
 	Events    []shownEvent        `json:"events"`
 }
 
@@ -146,7 +146,7 @@ type shownEvent struct {
 
 // Run prints one JSON object, also without --json.
 func (cmd *show) Run(ctx context.Context, c *call) error {
-	out := shown{Named: operate.Name(cmd.id), Snapshots: []es.StoredSnapshot{}}
+	out := shown{Named: operate.Name(cmd.id), Snapshots: []es.Snapshot{}}
 	head, err := c.store.Gateway.StoredHead(ctx, cmd.id)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (cmd *show) events(ctx context.Context, c *call) ([]shownEvent, error) {
 }
 
 // ledTo reports whether a command led to an event. Every event names its command, also without a receipt.
-func ledTo(stored es.StoredEntry, command string) bool {
+func ledTo(stored es.Entry, command string) bool {
 	var event struct {
 		CommandID string `json:"command_id"`
 	}

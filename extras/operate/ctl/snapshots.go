@@ -35,14 +35,14 @@ type dueSnapshot struct {
 }
 
 // addDue reports an aggregate: why writing failed, if it did, and a text.
-func (c *call) addDue(head es.AggregateHead, failure, format string, args ...any) error {
+func (c *call) addDue(head es.StoredAggregate, failure, format string, args ...any) error {
 	due := dueSnapshot{operate.Name(head.ID), head.Head, failure}
 	return c.add(due, due.String()+fmt.Sprintf(format, args...)+"\n")
 }
 
 // eachDue calls do for the aggregate that is named, or for those of known types that are more than SNAPSHOT_EVERY
 // events ahead of their snapshot. `journal check` reports wrong heads.
-func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggregate, es.AggregateHead) error) error {
+func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggregate, es.StoredAggregate) error) error {
 	if of.id != (es.AggregateID{}) {
 		return c.named(ctx, of.id, do)
 	}
@@ -67,7 +67,7 @@ func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggrega
 // Run lists what is due.
 func (cmd *due) Run(ctx context.Context, c *call) error {
 	count := 0
-	err := c.eachDue(ctx, cmd.aggregates, func(_ es.AnyAggregate, head es.AggregateHead) error {
+	err := c.eachDue(ctx, cmd.aggregates, func(_ es.AnyAggregate, head es.StoredAggregate) error {
 		count++
 		return c.addDue(head, "", " is due: version %d, latest snapshot %d", head.Version, head.SnapshotVersion)
 	})
@@ -80,7 +80,7 @@ func (cmd *due) Run(ctx context.Context, c *call) error {
 // Run writes what is due. It goes on after an aggregate that can't be loaded, and reports it.
 func (cmd *take) Run(ctx context.Context, c *call) error {
 	count, failed := 0, 0
-	err := c.eachDue(ctx, cmd.aggregates, func(kind es.AnyAggregate, head es.AggregateHead) error {
+	err := c.eachDue(ctx, cmd.aggregates, func(kind es.AnyAggregate, head es.StoredAggregate) error {
 		failure := kind.TakeSnapshot(ctx, c.store.Gateway, head.ID, es.Settings{Logger: c.log})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -103,7 +103,7 @@ func (cmd *take) Run(ctx context.Context, c *call) error {
 }
 
 // named calls do for an aggregate.
-func (c *call) named(ctx context.Context, id es.AggregateID, do func(es.AnyAggregate, es.AggregateHead) error) error {
+func (c *call) named(ctx context.Context, id es.AggregateID, do func(es.AnyAggregate, es.StoredAggregate) error) error {
 	at := slices.IndexFunc(c.Types, func(kind es.AnyAggregate) bool { return kind.Type() == id.Type })
 	if at < 0 {
 		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", id, id.Type)
@@ -115,5 +115,5 @@ func (c *call) named(ctx context.Context, id es.AggregateID, do func(es.AnyAggre
 	case head.Version == 0:
 		return fmt.Errorf("%s: there is no such aggregate: check id, tenant and tables", id)
 	}
-	return do(c.Types[at], es.AggregateHead{ID: id, Head: head})
+	return do(c.Types[at], es.StoredAggregate{ID: id, Head: head})
 }

@@ -74,10 +74,10 @@ func (s schemas) migrate(ctx context.Context, out io.Writer) (err error) {
 			return err
 		}
 		for _, file := range taken {
-			fmt.Fprintf(out, "%s: applied %s\n", set, file)
+			fmt.Fprintf(out, "%s: applied %s\n", set.Name, file)
 		}
 		if len(taken) == 0 {
-			fmt.Fprintf(out, "%s: nothing to do\n", set)
+			fmt.Fprintf(out, "%s: nothing to do\n", set.Name)
 		}
 	}
 	return nil
