@@ -594,16 +594,18 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 			var good []byte
 			rebuild := r.rebuild()
 			rebuild.Journal = unreachable{r.whole, &down, c.read}
-			rebuild.Observe = func(state rowstore.RebuildState) {
-				if state.Phase != "switching" || good != nil {
-					return
-				}
+			spoil := sync.OnceFunc(func() {
 				r.rename(late, 2, "Last")
 				good = r.journal[key][1].Payload
 				if c.read != nil {
 					down = key
 				} else {
 					r.journal[key][1].Payload = []byte(c.payload)
+				}
+			})
+			rebuild.Observe = func(state rowstore.RebuildState) {
+				if state.Phase == "switching" {
+					spoil()
 				}
 			}
 			if err := rebuild.Start(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
