@@ -27,7 +27,7 @@ func Example_rebuild() {
 	rows, err := rowstore.New(w.store.DB, inDozens.Table)
 	check(err)
 	rebuild := rowstore.Rebuild{
-		Store: rows, Tables: []string{inDozens.Table}, Journal: projection.JournalReader{Journal: w.store}, Handlers: []projection.Handler{inDozens.Handler()},
+		Store: rows, Tables: []string{inDozens.Table}, Journal: w.store, Handlers: []projection.Handler{inDozens.Handler()},
 	}
 	fmt.Println(rebuild.Start(ctx))
 

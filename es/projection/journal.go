@@ -12,10 +12,8 @@ import (
 	"example.com/threads/es"
 )
 
-// JournalReader reads an event store's journal for projections and rebuilds, whose ports it fills.
+// JournalReader reads an event store's journal for projections.
 type JournalReader struct{ Journal es.Journal }
-
-var _ WholeJournal = JournalReader{}
 
 // EventsAfter implements [Journal].
 func (r JournalReader) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[Record, error] {
@@ -83,47 +81,17 @@ func (r JournalReader) Heads(ctx context.Context, aggregateType string) iter.Seq
 	}
 }
 
-// Parts implements [WholeJournal].
-func (r JournalReader) Parts() int { return r.Journal.JournalParts() }
-
-// Read implements [WholeJournal]. What names no aggregate is left out.
-func (r JournalReader) Read(ctx context.Context, part, parts int, after string) iter.Seq2[Batch, error] {
-	return func(yield func(Batch, error) bool) {
-		for found, err := range r.Journal.ReadJournal(ctx, part, parts, after) {
-			page := Batch{Checkpoint: Checkpoint{Position: found.Next}, Records: make([]Record, 0, len(found.Entries))}
-			for _, entry := range found.Entries {
-				if entry.ID.Check() == nil {
-					page.Records = append(page.Records, Record{Key: entry.ID, SeqNr: entry.SeqNr, Payload: entry.Payload})
-				}
-			}
-			if !yield(page, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// WholeJournal is a [Journal] that can be read from the beginning to the end.
-type WholeJournal interface {
-	Journal
-	// Parts returns the best number of parts to read concurrently. All records of an aggregate are in one part.
-	Parts() int
-	// Read yields the records of a part page by page, after the position of a page's checkpoint or from the beginning
-	// (""). Records written meanwhile may be missing. It ends after an error.
-	Read(ctx context.Context, part, parts int, after string) iter.Seq2[Batch, error]
-}
-
 // wholeSource is the source name of the checkpoints of ProjectAll.
 const wholeSource = "journal"
 
 // ProjectAll applies the whole journal after its checkpoints, all parts concurrently, with at least one transaction at
-// a time for each part. Records of other types than those of the handlers are left out.
-func (p *Projector) ProjectAll(ctx context.Context, journal WholeJournal, checkpoints Checkpoints, workers int) error {
+// a time for each part. Entries of other types than those of the handlers, and what names no aggregate, are left out.
+func (p *Projector) ProjectAll(ctx context.Context, journal es.Journal, checkpoints Checkpoints, workers int) error {
 	stored, err := checkpoints.Checkpoints(ctx, wholeSource)
 	if err != nil {
 		return err
 	}
-	parts := journal.Parts()
+	parts := journal.JournalParts()
 	group, ctx := errgroup.WithContext(ctx)
 	for part := range parts {
 		at := Checkpoint{Source: wholeSource, Shard: fmt.Sprintf("%d/%d", part+1, parts)}
@@ -136,13 +104,13 @@ func (p *Projector) ProjectAll(ctx context.Context, journal WholeJournal, checkp
 		pages := make(chan []decodedBatch)
 		group.Go(func() error {
 			defer close(pages)
-			for page, err := range journal.Read(ctx, part, parts, at.Position) {
+			for page, err := range journal.ReadJournal(ctx, part, parts, at.Position) {
 				if err != nil {
 					return fmt.Errorf("read part %s of the journal: %w", at.Shard, err)
 				}
-				at.Position = page.Checkpoint.Position
+				at.Position = page.Next
 				select {
-				case pages <- p.decodePage(page.Records, at, max(1, workers/parts)):
+				case pages <- p.decodePage(page.Entries, at, max(1, workers/parts)):
 				case <-ctx.Done():
 					return context.Cause(ctx)
 				}
@@ -161,15 +129,15 @@ func (p *Projector) ProjectAll(ctx context.Context, journal WholeJournal, checkp
 	return group.Wait()
 }
 
-// decodePage decodes records into shares that can be applied concurrently, each with all events of its aggregates. The
+// decodePage decodes entries into shares that can be applied concurrently, each with all events of its aggregates. The
 // checkpoint is in the last one.
-func (p *Projector) decodePage(records []Record, checkpoint Checkpoint, shares int) []decodedBatch {
+func (p *Projector) decodePage(entries []es.Queued, checkpoint Checkpoint, shares int) []decodedBatch {
 	batches := make([]Batch, shares)
 	seed := maphash.MakeSeed()
-	for _, record := range records {
-		if _, registered := p.handlers[record.Key.Type]; registered {
-			share := &batches[maphash.String(seed, record.Key.ID)%uint64(shares)]
-			share.Records = append(share.Records, record)
+	for _, entry := range entries {
+		if _, registered := p.handlers[entry.ID.Type]; registered && entry.ID.Check() == nil {
+			share := &batches[maphash.String(seed, entry.ID.ID)%uint64(shares)]
+			share.Records = append(share.Records, Record{Key: entry.ID, SeqNr: entry.SeqNr, Payload: entry.Payload})
 		}
 	}
 	if shares > 1 {

@@ -222,7 +222,7 @@ type Lag struct {
 	// time since the source was last known to be caught up.
 	Behind time.Duration
 	// Records is the number of records that are not projected.
-	Records int
+	Records int `db:"behind_records"`
 	// AtLeast means that both values may be higher.
-	AtLeast bool
+	AtLeast bool `db:"at_least"`
 }

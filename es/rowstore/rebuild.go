@@ -24,7 +24,7 @@ import (
 type Rebuild struct {
 	Store    *Store   // of the projection
 	Tables   []string // of the application, in which the handlers keep the rows
-	Journal  projection.WholeJournal
+	Journal  es.Journal
 	Handlers []projection.Handler
 	// Others are the projections that follow the same journal and are not rebuilt. Where they are ahead of it, because
 	// the event store was restored to an earlier time, they go on at its end.
@@ -203,7 +203,7 @@ func (r *Rebuild) check(ctx context.Context) error {
 		if !slices.ContainsFunc(r.Handlers, func(h projection.Handler) bool { return h.Type() == name }) {
 			return fmt.Errorf("there are rows of the aggregate type %q, which this program does not know: rebuild with a program that does", name)
 		}
-		for _, err := range r.Journal.Heads(ctx, name) {
+		for _, err := range r.reader().Heads(ctx, name) {
 			if err != nil {
 				return err
 			}
@@ -258,6 +258,10 @@ func (r *Rebuild) run(ctx context.Context, state RebuildState) error {
 		work.state.Failure = err.Error()
 	}
 	return errors.Join(err, work.save(last))
+}
+
+func (r *Rebuild) reader() projection.JournalReader {
+	return projection.JournalReader{Journal: r.Journal}
 }
 
 func (r *Rebuild) log() *slog.Logger { return cmp.Or(r.Logger, slog.New(slog.DiscardHandler)) }
@@ -333,7 +337,7 @@ func (w *rebuilding) phases(ctx context.Context) error {
 
 // projector returns a projector that counts its events.
 func (w *rebuilding) projector(store *Store) *projection.Projector {
-	return projection.New(store, w.Journal, projection.Options{Logger: w.Logger, Skipped: w.skipped, Observe: func(o projection.Outcome) {
+	return projection.New(store, w.reader(), projection.Options{Logger: w.Logger, Skipped: w.skipped, Observe: func(o projection.Outcome) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.state.Done += uint64(o.Applied + o.Filled)
@@ -436,7 +440,7 @@ func (w *rebuilding) verify(ctx context.Context) error {
 		if _, able := handler.(projection.Verifiable); !able {
 			continue
 		}
-		for head, err := range w.Journal.Heads(ctx, handler.Type()) {
+		for head, err := range w.reader().Heads(ctx, handler.Type()) {
 			if err != nil {
 				return fmt.Errorf("list the aggregates of type %s: %w", handler.Type(), err)
 			}

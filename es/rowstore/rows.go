@@ -71,9 +71,9 @@ func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R]
 			return
 		}
 		delete(missing, name)
-		for _, column := range p.Table.Differences(expected, found) {
-			add(name, column.Column, fmt.Sprintf("%.200q", column.Expected), fmt.Sprintf("%.200q", column.Found))
-		}
+		p.Table.Compare(expected, found, func(column, expected, found string) {
+			add(name, column, fmt.Sprintf("%.200q", expected), fmt.Sprintf("%.200q", found))
+		})
 	}, "WHERE "+p.Where, p.Args...)
 	if errors.Is(err, table.ErrRow) {
 		add("a row of "+p.Table.Name, "it holds what can't be there", "values of its columns", err.Error())

@@ -178,11 +178,9 @@ func Schema() migration.Set {
 // Report is the progress of a projection, as reported by the program that runs it. Readers of the rows cannot compute
 // it.
 type Report struct {
-	CaughtUp      bool          `db:"caught_up"` // every event was projected once since the tables were created
-	Behind        time.Duration // age of the oldest unprojected event
-	BehindRecords int           `db:"behind_records"` // unprojected events, or a lower bound
-	AtLeast       bool          `db:"at_least"`       // both values may be higher
-	At            time.Time     `db:"reported_at"`    // time of the report
+	projection.Lag
+	CaughtUp bool      `db:"caught_up"`   // every event was projected once since the tables were created
+	At       time.Time `db:"reported_at"` // time of the report
 }
 
 // SaveReport stores a report. It returns whether the projection has caught up once, in this report or an earlier one;
@@ -203,10 +201,4 @@ func ReadReport(ctx context.Context, from sqlx.QueryerContext, name string) (fou
 		found.Behind = time.Duration(row.Micros) * time.Microsecond
 	})
 	return found, err
-}
-
-// Report is the report of the store's projection.
-func (s *Store) Report(ctx context.Context) (Report, error) {
-	found, err := ReadReport(ctx, s.db, s.projection)
-	return found, s.Explain("read how far the projection is", err)
 }

@@ -58,13 +58,13 @@ func TestProjectionsBesideEachOther(t *testing.T) {
 func TestReports(t *testing.T) {
 	db := open(t, testenv.MySQL(t))
 	for _, report := range []struct{ told, known rowstore.Report }{
-		{rowstore.Report{Behind: 1500, BehindRecords: 3, AtLeast: true}, rowstore.Report{}},
+		{rowstore.Report{Lag: projection.Lag{Behind: 1500, Records: 3, AtLeast: true}}, rowstore.Report{}},
 		{rowstore.Report{CaughtUp: true}, rowstore.Report{CaughtUp: true}},
-		{rowstore.Report{BehindRecords: 9}, rowstore.Report{CaughtUp: true}},
+		{rowstore.Report{Lag: projection.Lag{Records: 9}}, rowstore.Report{CaughtUp: true}},
 	} {
 		caughtUp, err := db.SaveReport(t.Context(), report.told)
 		found, readErr := rowstore.ReadReport(t.Context(), db.db, "test")
-		if err != nil || readErr != nil || caughtUp != report.known.CaughtUp || found.CaughtUp != caughtUp || found.BehindRecords != report.told.BehindRecords {
+		if err != nil || readErr != nil || caughtUp != report.known.CaughtUp || found.CaughtUp != caughtUp || found.Records != report.told.Records {
 			t.Errorf("%+v, %t: %v, %v", found, caughtUp, err, readErr)
 		}
 	}

@@ -85,17 +85,17 @@ func killHolder(t *testing.T, db *fixture, lock string) {
 
 // slowJournal is one whose pages take until the context ends.
 type slowJournal struct {
-	projection.WholeJournal
+	es.Journal
 	begun chan struct{}
 }
 
-func (slowJournal) Parts() int { return 1 }
+func (slowJournal) JournalParts() int { return 1 }
 
-func (j slowJournal) Read(ctx context.Context, _, _ int, _ string) iter.Seq2[projection.Batch, error] {
-	return func(yield func(projection.Batch, error) bool) {
+func (j slowJournal) ReadJournal(ctx context.Context, _, _ int, _ string) iter.Seq2[es.JournalPage, error] {
+	return func(yield func(es.JournalPage, error) bool) {
 		j.begun <- struct{}{}
 		<-ctx.Done()
-		yield(projection.Batch{}, context.Cause(ctx))
+		yield(es.JournalPage{}, context.Cause(ctx))
 	}
 }
 

@@ -54,8 +54,7 @@ func (m ReadModel) Rebuild(rows *sqlx.DB, journal es.Journal, term uint64, log *
 		return nil, err
 	}
 	rebuild := &rowstore.Rebuild{
-		Store: store.InTerm(term), Tables: m.Tables, Journal: projection.JournalReader{Journal: journal}, Handlers: m.Handlers,
-		Logger: log,
+		Store: store.InTerm(term), Tables: m.Tables, Journal: journal, Handlers: m.Handlers, Logger: log,
 	}
 	for _, name := range m.Others {
 		other, err := rowstore.New(rows, name)

@@ -16,31 +16,38 @@ import (
 
 // changing is a journal that can be empty, and calls onPage before each page of a rebuild.
 type changing struct {
-	projection.WholeJournal
+	es.Journal
 	empty  bool
 	onPage func()
 }
 
-func (c *changing) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
+func (c *changing) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
 	if c.empty {
-		return func(func(projection.Record, error) bool) {}
+		return es.Head{}, nil
 	}
-	return c.WholeJournal.EventsAfter(ctx, key, after)
+	return c.Journal.Head(ctx, id)
 }
 
-func (c *changing) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
+func (c *changing) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
 	if c.empty {
-		return func(func(projection.Head, error) bool) {}
+		return nil
 	}
-	return c.WholeJournal.Heads(ctx, aggregateType)
+	return c.Journal.Verify(ctx, id, head)
 }
 
-func (c *changing) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Batch, error] {
-	return func(yield func(projection.Batch, error) bool) {
+func (c *changing) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
+	if c.empty {
+		return func(func(es.AggregateHead, error) bool) {}
+	}
+	return c.Journal.Heads(ctx, aggregateType)
+}
+
+func (c *changing) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
+	return func(yield func(es.JournalPage, error) bool) {
 		if c.empty {
 			return
 		}
-		for page, err := range c.WholeJournal.Read(ctx, part, parts, after) {
+		for page, err := range c.Journal.ReadJournal(ctx, part, parts, after) {
 			if c.onPage(); !yield(page, err) || err != nil {
 				return
 			}
@@ -68,7 +75,7 @@ func onEach(t *testing.T, test func(t *testing.T, r *rebuilt)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			journal := &changing{WholeJournal: projection.JournalReader{Journal: w.file}, onPage: func() {}}
+			journal := &changing{Journal: w.file, onPage: func() {}}
 			test(t, &rebuilt{w, journal, store})
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 )
 
 // State is what an updater tells of itself.
@@ -69,10 +70,9 @@ func (u *Updater) Look(ctx context.Context) State {
 		u.check(ctx, &found, "database", err)
 		u.lookAtTurn(ctx, &found, turn)
 	} else {
-		report, readErr := opened.store.Report(ctx)
+		report, readErr := rowstore.ReadReport(ctx, opened.db, u.options.ReadModel.Name)
 		u.check(ctx, &found, "database", errors.Join(err, readErr))
-		found.Lag = projection.Lag{Behind: report.Behind, Records: report.BehindRecords, AtLeast: report.AtLeast}
-		found.CaughtUp = report.CaughtUp
+		found.Lag, found.CaughtUp = report.Lag, report.CaughtUp
 	}
 	advice := u.options.Advice
 	if found.Rebuild != nil {

@@ -161,10 +161,9 @@ func (t *Turn) report(ctx context.Context) {
 	var stored rowstore.Report
 	for wait := firstReport; polling.Pause(ctx, wait); wait = min(2*wait, reportEvery) {
 		lag := t.model.Lag(ctx)
-		now := rowstore.Report{Behind: lag.Behind, BehindRecords: lag.Records, AtLeast: lag.AtLeast, At: time.Now()}
+		now := rowstore.Report{Lag: lag, At: time.Now()}
 		now.CaughtUp = t.caughtUp.Load() || !lag.AtLeast && lag.Behind < currentWithin
-		same := now.CaughtUp == stored.CaughtUp && now.Behind == stored.Behind && now.AtLeast == stored.AtLeast
-		if same && now.At.Sub(stored.At) < reportSeldom {
+		if now.CaughtUp == stored.CaughtUp && lag == stored.Lag && now.At.Sub(stored.At) < reportSeldom {
 			continue
 		}
 		caughtUp, err := t.model.store.SaveReport(ctx, now)

@@ -19,8 +19,6 @@ import (
 
 // The operations on tasks over HTTP.
 
-const mediaNDJSON = "application/x-ndjson"
-
 // MaxImport is the maximum size of an import, in bytes.
 const MaxImport = 16 << 20
 
@@ -56,6 +54,7 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 	export := func(ctx context.Context, c rest.Conditions, body exportThread) (rest.Reply, error) {
 		return accepted(intake.Export(ctx, c, body.Thread))
 	}
+	unread := []string{rest.IfMatch, rest.IdempotencyKey, rest.CorrelationID, rest.Traceparent}
 	return rest.Aggregate{
 		Name: "tasks", About: "Long work: many commands at once, the history of a thread, and commands whose answer is fetched later.",
 		Operations: []rest.Operation{
@@ -75,26 +74,27 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 				Rejections: []error{task.ErrTaskNotFound, task.ErrTaskFinished},
 			},
 			{
-				Method: http.MethodPost, Path: "/tasks/import", Summary: "Import commands",
+				Path: "/tasks/import", Summary: "Import commands",
 				Description: "Handles each line as a command of its own: `{\"path\": \"/threads/post_message\", \"body\": {...}}`, where executor_id may be left out and means who asks. " +
 					"Lines for the same thread or account are handled in their order. A line is applied once, whatever happens to the server. 16 MiB at most. " +
 					"The inputs of unfinished tasks and the results of the last 7 days may take 256 MiB of an account, and 4 GiB of a tenant.",
-				Takes: mediaNDJSON, Example: `{"path":"/threads/create","body":{"name":"release planning"}}`,
-				Status: http.StatusAccepted, Gives: rest.MediaJSON, Answer: reflect.TypeFor[TaskReply](),
+				Lines:  `{"path":"/threads/create","body":{"name":"release planning"}}`,
+				Status: http.StatusAccepted, Answer: reflect.TypeFor[TaskReply](),
 				Rejections: []error{
 					tooLarge, malformedBody, &ident.InvalidError{Field: "line 7", Reason: "must have at most 67584 bytes"},
-					account.ErrAccountErased, ErrNoRoom, es.ErrKeyReused, es.ErrConcurrentUpdate,
+					account.ErrAccountErased, ErrNoRoom,
 				},
-				Serve: intake.serveImport,
+				Without: []string{rest.IfMatch},
+				Serve:   intake.serveImport,
 			},
 			{
 				Path: "/tasks/{task_id}", Summary: "A task", Description: "How far a task is. Its creator only.",
-				Gives: rest.MediaJSON, Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Serve: intake.serveTask,
+				Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Without: unread, Serve: intake.serveTask,
 			},
 			{
 				Path: "/tasks/{task_id}/result", Summary: "The result of a task",
 				Description: "Of an import: the rejected lines with their numbers and problems. Of an export: the events of the thread. Of a command: its answer, or its problem. One JSON a line; kept for 7 days. Its creator only.",
-				Gives:       mediaNDJSON, Rejections: []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Serve: serveResult(intake, log),
+				Rejections:  []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Without: unread, Serve: serveResult(intake, log),
 			},
 		},
 	}
@@ -186,7 +186,7 @@ func serveResult(intake *Intake, log *slog.Logger) rest.Server {
 		if err != nil {
 			return err
 		}
-		w.Header().Set("Content-Type", mediaNDJSON)
+		w.Header().Set("Content-Type", rest.MediaLines)
 		if r.Method == http.MethodHead {
 			return nil
 		}

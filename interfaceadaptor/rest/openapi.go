@@ -21,6 +21,7 @@ import (
 const (
 	MediaJSON    = "application/json"
 	MediaProblem = "application/problem+json"
+	MediaLines   = "application/x-ndjson" // JSON, one a line
 	schemaPrefix = "#/components/schemas/"
 )
 
@@ -72,35 +73,35 @@ func describe(schemas huma.Registry, tag string, op Operation, headers []request
 		Responses:   describeProblems(schemas, problemsOf(op)),
 		Metadata:    map[string]any{admission.Rights: op.needs()}, // for functions that describe who is admitted
 	}
-	done, gives, answer := "It is done.", MediaJSON, op.Do.answer
+	done, answer := "It is done.", map[string]*huma.MediaType{MediaLines: {Schema: &huma.Schema{Type: huma.TypeString}}}
+	if json := cmp.Or(op.Answer, op.Do.answer); json != nil {
+		answer = map[string]*huma.MediaType{MediaJSON: {Schema: schemas.Schema(json, true, "")}}
+	}
 	if op.Serve == nil {
 		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{MediaJSON: {Schema: describeBody(schemas, op.Do.body)}}}
 	} else {
-		done, gives, answer = op.Summary+".", op.Gives, op.Answer
+		done = op.Summary + "."
 		described.Parameters = append(describePath(op.Path), &huma.Param{
 			Name: executorHeader, In: "header", Description: "The user account that asks; a caller who has an account may leave it out.",
 			Schema: &huma.Schema{Type: huma.TypeString, Pattern: ulidPattern, Examples: []any{exampleID}},
 		})
 	}
-	if op.Takes != "" {
+	if op.Lines != "" {
 		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-			op.Takes: {Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{op.Example}}},
+			MediaLines: {Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{op.Lines}}},
 		}}
 	}
 	for _, header := range headers {
-		if !slices.Contains(op.without(), header.name) {
+		if !slices.Contains(op.Without, header.name) {
 			described.Parameters = append(described.Parameters, header.describe())
 		}
 	}
-	schema, answered := &huma.Schema{Type: huma.TypeString}, []string{requestID}
-	if answer != nil {
-		schema = schemas.Schema(answer, true, "")
-	}
+	answered := []string{requestID}
 	if op.isVersioned() {
 		answered = append(answered, etag, consistencyToken, idempotentReplayed)
 	}
 	described.Responses[strconv.Itoa(cmp.Or(op.Status, http.StatusOK))] = &huma.Response{
-		Description: done, Headers: describeHeaders(answered...), Content: map[string]*huma.MediaType{gives: {Schema: schema}},
+		Description: done, Headers: describeHeaders(answered...), Content: answer,
 	}
 	return described
 }
@@ -177,8 +178,8 @@ func problemsOf(op Operation) []*Problem {
 	problems, failed := earlyProblems(), ProblemOf(errors.New("anything else"))
 	if op.Serve != nil {
 		problems = append(problems, executorMissing(), failed, ProblemOf(es.ErrUnavailable))
-		if op.Takes != "" {
-			problems = append(problems, unsupported(op.Takes))
+		if op.Lines != "" {
+			problems = append(problems, unsupported(MediaLines))
 		}
 	} else {
 		problems = append(problems, malformed("the header %s must be sent once", tenantCode), requestTooLarge(), unsupported(MediaJSON),
@@ -188,7 +189,7 @@ func problemsOf(op Operation) []*Problem {
 	for _, rejection := range op.Rejections {
 		problems = append(problems, ProblemOf(rejection))
 	}
-	if op.Serve == nil && op.isVersioned() {
+	if op.isVersioned() {
 		problems = append(problems, ProblemOf(es.ErrConcurrentUpdate), ProblemOf(es.ErrKeyReused))
 		if !slices.Contains(op.Without, IfMatch) {
 			problems = append(problems, ProblemOf(&es.VersionMismatchError{Expected: 7, Current: 9}))

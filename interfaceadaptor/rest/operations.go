@@ -42,13 +42,11 @@ type Operation struct {
 	Operators   bool            // operators may do it, too, and in any tenant, also one that is not admitted
 	Without     []string        // request headers that make no sense here: one that carries a condition is refused
 
-	// Of an operation that serves itself in place of Do: a GET on what somebody owns, or a body that is not one JSON
-	// object. A header says who asks.
-	Serve          Server
-	Method         string       // default: GET
-	Takes, Example string       // the media type of the body, and an example of one; empty: there is none
-	Gives          string       // the media type of the answer
-	Answer         reflect.Type // of JSON; nil for other media
+	// Of an operation that serves itself in place of Do: a GET on what somebody owns, or a POST of lines of JSON. A
+	// header says who asks.
+	Serve  Server
+	Lines  string       // an example of the body; empty: a GET
+	Answer reflect.Type // of JSON; nil: lines of JSON
 }
 
 // Server answers a request whose caller has an executor, or returns why not. Where a body or an answer is streamed, it
@@ -79,25 +77,14 @@ func (o Operation) IsOrdinary() bool { return o.Do.isCommand && o.Right == "" &&
 
 // isVersioned reports whether the answer carries an aggregate's version in its headers.
 func (o Operation) isVersioned() bool {
-	return o.Serve == nil && !slices.Contains(o.Without, IdempotencyKey) || o.Takes != ""
-}
-
-// without returns the request headers that the operation does not read.
-func (o Operation) without() []string {
-	switch {
-	case o.Serve == nil:
-		return o.Without
-	case o.Takes != "":
-		return []string{IfMatch}
-	}
-	return []string{IfMatch, IdempotencyKey, correlationID, traceparent}
+	return !slices.Contains(o.Without, IdempotencyKey)
 }
 
 func (o Operation) method() string {
-	if o.Serve == nil {
-		return http.MethodPost
+	if o.Serve != nil && o.Lines == "" {
+		return http.MethodGet
 	}
-	return cmp.Or(o.Method, http.MethodGet)
+	return http.MethodPost
 }
 
 // By is the acting user account. Every body embeds it.

@@ -127,10 +127,10 @@ func (a *api) serveItself(w http.ResponseWriter, r *http.Request, op Operation, 
 		return err
 	}
 	c.Caller.Executor = executor.String()
-	if op.Takes != "" && !says(r.Header, op.Takes) {
-		return unsupported(op.Takes)
+	if op.Lines != "" && !says(r.Header, MediaLines) {
+		return unsupported(MediaLines)
 	}
-	if op.Takes == "" && op.Answer != nil { // nothing is streamed
+	if op.Lines == "" && op.Answer != nil { // nothing is streamed
 		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
 		defer cancel()
 		r = r.WithContext(ctx)
@@ -140,7 +140,7 @@ func (a *api) serveItself(w http.ResponseWriter, r *http.Request, op Operation, 
 
 // conditions admits a request and returns who sends it and what its headers say.
 func (a *api) conditions(r *http.Request, op Operation) (Conditions, error) {
-	c, unreadable := readHeaders(a.headers, r.Header, op.without())
+	c, unreadable := readHeaders(a.headers, r.Header, op.Without)
 	principal, err := admission.Of(r).Enter(admission.Ask{
 		Rights: op.needs(), Tenant: c.Caller.Tenant, AnyTenant: op.Operators || op.Global,
 	})
@@ -229,8 +229,8 @@ const (
 	IdempotencyKey = "Idempotency-Key"
 	IfMatch        = "If-Match"
 	requestID      = "X-Request-Id"
-	correlationID  = "X-Correlation-Id"
-	traceparent    = "traceparent"
+	CorrelationID  = "X-Correlation-Id"
+	Traceparent    = "traceparent"
 )
 
 // The response headers.
@@ -299,14 +299,14 @@ func requestHeaders() []requestHeader {
 			read:        func(c *Conditions, value string) error { c.Caller.RequestID = value; return nil },
 		},
 		{
-			name: correlationID, example: "checkout-2291",
+			name: CorrelationID, example: "checkout-2291",
 			description: "The conversation that the request belongs to; without it, the request's id.",
 			expected:    "1 to 128 visible ASCII characters",
 			pattern:     regexp.MustCompile(visibleASCII),
 			read:        func(c *Conditions, value string) error { c.Caller.CorrelationID = value; return nil },
 		},
 		{
-			name: traceparent, example: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+			name: Traceparent, example: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
 			description: "W3C Trace Context: the request is part of this trace, and its id is logged and stored with the events. A malformed one is ignored.",
 			read:        func(*Conditions, string) error { return nil },
 		},

@@ -9,7 +9,6 @@ import (
 
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -34,7 +33,8 @@ func (h health) report(ctx context.Context, health *httpserver.Health) {
 	}
 	health.Check("database", err)
 	silent := time.Since(report.At)
-	lag := projection.Lag{Behind: report.Behind, Records: report.BehindRecords, AtLeast: report.AtLeast || silent > silentAfter}
+	lag := report.Lag
+	lag.AtLeast = lag.AtLeast || silent > silentAfter
 	system.ReportLag(health, lag)
 	if err != nil {
 		return

@@ -348,19 +348,14 @@ func valueOf(field any) (driver.Value, error) {
 	return driver.DefaultParameterConverter.ConvertValue(field)
 }
 
-// Difference is a column in which two rows differ.
-type Difference struct{ Column, Expected, Found string }
-
-// Differences are the columns in which found is not what was expected, with the values as they are stored.
-func (t Table[R]) Differences(expected, found R) []Difference {
-	var differences []Difference
+// Compare tells the columns in which found is not what was expected, with the values as they are stored.
+func (t Table[R]) Compare(expected, found R, tell func(column, expected, found string)) {
 	want, have := t.Fields(&expected), t.Fields(&found)
 	for i, column := range t.Columns {
 		if left, right := stored(want[i]), stored(have[i]); left != right {
-			differences = append(differences, Difference{column, left, right})
+			tell(column, left, right)
 		}
 	}
-	return differences
 }
 
 // Describe is the key of a row, for people.

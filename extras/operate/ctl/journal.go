@@ -128,9 +128,9 @@ a thread or an account.`
 // shown is an aggregate as it is stored.
 type shown struct {
 	operate.Named
-	Head      *es.StoredHead      `json:"head"` // null: there is none
-	Snapshots []es.Snapshot `json:"snapshots"`
-	Events    []shownEvent        `json:"events"`
+	Head      *es.StoredHead `json:"head"` // null: there is none
+	Snapshots []es.Snapshot  `json:"snapshots"`
+	Events    []shownEvent   `json:"events"`
 }
 
 // shownEvent is an entry for people. Of a payload that is no JSON, Unreadable has the text.

@@ -28,6 +28,8 @@ import (
 
 // whole is a journal that grows while it is read, and calls onPage with every page.
 type whole struct {
+	es.Journal // what is not called
+
 	mu      sync.Mutex
 	records journal
 	onPage  func()
@@ -50,30 +52,42 @@ func (w *whole) keys() (keys []es.AggregateID) {
 	return keys
 }
 
-func (w *whole) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
-	return journal{key: w.of(key)}.EventsAfter(ctx, key, after)
+func (w *whole) Head(_ context.Context, id es.AggregateID) (es.Head, error) {
+	return es.Head{Version: uint64(len(w.of(id)))}, nil
 }
 
-func (w *whole) Heads(_ context.Context, kind string) iter.Seq2[projection.Head, error] {
-	return func(yield func(projection.Head, error) bool) {
-		for _, key := range w.keys() {
-			if key.Type == kind && !yield(projection.Head{Key: key, Version: uint64(len(w.of(key)))}, nil) {
+func (w *whole) Verify(context.Context, es.AggregateID, es.Head) error { return nil }
+
+func (w *whole) Entries(_ context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		for _, record := range w.of(id) {
+			if record.SeqNr > after && record.SeqNr <= upTo && !yield(es.Entry{SeqNr: record.SeqNr, Payload: record.Payload}, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (w *whole) Parts() int { return 2 }
+func (w *whole) Heads(_ context.Context, kind string) iter.Seq2[es.AggregateHead, error] {
+	return func(yield func(es.AggregateHead, error) bool) {
+		for _, key := range w.keys() {
+			if key.Type == kind && !yield(es.AggregateHead{ID: key, Head: es.Head{Version: uint64(len(w.of(key)))}}, nil) {
+				return
+			}
+		}
+	}
+}
 
-// Read returns pages of few records in no order, like the scan of a table.
-func (w *whole) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Batch, error] {
+func (w *whole) JournalParts() int { return 2 }
+
+// ReadJournal returns pages of few entries in no order, like the scan of a table.
+func (w *whole) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
 	if after != "" {
 		w.mu.Lock()
 		w.resumed++
 		w.mu.Unlock()
 	}
-	return func(yield func(projection.Batch, error) bool) {
+	return func(yield func(es.JournalPage, error) bool) {
 		for i, key := range w.keys() {
 			name := fmt.Sprintf("%03d", i)
 			if i%parts != part || name <= after {
@@ -87,10 +101,14 @@ func (w *whole) Read(ctx context.Context, part, parts int, after string) iter.Se
 				w.mu.Unlock()
 				onPage()
 				if err := ctx.Err(); err != nil {
-					yield(projection.Batch{}, err)
+					yield(es.JournalPage{}, err)
 					return
 				}
-				if !yield(projection.Batch{Records: page, Checkpoint: projection.Checkpoint{Position: after}}, nil) {
+				entries := make([]es.Queued, len(page))
+				for i, record := range page {
+					entries[i] = es.Queued{ID: record.Key, SeqNr: record.SeqNr, Payload: record.Payload}
+				}
+				if !yield(es.JournalPage{Entries: entries, Next: after}, nil) {
 					return
 				}
 			}
@@ -360,7 +378,7 @@ func TestRebuildBesideTheLiveProjection(t *testing.T) {
 			}
 			ended <- nil
 		}()
-		live := projection.New(r.store, r.whole, projection.Options{Attempts: 100}, chatrows.Handlers()...)
+		live := projection.New(r.store, projection.JournalReader{Journal: r.whole}, projection.Options{Attempts: 100}, chatrows.Handlers()...)
 		for i := range 101 {
 			for key := range hidden {
 				if i >= len(hidden[key]) {
@@ -550,11 +568,11 @@ type unreachable struct {
 	err error
 }
 
-func (u unreachable) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
-	if key != *u.of {
-		return u.whole.EventsAfter(ctx, key, after)
+func (u unreachable) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
+	if id == *u.of {
+		return es.Head{}, u.err
 	}
-	return func(yield func(projection.Record, error) bool) { yield(projection.Record{}, u.err) }
+	return u.whole.Head(ctx, id)
 }
 
 // The live rows get events until the switch. If the new rows can't follow, they must not replace the live ones.
@@ -576,16 +594,18 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 			var good []byte
 			rebuild := r.rebuild()
 			rebuild.Journal = unreachable{r.whole, &down, c.read}
-			rebuild.Observe = func(state rowstore.RebuildState) {
-				if state.Phase != "switching" || good != nil {
-					return
-				}
+			spoil := sync.OnceFunc(func() {
 				r.rename(late, 2, "Last")
 				good = r.journal[key][1].Payload
 				if c.read != nil {
 					down = key
 				} else {
 					r.journal[key][1].Payload = []byte(c.payload)
+				}
+			})
+			rebuild.Observe = func(state rowstore.RebuildState) {
+				if state.Phase == "switching" {
+					spoil()
 				}
 			}
 			if err := rebuild.Start(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -681,13 +701,12 @@ type falsified struct {
 	account string
 }
 
-func (f falsified) Read(ctx context.Context, part, parts int, after string) iter.Seq2[projection.Batch, error] {
-	return func(yield func(projection.Batch, error) bool) {
-		for page, err := range f.whole.Read(ctx, part, parts, after) {
-			page.Records = slices.Clone(page.Records)
-			for i, record := range page.Records {
-				if record.Key.ID == f.account {
-					page.Records[i].Payload = bytes.ReplaceAll(record.Payload, []byte(`"Last"`), []byte(`"Lost"`))
+func (f falsified) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
+	return func(yield func(es.JournalPage, error) bool) {
+		for page, err := range f.whole.ReadJournal(ctx, part, parts, after) {
+			for i, entry := range page.Entries {
+				if entry.ID.ID == f.account {
+					page.Entries[i].Payload = bytes.ReplaceAll(entry.Payload, []byte(`"Last"`), []byte(`"Lost"`))
 				}
 			}
 			if !yield(page, err) {

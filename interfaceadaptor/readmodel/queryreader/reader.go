@@ -121,45 +121,51 @@ func selectionOf(page query.Range) selection {
 // unionStatement joins SELECTs by UNION ALL, so that the pages of several lists need one statement, and each is a short
 // index scan. (A window function would also need one statement, but reads every list to its end.)
 type unionStatement struct {
-	sql  strings.Builder
-	args []any
-	size int // number of SELECTs
+	selects []string
+	args    []any
+}
+
+// add adds a SELECT of columns from a table.
+func (s *unionStatement) add(columnsFrom string, args ...any) {
+	s.selects = append(s.selects, fmt.Sprintf("SELECT %d AS part, %s", len(s.selects), columnsFrom))
+	s.args = append(s.args, args...)
+}
+
+// text returns the statement. SQLite needs a fifth longer for a single SELECT in a subquery.
+func (s *unionStatement) text() string {
+	if len(s.selects) == 1 {
+		return s.selects[0]
+	}
+	parts := make([]string, len(s.selects))
+	for i, one := range s.selects {
+		parts[i] = fmt.Sprintf("SELECT * FROM (%s) AS part%d", one, i)
+	}
+	return strings.Join(parts, "\nUNION ALL ")
 }
 
 // add adds the SELECT of a selection from a list.
 func (l List) add(s *unionStatement, p selection, scope ...any) {
-	s.begin(l.Columns+" "+l.From, scope...)
+	text, args := l.Columns+" "+l.From, slices.Clone(scope)
 	for _, b := range p.bounds {
 		side := "<"
 		if b.beyond != l.Descending {
 			side = ">"
 		}
 		// The first condition is redundant, but it lets the database use an index.
-		fmt.Fprintf(&s.sql, " AND %[1]s %[3]s= ? AND (%[1]s %[3]s ? OR %[2]s %[3]s ?)", l.At, l.ID, side)
-		s.args = append(s.args, b.of.At, b.of.At, b.of.ID)
+		text += fmt.Sprintf(" AND %[1]s %[3]s= ? AND (%[1]s %[3]s ? OR %[2]s %[3]s ?)", l.At, l.ID, side)
+		args = append(args, b.of.At, b.of.At, b.of.ID)
 	}
 	order := "ASC"
 	if p.backward != l.Descending {
 		order = "DESC"
 	}
-	s.end(fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.At, l.ID, order, p.limit, p.offset))
+	s.add(text+fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.At, l.ID, order, p.limit, p.offset), args...)
 }
-
-// begin starts a SELECT of columns from a table, which [unionStatement.end] ends.
-func (s *unionStatement) begin(columnsFrom string, args ...any) {
-	if s.size++; s.size > 1 {
-		s.sql.WriteString("\nUNION ALL ")
-	}
-	fmt.Fprintf(&s.sql, "SELECT * FROM (SELECT %d AS part, %s", s.size-1, columnsFrom)
-	s.args = append(s.args, args...)
-}
-
-func (s *unionStatement) end(suffix string) { fmt.Fprintf(&s.sql, "%s) AS part%d", suffix, s.size) }
 
 // run calls take with the rows of a statement, in any order, and with the number of the SELECT that each is from.
 func run[R any](ctx context.Context, r *Reader, s *unionStatement, of table.Table[R], take func(part int, row R)) error {
 	const doing = "read a list of the read model"
-	rows, err := r.db.QueryContext(ctx, s.sql.String(), s.args...)
+	rows, err := r.db.QueryContext(ctx, s.text(), s.args...)
 	if err != nil {
 		return r.explain(doing, err)
 	}

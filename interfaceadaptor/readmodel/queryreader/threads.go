@@ -145,9 +145,8 @@ func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range)
 	var s unionStatement
 	tenant, user := viewer.Tenant.String(), viewer.User.String()
 	threadsOfFew.add(&s, selectionOf(page), tenant, user, tenant, user, tenant)
-	s.begin(fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ?`, threadsOfTenant.Columns, counted, fewThreads),
+	s.add(fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ? LIMIT 1`, threadsOfTenant.Columns, counted, fewThreads),
 		tenant, user, tenant)
-	s.end(" LIMIT 1")
 	err = run(ctx, r, &s, threads, func(part int, row query.Thread) {
 		if part == 0 {
 			found = append(found, row)
@@ -199,6 +198,9 @@ func pagesOf[R query.Positioned](
 			l.add(&s, selectionOf(page), tenant.String(), id.String())
 		}
 		found := make([][]R, len(some))
+		for i := range found {
+			found[i] = make([]R, 0, page.Limit/len(threads)+1)
+		}
 		if err := run(ctx, r, &s, of, func(part int, row R) { found[part] = append(found[part], row) }); err != nil {
 			return nil, err
 		}
