@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"example.com/threads/domain/thread"
@@ -202,10 +202,14 @@ func TestQueriesOverStreams(t *testing.T) {
 // refuseAll is a [graphql.Limiter].
 type refuseAll struct{}
 
-func (refuseAll) Apply(*executor.Executor, *ast.Schema) func(context.Context, string) gqlerror.List {
-	return func(context.Context, string) gqlerror.List {
-		return gqlerror.List{gqlerror.Wrap(&graphql.Refusal{Code: graphql.CodeTooComplex, Message: "too much"})}
-	}
+func (r refuseAll) Apply(e *executor.Executor) { e.Use(r) }
+
+func (refuseAll) ExtensionName() string { return "refuse all" }
+
+func (refuseAll) Validate(gqlgen.ExecutableSchema) error { return nil }
+
+func (refuseAll) MutateOperationParameters(context.Context, *gqlgen.RawParams) *gqlerror.Error {
+	return gqlerror.Wrap(&graphql.Refusal{Code: graphql.CodeTooComplex, Message: "too much"})
 }
 
 func TestAnOperationThatAsksForTooMuchIsToldSoOnEveryTransport(t *testing.T) {
