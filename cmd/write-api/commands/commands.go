@@ -100,7 +100,7 @@ func New(
 	accounts := es.NewService(eventjson.Accounts(), gateway, ofOthers)
 
 	wrapped := chat.Services{Threads: threads, Accounts: accounts}
-	wrapped = keys.Commands(wrapped, gateway) // extra:erasure
+	wrapped = keys.Commands(wrapped, threads.Reload) // extra:erasure
 	codes := es.Sequence{Store: gateway, Kind: chat.CodeKind, Reset: settings.CodeReset}
 	ofAccounts := rest.Accounts(wrapped.Accounts)
 	ofAccounts.Operations = append(ofAccounts.Operations, erasure.Operation(wrapped.Accounts)) // extra:erasure
