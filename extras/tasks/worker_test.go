@@ -299,7 +299,8 @@ func TestWhoSeesWhat(t *testing.T) {
 		t.Errorf("a result before the end: %v", err)
 	}
 	finished, _ := w.finish(t, id)
-	finished.ID = ident.New[task.Task](time.Now().Add(-tasks.Kept-time.Minute), [10]byte{}) // the time of the task is in its id
+	// A task's time is in its id.
+	finished.ID = ident.New[task.Task](time.Now().Add(-tasks.Kept-time.Minute), [10]byte{})
 	if _, err := w.intake().Result(t.Context(), finished); !errors.Is(err, tasks.ErrResultGone) {
 		t.Errorf("an expired result: %v", err)
 	}
