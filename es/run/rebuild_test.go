@@ -35,9 +35,9 @@ func (c *changing) Verify(ctx context.Context, id es.AggregateID, head es.Head) 
 	return c.Journal.Verify(ctx, id, head)
 }
 
-func (c *changing) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.AggregateHead, error] {
+func (c *changing) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
 	if c.empty {
-		return func(func(es.AggregateHead, error) bool) {}
+		return func(func(es.StoredAggregate, error) bool) {}
 	}
 	return c.Journal.Heads(ctx, aggregateType)
 }

@@ -8,17 +8,17 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
-	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 )
 
-// Commands returns services that seal the names and texts in commands with their executor's key. store is where the
-// threads are.
-func (k *Keyring) Commands(services chat.Services, store es.EventPersistenceGateway) chat.Services {
+// Threads reads the latest state of a thread.
+type Threads func(context.Context, es.AggregateID) (es.State[thread.Thread], error)
+
+// Commands returns services that seal the names and texts in commands with their executor's key.
+func (k *Keyring) Commands(services chat.Services, threads Threads) chat.Services {
 	if k != nil {
-		threads := threadSealer{k, es.NewRepository(eventjson.Threads(), store, es.Settings{CacheBytes: 1})}
-		services.Threads = sealed[thread.Command]{services.Threads, threads.seal}
+		services.Threads = sealed[thread.Command]{services.Threads, threadSealer{k, threads}.seal}
 	}
 	services.Accounts = sealed[account.Command]{services.Accounts, k.sealAccount}
 	return services
@@ -41,7 +41,7 @@ func (s sealed[C]) Handle(ctx context.Context, request es.Request[C]) (es.Result
 // threadSealer seals commands on threads.
 type threadSealer struct {
 	*Keyring
-	threads *es.Repository[thread.Thread, thread.Event]
+	threads Threads
 }
 
 // seal seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no change,
@@ -106,7 +106,7 @@ func (k *Keyring) sealText(ctx context.Context, by es.Caller, of thread.MessageI
 
 // sealNewName seals a thread's new name: the one that it has stays as it is.
 func (k threadSealer) sealNewName(ctx context.Context, by es.Caller, of string, name writing.Name) (writing.Name, error) {
-	known, err := k.threads.Reload(ctx, es.AggregateID{Tenant: by.Tenant, Type: thread.AggregateType, ID: of})
+	known, err := k.threads(ctx, es.AggregateID{Tenant: by.Tenant, Type: thread.AggregateType, ID: of})
 	if err != nil {
 		return name, err
 	}

@@ -77,12 +77,7 @@ func (e *erasures) Apply(recorded projection.Event) error {
 }
 
 // Save implements [projection.Fold].
-func (e *erasures) Save(ctx context.Context) error {
-	if len(e.commands) == 0 {
-		return nil
-	}
-	return e.outbox.Add(ctx, e.tx, e.commands)
-}
+func (e *erasures) Save(ctx context.Context) error { return e.outbox.Add(ctx, e.tx, e.commands) }
 
 // Broker is where events are published.
 type Broker interface {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"sync"
@@ -69,7 +70,7 @@ func (k *Keyring) Digest(ctx context.Context, tenant es.Tenant, owner, text stri
 	if err != nil {
 		return "", err
 	}
-	return key.digest(about(tenant, owner), text), nil
+	return hex.EncodeToString(key.sum("digest", about(tenant, owner), text)), nil
 }
 
 // Destroy destroys the key of an owner permanently. All processes notice it within two seconds.

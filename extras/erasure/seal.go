@@ -9,7 +9,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -88,11 +87,6 @@ func (k *opened) open(about, body string) (string, error) {
 		return "", errors.New("a sealed text is damaged, or was sealed with another key")
 	}
 	return string(text), nil
-}
-
-// digest returns a keyed hash of a text.
-func (k *opened) digest(about, text string) string {
-	return hex.EncodeToString(k.sum("digest", about, text))
 }
 
 // jsonString is a string in a JSON document.

@@ -3,7 +3,6 @@ package history
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
@@ -16,15 +15,14 @@ type ThreadState struct{ State }
 
 // StateMember is the schema's StateMember.
 type StateMember struct {
+	query.Member
 	UserAccountID string
-	Role          thread.Role
-	CreatedAt     time.Time
 }
 
 // StateMessage is the schema's StateMessage.
 type StateMessage struct {
-	ID, UserAccountID, Text string
-	CreatedAt, UpdatedAt    time.Time
+	query.Message
+	ID, UserAccountID string
 }
 
 // The schema's connection of the events in a history, and its edges.
@@ -90,7 +88,7 @@ func (s ThreadState) Members(ctx context.Context) ([]StateMember, error) {
 	members, err := s.State.Members(ctx)
 	shown := make([]StateMember, len(members))
 	for i, m := range members {
-		shown[i] = StateMember{m.User.String(), m.Role, m.CreatedAt}
+		shown[i] = StateMember{m, m.User.String()}
 	}
 	return shown, err
 }
@@ -104,7 +102,7 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string) ([
 	messages, err := s.State.Messages(ctx, page.Limit, page.AfterID)
 	shown := make([]StateMessage, len(messages))
 	for i, m := range messages {
-		shown[i] = StateMessage{m.ID.String(), m.Sender.String(), m.Text, m.CreatedAt, m.UpdatedAt}
+		shown[i] = StateMessage{m, m.ID.String(), m.Sender.String()}
 	}
 	return shown, err
 }

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"time"
 
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/graphql"
@@ -20,25 +19,12 @@ type (
 
 // Task is the schema's Task.
 type Task struct {
-	ID        string
-	TaskID    string
-	Kind      string
-	Status    string
-	Done      int
-	Total     int
-	Rejected  int
-	Message   string
-	Version   int
-	CreatedAt time.Time
-	UpdatedAt time.Time
-	CreatedBy string
+	Row
+	ID, TaskID, Kind, Status, CreatedBy string
 }
 
 func shownTask(t Row) Task {
-	return Task{
-		ID: t.ID.String(), TaskID: t.ID.String(), Kind: string(t.Kind), Status: string(t.Status), Done: int(t.Done), Total: int(t.Total),
-		Rejected: int(t.Rejected), Message: t.Message, Version: int(t.Version), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, CreatedBy: t.CreatedBy.String(),
-	}
+	return Task{t, t.ID.String(), t.ID.String(), string(t.Kind), string(t.Status), t.CreatedBy.String()}
 }
 
 // TaskResolver resolves the fields of Query and Subscription in tasks.graphqls.

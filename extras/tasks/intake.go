@@ -27,10 +27,7 @@ var ErrTaskNotFinished = ident.Conflict("task_not_finished", "the task is not fi
 var ErrResultGone = ident.NotFound("task_not_found", "the result of the task has expired")
 
 // Intake creates tasks for those who ask, and shows them to these, their creators. It is safe for concurrent use.
-type Intake struct {
-	Store
-	Clock func() time.Time
-}
+type Intake struct{ Store }
 
 // partsAtOnce is the number of parts of an import that are stored at once.
 const partsAtOnce = 16
@@ -162,7 +159,7 @@ func (i *Intake) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, e
 	switch {
 	case !found.Finished():
 		return nil, ErrTaskNotFinished
-	case i.Clock().After(expiryOf(found.ID)):
+	case time.Now().After(expiryOf(found.ID)):
 		return nil, ErrResultGone
 	}
 	return func(yield func([]byte, error) bool) {

@@ -18,46 +18,37 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 )
 
-// Lines has the commands of tasks handled: it reads them as the handler of HTTP does, and hands them to the same
-// services. It is safe for concurrent use.
-type Lines struct {
-	operations map[string]rest.Operation
-	timeout    time.Duration
-	log        *slog.Logger
-}
-
 // source is stored with events as the name of the program.
 const source = "tasks"
 
-// NewLines returns the commands of the aggregates. timeout limits a command.
-func NewLines(aggregates []rest.Aggregate, timeout time.Duration, log *slog.Logger) *Lines {
-	l := &Lines{operations: map[string]rest.Operation{}, timeout: timeout, log: log}
+// Lines returns [Ports.Prepare] for the commands of the aggregates. It reads commands as the handler of HTTP does, and
+// hands them to the same services. Commands with the same key are for the same aggregate; one without a key may be
+// handled in any order. timeout limits a command.
+func Lines(aggregates []rest.Aggregate, timeout time.Duration, log *slog.Logger) func(Line) (key string, handle func(context.Context) (Outcome, error)) {
+	operations := map[string]rest.Operation{}
 	for _, aggregate := range aggregates {
 		for _, op := range aggregate.Operations {
 			if op.IsOrdinary() {
-				l.operations[op.Path] = op
+				operations[op.Path] = op
 			}
 		}
 	}
-	return l
-}
-
-// Prepare parses a command. Commands with the same key are for the same aggregate. A command without a key may be
-// handled in any order.
-func (l *Lines) Prepare(line Line) (key string, handle func(context.Context) (Outcome, error)) {
-	request, err := l.prepare(line)
-	return request.Aggregate, func(ctx context.Context) (Outcome, error) {
-		if err != nil {
-			return l.outcome(ctx, nil, err)
+	return func(line Line) (string, func(context.Context) (Outcome, error)) {
+		request, err := line.request(operations)
+		return request.Aggregate, func(ctx context.Context) (Outcome, error) {
+			if err != nil {
+				return outcomeOf(ctx, log, nil, err)
+			}
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			reply, err := request.Execute(ctx)
+			return outcomeOf(ctx, log, reply.Body, err)
 		}
-		ctx, cancel := context.WithTimeout(ctx, l.timeout)
-		defer cancel()
-		reply, err := request.Execute(ctx)
-		return l.outcome(ctx, reply.Body, err)
 	}
 }
 
-func (l *Lines) prepare(line Line) (rest.Request, error) {
+// request parses the command, which is one of the operations.
+func (line Line) request(operations map[string]rest.Operation) (rest.Request, error) {
 	if string(line.Raw) == erasure.Erased {
 		return rest.Request{}, account.ErrAccountErased
 	}
@@ -68,7 +59,7 @@ func (l *Lines) prepare(line Line) (rest.Request, error) {
 			return rest.Request{}, err
 		}
 	}
-	op, known := l.operations[path]
+	op, known := operations[path]
 	if !known {
 		return rest.Request{}, rest.NewProblem(http.StatusNotFound, rest.PathNotFound, "there is no command at this path; /docs tells which there are")
 	}
@@ -130,15 +121,15 @@ func authorOf(raw []byte) string {
 // maxFieldErrors limits the size of a problem in the result of a task.
 const maxFieldErrors = 20
 
-// outcome converts an answer or an error. Errors that leave the outcome unknown are returned.
-func (l *Lines) outcome(ctx context.Context, answer any, failed error) (Outcome, error) {
+// outcomeOf converts an answer or an error. Errors that leave the outcome unknown are returned.
+func outcomeOf(ctx context.Context, log *slog.Logger, answer any, failed error) (Outcome, error) {
 	if failed == nil {
 		body, err := json.Marshal(answer)
 		return Outcome{Body: body}, err
 	}
 	problem := *rest.ProblemOf(failed)
 	if es.KindOf(failed) == es.Inconsistent {
-		l.log.ErrorContext(ctx, "a command of a task failed", "error", failed)
+		log.ErrorContext(ctx, "a command of a task failed", "error", failed)
 	} else if problem.Status >= http.StatusInternalServerError || errors.Is(failed, es.ErrConcurrentUpdate) {
 		return Outcome{}, failed
 	}

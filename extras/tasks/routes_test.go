@@ -153,10 +153,10 @@ func (s system) create(t *testing.T, tenant, space string) answer {
 func TestLines(t *testing.T) {
 	s := newSystem(t)
 	thread := s.do(t, "/threads/create", fields{"executor_id": adaID, "name": "tea"}, nil).text("thread_id")
-	handled := tasks.NewLines(append(s.all, forOperators), 10*time.Second, slog.New(slog.DiscardHandler))
+	prepare := tasks.Lines(append(s.all, forOperators), 10*time.Second, slog.New(slog.DiscardHandler))
 	handle := func(raw string, forOthers bool) (key string, outcome tasks.Outcome) {
 		t.Helper()
-		key, do := handled.Prepare(tasks.Line{
+		key, do := prepare(tasks.Line{
 			Raw: []byte(raw), Caller: es.Caller{Executor: adaID}, ForOthers: forOthers, Later: tasks.Later{IdempotencyKey: raw},
 		})
 		outcome, err := do(t.Context())
@@ -233,8 +233,8 @@ func TestAuthorOf(t *testing.T) {
 // An unknown outcome must not count as a rejection.
 func TestLinesWhoseOutcomeIsUnknown(t *testing.T) {
 	for _, err := range []error{es.ErrUnavailable, es.ErrConcurrentUpdate, context.Canceled, errors.New("anything else")} {
-		handled := tasks.NewLines([]rest.Aggregate{rest.Threads(fails{err})}, time.Second, slog.New(slog.DiscardHandler))
-		_, do := handled.Prepare(tasks.Line{Raw: []byte(`{"path":"/threads/create","body":{"name":"new"}}`), Caller: es.Caller{Executor: adaID}})
+		prepare := tasks.Lines([]rest.Aggregate{rest.Threads(fails{err})}, time.Second, slog.New(slog.DiscardHandler))
+		_, do := prepare(tasks.Line{Raw: []byte(`{"path":"/threads/create","body":{"name":"new"}}`), Caller: es.Caller{Executor: adaID}})
 		if outcome, got := do(t.Context()); !errors.Is(got, err) {
 			t.Errorf("%v: %+v, %v", err, outcome, got)
 		}
@@ -247,11 +247,11 @@ func FuzzLines(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	handled := tasks.NewLines([]rest.Aggregate{rest.Threads(fails{})}, time.Second, slog.New(slog.DiscardHandler))
+	prepare := tasks.Lines([]rest.Aggregate{rest.Threads(fails{})}, time.Second, slog.New(slog.DiscardHandler))
 	f.Fuzz(func(t *testing.T, raw string) {
 		_ = tasks.AuthorOf([]byte(raw))                                             // must not panic
 		_ = tasks.AuthorOf([]byte(`{"path":"/threads/create","body":` + raw + `}`)) // must not panic
-		_, do := handled.Prepare(tasks.Line{Raw: []byte(raw), Caller: es.Caller{Executor: adaID}})
+		_, do := prepare(tasks.Line{Raw: []byte(raw), Caller: es.Caller{Executor: adaID}})
 		outcome, err := do(t.Context())
 		if err != nil || !json.Valid(outcome.Body) {
 			t.Errorf("%q: %s, %v", raw, outcome.Body, err)

@@ -100,19 +100,14 @@ func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte
 		if err := json.Unmarshal(raw, &line); err != nil {
 			return nil, fmt.Errorf("read a rejected line: %w", err)
 		}
-		lines = append(lines, line)
-	}
-	var texts []erasure.Text
-	for n := range lines {
-		texts = append(texts, erasure.Text{Value: &lines[n].Sealed})
-	}
-	if err := s.Keys.Open(ctx, tenant, texts); err != nil {
-		return nil, err
-	}
-	for n := range lines {
-		if opened := lines[n].Sealed; opened != "" {
-			lines[n].Request, lines[n].Sealed = requestOf(opened), ""
+		if line.Sealed != "" {
+			opened, err := s.Keys.OpenOne(ctx, tenant, line.Sealed)
+			if err != nil {
+				return nil, err
+			}
+			line.Request, line.Sealed = requestOf(opened), ""
 		}
+		lines = append(lines, line)
 	}
 	return encodeRejected(lines)
 }

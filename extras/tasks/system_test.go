@@ -62,7 +62,7 @@ func newSystemWith(t *testing.T, ownerBytes, tenantBytes int) system {
 			t.Error(err)
 		}
 	})
-	intake := &tasks.Intake{Store: tasks.Store{Events: store, Handle: onTasks.Handle, Thread: onThreads.Reload}, Clock: time.Now}
+	intake := &tasks.Intake{Store: tasks.Store{Events: store, Handle: onTasks.Handle, Thread: onThreads.Reload}}
 	all := []rest.Aggregate{rest.Threads(chat.WithCodes(onThreads, es.Sequence{Store: store, Kind: chat.CodeKind})), tasks.Operations(intake, log)}
 	mux := rest.NewHandler(all, rest.Settings{
 		Source: "write-api", Log: log, Timeout: 10 * time.Second,

@@ -246,7 +246,7 @@ func (w *world) store() tasks.Store {
 	return tasks.Store{Events: w, Keys: w.keys, Handle: w.Handle, Thread: w.Reload}
 }
 
-func (w *world) intake() *tasks.Intake { return &tasks.Intake{Store: w.store(), Clock: time.Now} }
+func (w *world) intake() *tasks.Intake { return &tasks.Intake{Store: w.store()} }
 
 // finished reports whether a task is; the caller has locked the world.
 func (w *world) finished(id task.ID) bool {

@@ -3,11 +3,11 @@ package tenants
 import (
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/es"
 )
 
 // AggregateType is what event stores know tenants as.
@@ -19,11 +19,9 @@ type ID = ident.Of[Tenant]
 // Code is what requests and rows name a tenant by.
 type Code string
 
-var codePattern = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
-
 // ParseCode parses a code: 1 to 32 characters of a-z, 0-9 and -. Anything else is an [ident.InvalidError].
 func ParseCode(text string) (Code, error) {
-	if !codePattern.MatchString(text) {
+	if tenant, err := es.ParseTenant(text); err != nil || tenant == "" {
 		return "", &ident.InvalidError{Field: "tenant_code", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
 	}
 	return Code(text), nil

@@ -22,12 +22,6 @@ import (
 
 const cachedDocuments = 500
 
-// Limiter limits what an executor accepts (extras/limits/documents).
-type Limiter interface {
-	// Apply adds the limits. load must return no errors before the executor gets a document.
-	Apply(e *executor.Executor, schema *ast.Schema) (load func(ctx context.Context, document string) gqlerror.List)
-}
-
 // Executable is the executable schema with its resolvers. Package generated returns it.
 type Executable struct {
 	graphql.ExecutableSchema
@@ -39,11 +33,10 @@ type Executable struct {
 type engine struct {
 	presenter
 	executor *executor.Executor
-	load     func(ctx context.Context, document string) gqlerror.List
 }
 
-func newEngine(schema Executable, log *slog.Logger, limit Limiter, around graphql.OperationMiddleware) engine {
-	e := engine{presenter{log}, executor.New(schema), nil}
+func newEngine(schema Executable, log *slog.Logger, limit func(*executor.Executor), around graphql.OperationMiddleware) engine {
+	e := engine{presenter{log}, executor.New(schema)}
 	e.executor.SetQueryCache(lru.New[*ast.QueryDocument](cachedDocuments))
 	e.executor.SetErrorPresenter(e.present)
 	e.executor.SetRecoverFunc(e.recovered)
@@ -51,7 +44,7 @@ func newEngine(schema Executable, log *slog.Logger, limit Limiter, around graphq
 	e.executor.AroundOperations(around)
 	e.executor.AroundFields(schema.aroundField)
 	if limit != nil {
-		e.load = limit.Apply(e.executor, schema.Schema())
+		limit(e.executor)
 	}
 	return e
 }
@@ -80,13 +73,7 @@ func (e engine) Begin(ctx context.Context, params *graphql.RawParams) (operation
 	if ctx.Err() != nil { // the client has left
 		return nil, e.Response(ctx, ctx.Err())
 	}
-	var errs gqlerror.List
-	if e.load != nil {
-		errs = e.load(ctx, params.Query)
-	}
-	if errs == nil {
-		operation, errs = e.executor.CreateOperationContext(ctx, params)
-	}
+	operation, errs := e.executor.CreateOperationContext(ctx, params)
 	if errs != nil {
 		return nil, e.executor.DispatchError(ctx, errs)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
 	"golang.org/x/sync/semaphore"
 
 	"example.com/threads/interfaceadaptor/admission"
@@ -21,10 +22,10 @@ const maxBody = 64 << 10 // bytes of a request
 
 // Settings are set by operators. A zero field takes its default.
 type Settings struct {
-	QueryTimeout    time.Duration // limit of an operation other than a subscription, on any transport: 10 s
-	KeepAlive       time.Duration // between two keep-alive messages on an event stream: 15 s
-	ConnectionLimit int           // open streams: 10,000
-	Limit           Limiter       // none
+	QueryTimeout    time.Duration            // limit of an operation other than a subscription, on any transport: 10 s
+	KeepAlive       time.Duration            // between two keep-alive messages on an event stream: 15 s
+	ConnectionLimit int                      // open streams: 10,000
+	Limit           func(*executor.Executor) // limits what is accepted: none
 }
 
 func (s Settings) withDefaults() Settings {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"example.com/threads/domain/thread"
@@ -232,17 +232,19 @@ func numbers(t *testing.T, db *readmodeltest.Database, p Transport) {
 	SameJSON(t, a.Ask(t, with, document).Data, want)
 }
 
-// refuseAll is a [graphql.Limiter].
+// refuseAll is an extension of the executor that refuses every operation.
 type refuseAll struct{}
 
-func (refuseAll) Apply(*executor.Executor, *ast.Schema) func(context.Context, string) gqlerror.List {
-	return func(context.Context, string) gqlerror.List {
-		return gqlerror.List{gqlerror.Wrap(&graphql.Refusal{Code: graphql.CodeTooComplex, Message: "too much"})}
-	}
+func (refuseAll) ExtensionName() string { return "refuse all" }
+
+func (refuseAll) Validate(gqlgen.ExecutableSchema) error { return nil }
+
+func (refuseAll) MutateOperationParameters(context.Context, *gqlgen.RawParams) *gqlerror.Error {
+	return gqlerror.Wrap(&graphql.Refusal{Code: graphql.CodeTooComplex, Message: "too much"})
 }
 
 func asksForTooMuch(t *testing.T, db *readmodeltest.Database, p Transport) {
-	a := p.run(t, db, graphql.Settings{Limit: refuseAll{}})
+	a := p.run(t, db, graphql.Settings{Limit: func(e *executor.Executor) { e.Use(refuseAll{}) }})
 	p.WantRefusal(t, p.Subscribe(t, a, Asked{}, `{ __typename }`), "TOO_COMPLEX")
 	if got := a.Ask(t, Asked{}, `{ __typename }`); got.Code() != "TOO_COMPLEX" {
 		t.Errorf("POST: %q", got.Code())

@@ -48,7 +48,7 @@ func ReadSettings(r *config.Reader) Settings {
 		WaitTimeout: r.Duration("READ_WAIT_TIMEOUT", 2*time.Second, time.Millisecond, 8*time.Second,
 			"how long a query waits for the versions of its Consistency-Token"),
 		API: graphql.Settings{
-			Limit: documents.ReadSettings(r), // extra:limits
+			Limit: documents.ReadSettings(r).Apply, // extra:limits
 			ConnectionLimit: r.Int("LIVE_CONNECTION_LIMIT", 10_000, 1, 1_000_000,
 				"event streams and WebSockets open at once; one more is answered with 503"),
 		},

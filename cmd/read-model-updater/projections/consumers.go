@@ -70,7 +70,7 @@ func (d Databases) taskWorker(s Settings, parts system.Parts) consumer {
 		return tasks.Consume(turn, tasks.Ports{
 			Unfinished: tasks.Unfinished(d.ReadModel),
 			Store:      handling.Tasks.Store,
-			Prepare:    tasks.NewLines(handling.Operations, 2*settings.StoreTimeout, log).Prepare,
+			Prepare:    tasks.Lines(handling.Operations, 2*settings.StoreTimeout, log),
 			Finish:     func(ctx context.Context) { handling.Finish(ctx, log) },
 			Log:        log,
 			IsActive:   parts.Tenants.Active(tenants.InJournal(d.Store.Gateway, log)), // extra:tenants

@@ -100,7 +100,7 @@ func New(
 	accounts := es.NewService(eventjson.Accounts(), gateway, ofOthers)
 
 	wrapped := chat.Services{Threads: threads, Accounts: accounts}
-	wrapped = keys.Commands(wrapped, gateway) // extra:erasure
+	wrapped = keys.Commands(wrapped, threads.Reload) // extra:erasure
 	codes := es.Sequence{Store: gateway, Kind: chat.CodeKind, Reset: settings.CodeReset}
 	ofAccounts := rest.Accounts(wrapped.Accounts)
 	ofAccounts.Operations = append(ofAccounts.Operations, erasure.Operation(wrapped.Accounts)) // extra:erasure
@@ -119,7 +119,7 @@ func New(
 	c.Services = append(c.Services, registry)
 	c.Operations = append(c.Operations, tenants.Operations(registry)) // extra:tenants }
 	orders := es.NewService(task.Aggregate(), gateway, ofOthers)      // extra:tasks {
-	c.Tasks = &tasks.Intake{Store: tasks.Store{Events: gateway, Keys: keys, Handle: orders.Handle, Thread: threads.Reload}, Clock: time.Now}
+	c.Tasks = &tasks.Intake{Store: tasks.Store{Events: gateway, Keys: keys, Handle: orders.Handle, Thread: threads.Reload}}
 	c.Services = append(c.Services, orders)
 	c.Operations = append(c.Operations, tasks.Operations(c.Tasks, handle.Logger)) // extra:tasks }
 	return c

@@ -270,12 +270,14 @@ func fieldOf(field reflect.Value) any {
 		fmt.Stringer
 		encoding.TextUnmarshaler
 	}:
+		var buffer []byte // reused from row to row
 		return &textField{field, func(text string) error {
-			reflect.ValueOf(field).Elem().SetZero()
 			if text == "" {
+				reflect.ValueOf(field).Elem().SetZero()
 				return nil
 			}
-			return field.UnmarshalText([]byte(text))
+			buffer = append(buffer[:0], text...)
+			return field.UnmarshalText(buffer)
 		}}
 	}
 	if field.Elem().Kind() == reflect.String {

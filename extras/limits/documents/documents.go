@@ -4,7 +4,6 @@ package documents
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
@@ -13,8 +12,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
-	"github.com/vektah/gqlparser/v2/validator"
-	"github.com/vektah/gqlparser/v2/validator/core"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 	"golang.org/x/sync/semaphore"
 
@@ -43,56 +40,19 @@ func ReadSettings(r *config.Reader) Limits {
 	}
 }
 
-// Apply implements [graphql.Limiter]. load puts the valid document of a text into the cache, where the executor finds
-// it, or returns why it is refused. The time it takes grows only with the length of the text, because no other limit
-// applies to it.
-func (l Limits) Apply(e *executor.Executor, schema *ast.Schema) (load func(context.Context, string) gqlerror.List) {
-	valid := lru.New[*ast.QueryDocument](cachedDocuments)
-	e.SetQueryCache(valid)
-	e.Use(operations{l, semaphore.NewWeighted(int64(l.InFlight))})
-	return func(ctx context.Context, text string) gqlerror.List {
-		if _, cached := valid.Get(ctx, text); cached {
-			return nil
-		}
-		document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
-		if err == nil {
-			err = limitWork(document)
-		}
-		if err != nil {
-			return gqlerror.List{gqlerror.WrapIfUnwrapped(err)}
-		}
-		if errs := validator.ValidateWithRules(schema, document, validation()); len(errs) > 0 {
-			return errs
-		}
-		valid.Add(ctx, text, document)
-		return nil
-	}
-}
-
-// validation returns the rules of GraphQL, which together report maxErrors errors. They suggest no similar names,
-// because the search for them may cost more than all the rules.
-func validation() *rules.Rules {
-	chosen := rules.NewDefaultRules()
-	for _, rule := range []core.Rule{
-		rules.FieldsOnCorrectTypeRuleWithoutSuggestions,
-		rules.KnownArgumentNamesRuleWithoutSuggestions,
-		rules.KnownTypeNamesRuleWithoutSuggestions,
-		rules.ScalarLeafsRuleWithoutSuggestions,
-		rules.ValuesOfCorrectTypeRuleWithoutSuggestions,
-	} {
-		chosen.ReplaceRule(strings.TrimSuffix(rule.Name, "WithoutSuggestions"), rule.RuleFunc)
-	}
-	reported, limited := 0, rules.NewRules()
-	for name, rule := range chosen.GetInner() {
-		limited.AddRule(name, func(observers *core.Events, report core.AddErrFunc) {
-			rule(observers, func(options ...core.ErrorOption) {
-				if reported++; reported <= maxErrors {
-					report(options...)
-				}
-			})
-		})
-	}
-	return limited
+// Apply adds the limits to an executor.
+func (l Limits) Apply(e *executor.Executor) {
+	e.SetParserTokenLimit(maxTokens)
+	// The search for similar names may cost more than all the rules.
+	e.SetDisableSuggestion(true)
+	e.SetDefaultRulesFn(func() *rules.Rules {
+		chosen := rules.NewDefaultRules()
+		chosen.ReplaceRule(rules.KnownArgumentNamesRule.Name, rules.KnownArgumentNamesRuleWithoutSuggestions.RuleFunc)
+		chosen.ReplaceRule(rules.KnownTypeNamesRule.Name, rules.KnownTypeNamesRuleWithoutSuggestions.RuleFunc)
+		chosen.ReplaceRule(rules.ValuesOfCorrectTypeRule.Name, rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc)
+		return chosen
+	})
+	e.Use(operations{l, semaphore.NewWeighted(int64(l.InFlight)), lru.New[bool](cachedDocuments)})
 }
 
 // operations is an extension of gqlgen's executor.
@@ -101,12 +61,14 @@ type operations struct {
 	// inFlight: an answer needs several times its size in memory until it is encoded. Answers beyond the limit wait
 	// in order of arrival. Sending is not part of it, so slow clients do not delay others.
 	inFlight *semaphore.Weighted
+	cheap    *lru.LRU[bool] // the documents that limitWork has accepted
 }
 
 var (
-	_ gqlgen.OperationContextMutator = operations{}
-	_ gqlgen.ResponseInterceptor     = operations{}
-	_ gqlgen.FieldInterceptor        = operations{}
+	_ gqlgen.OperationParameterMutator = operations{}
+	_ gqlgen.OperationContextMutator   = operations{}
+	_ gqlgen.ResponseInterceptor       = operations{}
+	_ gqlgen.FieldInterceptor          = operations{}
 )
 
 // ExtensionName implements [gqlgen.HandlerExtension].
@@ -114,6 +76,22 @@ func (operations) ExtensionName() string { return "limits" }
 
 // Validate implements [gqlgen.HandlerExtension].
 func (operations) Validate(gqlgen.ExecutableSchema) error { return nil }
+
+// MutateOperationParameters refuses a document that would cost too much to validate. The time it takes grows only with
+// the length of the document.
+func (o operations) MutateOperationParameters(ctx context.Context, params *gqlgen.RawParams) *gqlerror.Error {
+	if _, known := o.cheap.Get(ctx, params.Query); known {
+		return nil
+	}
+	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, maxTokens)
+	if err == nil {
+		err = limitWork(document)
+	}
+	if err == nil {
+		o.cheap.Add(ctx, params.Query, true)
+	}
+	return gqlerror.WrapIfUnwrapped(err)
+}
 
 const complexityStat = "complexity"
 
@@ -128,7 +106,9 @@ func (o operations) MutateOperationContext(_ context.Context, operation *gqlgen.
 // they take their room in [operations.InterceptField].
 func (o operations) InterceptResponse(ctx context.Context, next gqlgen.ResponseHandler) *gqlgen.Response {
 	if !gqlgen.HasOperationContext(ctx) {
-		return next(ctx) // it was refused
+		refused := next(ctx)
+		refused.Errors = refused.Errors[:min(len(refused.Errors), maxErrors)]
+		return refused
 	}
 	operation := gqlgen.GetOperationContext(ctx)
 	complexity, _ := operation.Stats.GetExtension(complexityStat).(int)

@@ -39,7 +39,7 @@ func serve(t *testing.T, limits Limits) endpoint {
 		graphql.Resolver
 		extras
 	}{Resolver: graphql.Resolver{Queries: queries}})
-	return endpoint{graphql.NewHandler(t.Context(), queries, schema, slog.New(slog.DiscardHandler), graphql.Settings{Limit: limits}), db}
+	return endpoint{graphql.NewHandler(t.Context(), queries, schema, slog.New(slog.DiscardHandler), graphql.Settings{Limit: limits.Apply}), db}
 }
 
 // ask returns the code of the answer's first error; empty: there is none.

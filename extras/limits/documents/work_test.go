@@ -13,8 +13,8 @@ import (
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/generated"
@@ -26,15 +26,13 @@ const (
 )
 
 // limited is an executor with limits. It checks operations and executes none.
-type limited struct {
-	*executor.Executor
-	load func(context.Context, string) gqlerror.List
-}
+type limited struct{ *executor.Executor }
 
 func withLimit(complexity int) limited {
-	schema := generated.Schema()
-	e := executor.New(schemaAlone{schema: schema})
-	return limited{e, Limits{Complexity: complexity, InFlight: complexity}.Apply(e, schema)}
+	e := executor.New(schemaAlone{schema: generated.Schema()})
+	e.SetQueryCache(lru.New[*ast.QueryDocument](cachedDocuments))
+	Limits{Complexity: complexity, InFlight: complexity}.Apply(e)
+	return limited{e}
 }
 
 type schemaAlone struct {
@@ -51,17 +49,15 @@ func begun(ctx context.Context, e limited, document string) (code string, errs i
 
 func begin(ctx context.Context, e limited, params *gqlgen.RawParams) (code string, errs int) {
 	ctx = gqlgen.StartOperationTrace(ctx)
-	refused := e.load(ctx, params.Query)
-	if refused == nil {
-		_, refused = e.CreateOperationContext(ctx, params)
-	}
+	_, refused := e.CreateOperationContext(ctx, params)
 	if len(refused) == 0 {
 		return "", 0
 	}
+	told := len(e.DispatchError(ctx, refused).Errors)
 	if refusal := (*graphql.Refusal)(nil); errors.As(refused[0], &refusal) {
-		return refusal.Code, len(refused)
+		return refusal.Code, told
 	}
-	return codeBadInput, len(refused)
+	return codeBadInput, told
 }
 
 // introspection is what GraphiQL asks when it opens.

@@ -4292,8 +4292,8 @@ func (ec *executionContext) _Task_done(ctx context.Context, field graphql.Collec
 			return obj.Done, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v uint64) graphql.Marshaler {
+			return ec.marshalNInt2uint64(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4315,8 +4315,8 @@ func (ec *executionContext) _Task_total(ctx context.Context, field graphql.Colle
 			return obj.Total, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v uint64) graphql.Marshaler {
+			return ec.marshalNInt2uint64(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4338,8 +4338,8 @@ func (ec *executionContext) _Task_rejected(ctx context.Context, field graphql.Co
 			return obj.Rejected, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v uint64) graphql.Marshaler {
+			return ec.marshalNInt2uint64(ctx, selections, v)
 		},
 		true,
 		true,
@@ -4384,8 +4384,8 @@ func (ec *executionContext) _Task_version(ctx context.Context, field graphql.Col
 			return obj.Version, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v uint64) graphql.Marshaler {
+			return ec.marshalNInt2uint64(ctx, selections, v)
 		},
 		true,
 		true,

@@ -430,15 +430,15 @@ func plainTask() plain.Type[tasks.Task] {
 			case "status":
 				return func(w io.Writer, v *tasks.Task) { graphql.MarshalString(v.Status).MarshalGQL(w) }
 			case "done":
-				return func(w io.Writer, v *tasks.Task) { graphql.MarshalInt(v.Done).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalUint64(v.Done).MarshalGQL(w) }
 			case "total":
-				return func(w io.Writer, v *tasks.Task) { graphql.MarshalInt(v.Total).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalUint64(v.Total).MarshalGQL(w) }
 			case "rejected":
-				return func(w io.Writer, v *tasks.Task) { graphql.MarshalInt(v.Rejected).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalUint64(v.Rejected).MarshalGQL(w) }
 			case "message":
 				return func(w io.Writer, v *tasks.Task) { graphql.MarshalString(v.Message).MarshalGQL(w) }
 			case "version":
-				return func(w io.Writer, v *tasks.Task) { graphql.MarshalInt(v.Version).MarshalGQL(w) }
+				return func(w io.Writer, v *tasks.Task) { graphql.MarshalUint64(v.Version).MarshalGQL(w) }
 			case "createdAt":
 				return func(w io.Writer, v *tasks.Task) { graphql1.MarshalTime(v.CreatedAt).MarshalGQL(w) }
 			case "updatedAt":

@@ -68,10 +68,10 @@ func (w *whole) Entries(_ context.Context, id es.AggregateID, after, upTo uint64
 	}
 }
 
-func (w *whole) Heads(_ context.Context, kind string) iter.Seq2[es.AggregateHead, error] {
-	return func(yield func(es.AggregateHead, error) bool) {
+func (w *whole) Heads(_ context.Context, kind string) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
 		for _, key := range w.keys() {
-			if key.Type == kind && !yield(es.AggregateHead{ID: key, Head: es.Head{Version: uint64(len(w.of(key)))}}, nil) {
+			if key.Type == kind && !yield(es.StoredAggregate{ID: key, Head: es.Head{Version: uint64(len(w.of(key)))}}, nil) {
 				return
 			}
 		}
