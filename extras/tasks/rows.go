@@ -16,7 +16,6 @@ import (
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
 	"example.com/threads/extras/tasks/task"
-	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
@@ -71,7 +70,7 @@ const maxMessage = 1000
 // next is the row after recorded, an event of its task. It leaves nothing out when events between the first and
 // recorded are missing.
 func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
-	by, err := chat.AuditOf(recorded.Envelope)
+	by, err := query.AuditOf(recorded.Envelope)
 	if err != nil {
 		return row, err
 	}
@@ -105,7 +104,7 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 		}
 		progress(e.Progress)
 	}
-	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, chat.ChangedBy(by, row.Audit)
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, query.ChangedBy(by, row.Audit)
 	return row, nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
-	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
@@ -54,7 +53,7 @@ func Handler() projection.Handler {
 
 // next is the row after recorded, the next event of its tenant.
 func next(row Row, exists bool, recorded es.Recorded[Event]) (Row, error) {
-	by, err := chat.AuditOf(recorded.Envelope)
+	by, err := query.AuditOf(recorded.Envelope)
 	if err != nil {
 		return row, err
 	}
@@ -66,7 +65,7 @@ func next(row Row, exists bool, recorded es.Recorded[Event]) (Row, error) {
 	case !exists:
 		return row, errors.New("the tenant does not exist")
 	default:
-		row.Audit = chat.ChangedBy(by, row.Audit)
+		row.Audit = query.ChangedBy(by, row.Audit)
 	}
 	row.Suspended = Tenant{}.Apply(recorded.Event).Suspended
 	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt

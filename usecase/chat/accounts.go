@@ -16,7 +16,7 @@ const ErasedName = "[erased]"
 
 // NextAccount is the row after recorded, the next event of its account.
 func NextAccount(row query.Account, exists bool, recorded es.Recorded[account.Event]) (query.Account, error) {
-	by, err := AuditOf(recorded.Envelope)
+	by, err := query.AuditOf(recorded.Envelope)
 	if err != nil {
 		return row, err
 	}
@@ -45,7 +45,7 @@ func NextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 	case account.Erased:
 		row.Closed, row.Name = true, ErasedName
 	}
-	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, ChangedBy(by, row.Audit)
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, query.ChangedBy(by, row.Audit)
 	return row, nil
 }
 

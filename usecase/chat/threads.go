@@ -127,7 +127,7 @@ func RowsOf(events []projection.Event) Rows {
 // Apply is the fold: it changes the rows by an event, the next one of its thread. It fails, and changes nothing, if the
 // event contradicts the rows. Members and messages outside the window are left out.
 func (r Rows) Apply(recorded projection.Event) error {
-	by, err := AuditOf(recorded.Envelope)
+	by, err := query.AuditOf(recorded.Envelope)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (r Rows) Apply(recorded projection.Event) error {
 	case row.Deleted:
 		return errors.New("the thread is deleted")
 	}
-	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, ChangedBy(by, row.Audit)
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, query.ChangedBy(by, row.Audit)
 
 	switch e := event.(type) {
 	case thread.Created:
@@ -208,7 +208,7 @@ func (r Rows) member(at es.Envelope, by query.Audit, id thread.MemberID, change 
 	case !exists || row.Removed || row.Thread != ThreadID(at.Aggregate()):
 		return fmt.Errorf("member %s is not in the thread", id)
 	}
-	row.UpdatedAt, row.Audit = at.OccurredAt, ChangedBy(by, row.Audit)
+	row.UpdatedAt, row.Audit = at.OccurredAt, query.ChangedBy(by, row.Audit)
 	change(&row)
 	r.Members[key] = row
 	return nil
@@ -224,7 +224,7 @@ func (r Rows) message(at es.Envelope, by query.Audit, id thread.MessageID, chang
 	case !exists || row.Deleted || row.Thread != ThreadID(at.Aggregate()):
 		return fmt.Errorf("message %s is not in the thread", id)
 	}
-	row.UpdatedAt, row.Audit = at.OccurredAt, ChangedBy(by, row.Audit)
+	row.UpdatedAt, row.Audit = at.OccurredAt, query.ChangedBy(by, row.Audit)
 	change(&row)
 	r.Messages[key] = row
 	return nil

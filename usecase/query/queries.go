@@ -8,6 +8,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -88,6 +89,36 @@ type Audit struct {
 	UpdatedIP string       `db:"updated_ip"`
 	RequestID string       `db:"request_id"`
 	Source    string       `db:"source"`
+}
+
+// AuditOf returns the audit of a row that an event makes.
+func AuditOf(at es.Envelope) (Audit, error) {
+	by, err := ident.Parse[ident.UserAccount](at.Executor)
+	if err != nil {
+		return Audit{}, fmt.Errorf("the executor is %q, which is no user account", at.Executor)
+	}
+	return Audit{
+		CreatedBy: by, UpdatedBy: by, CreatedIP: clipped(at.ClientIP), UpdatedIP: clipped(at.ClientIP),
+		RequestID: clipped(at.RequestID), Source: clipped(at.Source),
+	}, nil
+}
+
+// ChangedBy returns the audit of a row that an event changes; by is the audit of a row that the event makes.
+func ChangedBy(by, before Audit) Audit {
+	by.CreatedBy, by.CreatedIP = before.CreatedBy, before.CreatedIP
+	return by
+}
+
+// clipped is what the columns of an audit have room for, in characters.
+func clipped(text string) string {
+	const room = 255
+	if len(text) <= room {
+		return text
+	}
+	if runes := []rune(text); len(runes) > room {
+		return string(runes[:room])
+	}
+	return text
 }
 
 // MaxPage is the maximum page size.
