@@ -13,13 +13,13 @@ import (
 )
 
 // eventsAfter yields the records of an aggregate whose SeqNr is above after, up to the version of the aggregate's head,
-// in order and without gaps, page by page. It ends after an error. An aggregate without a head has no records. The error
-// is of the kind [es.Inconsistent] when the head counts events that the journal lacks, or when the journal has events
-// beyond the head and after is beyond it, too.
+// in order and without gaps, page by page. It ends after an error. An aggregate without a head has no records. The
+// error is of the kind [es.Inconsistent] when the head counts events that the journal lacks, or when the journal has
+// events beyond the head and after is beyond it, too.
 func (p *Projector) eventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		head, err := p.journal.Head(ctx, key)
-		if err == nil && after > head.Version { // rows have later events: either the journal lost them, or the head is wrong
+		if err == nil && after > head.Version { // the journal lost events, or the head is wrong
 			err = p.journal.Verify(ctx, key, head)
 		}
 		if err != nil {

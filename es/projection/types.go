@@ -108,7 +108,8 @@ func (p *Projector) forgetTypes(ctx context.Context) {
 	}
 }
 
-// remaining returns an aggregate of the key's type that is in the journal: the key's own if it is; false: there is none.
+// remaining returns an aggregate of the key's type that has a head: the key's own if it has one; false: there is
+// none.
 func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.AggregateID, bool, error) {
 	head, err := p.journal.Head(ctx, key)
 	if err == nil && head.Version == 0 {
