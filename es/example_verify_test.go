@@ -22,7 +22,7 @@ func Example_verify() {
 
 	rows, err := rowstore.New(w.store.DB, stocks.Table)
 	check(err)
-	projector := projection.New(rows, projection.JournalReader{Journal: w.store}, projection.Options{}, stocks.Handler())
+	projector := projection.New(rows, w.store, projection.Options{}, stocks.Handler())
 	verified, err := projector.Verify(ctx, bolts)
 	for _, d := range verified.Differences {
 		fmt.Println(d.Row, d.What, d.Found, "instead of", d.Expected)

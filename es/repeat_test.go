@@ -13,7 +13,6 @@ import (
 	"example.com/threads/es/dynamodb/dynamodbtest"
 	"example.com/threads/es/estest/notebook"
 	"example.com/threads/es/migration"
-	"example.com/threads/es/projection"
 	"example.com/threads/es/sqlstore"
 )
 
@@ -160,7 +159,7 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 	}
 	create := keyed(notebook.Request(caller, "", notebook.Open{By: ada, Title: "tea"}), "key")
 	result := accepted(t, service, create)
-	for record, err := range (projection.JournalReader{Journal: gateway}).EventsAfter(t.Context(), result.Key, 0) {
+	for record, err := range gateway.Entries(t.Context(), result.Key, 0, result.Version) {
 		if err != nil {
 			t.Fatal(err)
 		}

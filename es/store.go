@@ -70,9 +70,9 @@ type Reader interface {
 type Journal interface {
 	Reader
 
-	// Heads yields every aggregate of the type with its head, in any order: for repairs, not for commands. Concurrent
-	// writes may or may not show. A head that can't be read is yielded as version 0, and Head fails with an
-	// *InconsistentError. It ends after an error.
+	// Heads yields every aggregate of the type with its head, in any order: for repairs, not for commands. What names
+	// no aggregate is left out. Concurrent writes may or may not show. A head that can't be read is yielded as version
+	// 0, and Head fails with an *InconsistentError. It ends after an error.
 	Heads(ctx context.Context, aggregateType string) iter.Seq2[StoredAggregate, error]
 
 	// JournalParts returns the best number of parts to read concurrently with ReadJournal.

@@ -262,7 +262,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	projector := projection.New(store, projection.JournalReader{Journal: s.gateway}, projection.Options{}, append(system.ReadModel().Handlers, gizmos{})...)
+	projector := projection.New(store, s.gateway, projection.Options{}, append(system.ReadModel().Handlers, gizmos{})...)
 	config := testenv.DynamoDBConfig(t)
 	source := dynamodbstreams.New(s.env["JOURNAL_TABLE"], dynamodbstreams.Ports{
 		Places: s.gateway, Tables: dynamodb.NewClient(config), Streams: dynamodbstreams.Share(sdkstreams.NewFromConfig(config)), Projector: projector, Checkpoints: store, Log: slog.New(slog.DiscardHandler),

@@ -47,11 +47,11 @@ func (g *Gateway) scanHeads(ctx context.Context) iter.Seq2[item, error] {
 	})
 }
 
-// Heads implements [es.Journal] by a scan of the snapshot table. Misplaced heads are left out.
+// Heads implements [es.Journal] by a scan of the snapshot table. Misplaced heads are left out, too.
 func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
 	return seq.Map(g.scanHeads(ctx), func(found item) (es.StoredAggregate, error) {
 		id, _, err := g.Place(found.text("pkey"), found.text("skey"))
-		if err != nil || id.Type != aggregateType {
+		if err != nil || id.Type != aggregateType || id.Check() != nil {
 			return es.StoredAggregate{}, seq.ErrSkip
 		}
 		head, _ := storedHeadOf(id, found).Usable(id) // 0 if it can't be read

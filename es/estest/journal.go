@@ -24,7 +24,14 @@ var journalContracts = []contract{
 		other.Type = "other"
 		grow(t, h, other, 0, 1, 0)
 
+		misnamed := newID()
+		misnamed.ID = "misnamed"
+		grow(t, h, misnamed, 0, 1, 0)
+
 		got := heads(t, h, "notebook")
+		if _, found := got[misnamed]; found {
+			t.Error("what names no aggregate is among them")
+		}
 		if _, found := got[other]; found {
 			t.Error("an aggregate of another type is among them")
 		}

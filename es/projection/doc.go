@@ -10,5 +10,5 @@
 //
 // Several projections can read one source, each with its own name, positions, checkpoints and dead letters. The sources
 // are in dynamodbstreams and sqlstore; another, such as a Lambda handler, calls the [Sink], too. The store is rowstore.
-// What a source does not deliver is read from the journal ([JournalReader]).
+// What a source does not deliver is read from the journal ([es.Journal]).
 package projection

@@ -39,24 +39,29 @@ func (quietStore) View(context.Context, func(context.Context, projection.Tx) err
 
 // countingJournal counts the reads of aggregates, whose heads have the same version.
 type countingJournal struct {
+	es.Journal
 	keys    []es.AggregateID
 	version uint64
 	asked   atomic.Int64
 }
 
-func (j *countingJournal) Heads(context.Context, string) iter.Seq2[projection.Head, error] {
-	return func(yield func(projection.Head, error) bool) {
+func (j *countingJournal) Heads(context.Context, string) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
 		for _, key := range j.keys {
-			if !yield(projection.Head{Key: key, Version: j.version}, nil) {
+			if !yield(es.StoredAggregate{ID: key, Head: es.Head{Version: j.version}}, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (j *countingJournal) EventsAfter(_ context.Context, key es.AggregateID, _ uint64) iter.Seq2[projection.Record, error] {
+func (j *countingJournal) Head(context.Context, es.AggregateID) (es.Head, error) {
 	j.asked.Add(1)
-	return func(yield func(projection.Record, error) bool) { yield(projection.Record{Key: key, SeqNr: 1}, nil) }
+	return es.Head{Version: j.version}, nil
+}
+
+func (j *countingJournal) Entries(context.Context, es.AggregateID, uint64, uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) { yield(es.Entry{SeqNr: 1}, nil) }
 }
 
 // anyRows is a handler whose rows are always right.

@@ -108,7 +108,7 @@ func (p *Projector) readEvents(ctx context.Context, gap eventGap, left int, piec
 		piece.complete = true
 		return nil
 	}
-	for record, err := range p.journal.EventsAfter(ctx, gap.key, gap.after) {
+	for record, err := range p.eventsAfter(ctx, gap.key, gap.after) {
 		if err != nil {
 			return err
 		}

@@ -12,69 +12,22 @@ import (
 	"example.com/threads/es"
 )
 
-// JournalReader reads an event store's journal for projections.
-type JournalReader struct{ Journal es.Journal }
-
-// EventsAfter implements [Journal].
-func (r JournalReader) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[Record, error] {
+// eventsAfter yields the records of an aggregate whose SeqNr is above after, up to the version of the aggregate's head,
+// in order and without gaps, page by page. It ends after an error. An aggregate without a head has no records. The
+// error is of the kind [es.Inconsistent] when the head counts events that the journal lacks, or when the journal has
+// events beyond the head and after is beyond it, too.
+func (p *Projector) eventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		head, err := r.Journal.Head(ctx, key)
+		head, err := p.journal.Head(ctx, key)
+		if err == nil && after > head.Version { // the journal lost events, or the head is wrong
+			err = p.journal.Verify(ctx, key, head)
+		}
 		if err != nil {
 			yield(Record{}, err)
 			return
 		}
-		if after > head.Version { // the caller knows later events: either the journal lost them, or the head is wrong
-			if err := r.Journal.Verify(ctx, key, head); err != nil {
-				yield(Record{}, err)
-				return
-			}
-		}
-		for entry, err := range r.Journal.Entries(ctx, key, after, head.Version) {
+		for entry, err := range p.journal.Entries(ctx, key, after, head.Version) {
 			if !yield(Record{Key: key, SeqNr: entry.SeqNr, Payload: entry.Payload}, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// Remaining returns an aggregate of the key's type that has an event: the key's own if it has one; false: there is
-// none. Only if the key's own has none, all aggregates are listed.
-func (r JournalReader) Remaining(ctx context.Context, key es.AggregateID) (es.AggregateID, bool, error) {
-	store, able := r.Journal.(es.Maintainer)
-	if !able {
-		return key, true, nil
-	}
-	has := func(key es.AggregateID) (bool, error) {
-		for _, err := range store.StoredEntries(ctx, key) {
-			return err == nil, err
-		}
-		return false, nil
-	}
-	if found, err := has(key); found || err != nil {
-		return key, found, err
-	}
-	for stored, err := range store.StoredAggregates(ctx) {
-		if err != nil {
-			return es.AggregateID{}, false, err
-		}
-		if stored.ID.Check() != nil || stored.ID.Type != key.Type || len(stored.Faults) > 0 {
-			continue
-		}
-		if found, err := has(stored.ID); found || err != nil {
-			return stored.ID, found, err
-		}
-	}
-	return es.AggregateID{}, false, nil
-}
-
-// Heads implements [Journal]. What names no aggregate is left out.
-func (r JournalReader) Heads(ctx context.Context, aggregateType string) iter.Seq2[Head, error] {
-	return func(yield func(Head, error) bool) {
-		for aggregate, err := range r.Journal.Heads(ctx, aggregateType) {
-			if err == nil && aggregate.ID.Check() != nil {
-				continue
-			}
-			if !yield(Head{Key: aggregate.ID, Version: aggregate.Version}, err) || err != nil {
 				return
 			}
 		}

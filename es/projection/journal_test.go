@@ -12,9 +12,9 @@ import (
 	"example.com/threads/es/projection"
 )
 
-func TestJournalReader(t *testing.T) {
+func TestEventsAfter(t *testing.T) {
 	gateway := dynamodbtest.New(t)
-	journal := projection.JournalReader{Journal: gateway}
+	projector := projection.New(nil, gateway, projection.Options{})
 	write := func(aggregateType string, events uint64) es.AggregateID {
 		t.Helper()
 		key := es.AggregateID{Type: aggregateType, ID: ulid.Make().String()}
@@ -31,7 +31,7 @@ func TestJournalReader(t *testing.T) {
 	write("invoice", 1)
 
 	var numbers []uint64
-	for record, err := range journal.EventsAfter(t.Context(), key, 1) {
+	for record, err := range projector.EventsAfter(t.Context(), key, 1) {
 		if err != nil || record.Key != key || string(record.Payload) != `"event"` {
 			t.Fatalf("%+v, %v", record, err)
 		}
@@ -46,7 +46,7 @@ func TestJournalReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := false
-	for record, err := range journal.EventsAfter(t.Context(), key, 2) {
+	for record, err := range projector.EventsAfter(t.Context(), key, 2) {
 		if told = es.KindOf(err) == es.Inconsistent; !told {
 			t.Errorf("%+v, %v", record, err)
 		}
@@ -56,11 +56,11 @@ func TestJournalReader(t *testing.T) {
 	}
 
 	versions := map[es.AggregateID]uint64{}
-	for head, err := range journal.Heads(t.Context(), "order") {
+	for head, err := range gateway.Heads(t.Context(), "order") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		versions[head.Key] = head.Version
+		versions[head.ID] = head.Version
 	}
 	if len(versions) != 2 || versions[key] != 1 || versions[other] != 1 {
 		t.Errorf("the heads are %v", versions)

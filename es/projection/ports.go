@@ -3,23 +3,10 @@ package projection
 import (
 	"context"
 	"errors"
-	"iter"
 	"time"
 
 	"example.com/threads/es"
 )
-
-// Journal reads all events. Reads are consistent: they see every write that was acknowledged before the call.
-type Journal interface {
-	// EventsAfter yields the records of an aggregate whose SeqNr is above after, up to the version of the aggregate's
-	// head, in order and without gaps, page by page. It ends after an error. An aggregate without a head has no
-	// records. The error is of the kind [es.Inconsistent] when the head counts events that the journal lacks, or
-	// when the journal has events beyond the head and after is beyond it, too.
-	EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[Record, error]
-	// Heads yields every aggregate of a type with its version, in any order; 0: its head can't be read. It is
-	// expensive: for repairs only. It ends after an error.
-	Heads(ctx context.Context, aggregateType string) iter.Seq2[Head, error]
-}
 
 // Handler projects the events of one aggregate type.
 type Handler interface {

@@ -18,9 +18,6 @@ import (
 type Options struct {
 	// Ignore lists aggregate types without a handler that are skipped on purpose.
 	Ignore []string
-	// Remaining returns an aggregate of the key's type that has an event in the journal: the key's own if it has one;
-	// false: there is none. If it is nil, a type without a handler is reported until the program ends.
-	Remaining func(context.Context, es.AggregateID) (es.AggregateID, bool, error)
 	// Skipped lists the seq_nrs of events that operators have decided to leave out.
 	Skipped map[es.AggregateID]map[uint64]bool
 	// Notify, if set, is called after every commit with the changed aggregates and their versions. It runs on the
@@ -46,7 +43,7 @@ type Options struct {
 // the same store.
 type Projector struct {
 	store    Store
-	journal  Journal
+	journal  es.Journal
 	handlers map[string]Handler // by aggregate type
 	options  Options
 	logger   *slog.Logger
@@ -65,7 +62,7 @@ type Projector struct {
 }
 
 // New returns a projector. A source calls its methods; the program also runs [Projector.Run].
-func New(store Store, journal Journal, options Options, handlers ...Handler) *Projector {
+func New(store Store, journal es.Journal, options Options, handlers ...Handler) *Projector {
 	if options.Notify == nil {
 		options.Notify = func([]Head) {}
 	}

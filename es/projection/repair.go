@@ -193,7 +193,7 @@ func (p *Projector) heads(ctx context.Context) iter.Seq2[Head, error] {
 				if err != nil {
 					err = fmt.Errorf("list the aggregates of type %s: %w", name, err)
 				}
-				if !yield(head, err) || err != nil {
+				if !yield(Head{Key: head.ID, Version: head.Version}, err) || err != nil {
 					return
 				}
 			}
@@ -258,7 +258,7 @@ func (p *Projector) Ahead(ctx context.Context, position Head) (bool, error) {
 
 // endsAt reports whether the journal has no event of an aggregate after the one with this number.
 func (p *Projector) endsAt(ctx context.Context, key es.AggregateID, seqNr uint64) (bool, error) {
-	for _, err := range p.journal.EventsAfter(ctx, key, seqNr) {
+	for _, err := range p.eventsAfter(ctx, key, seqNr) {
 		return false, err
 	}
 	return true, nil
@@ -326,7 +326,7 @@ func (p *Projector) retractOne(ctx context.Context, other Store, position Head, 
 	if err != nil || !ahead {
 		return false, err
 	}
-	for record, err := range p.journal.EventsAfter(ctx, position.Key, end) {
+	for record, err := range p.eventsAfter(ctx, position.Key, end) {
 		if err != nil {
 			return false, err
 		}

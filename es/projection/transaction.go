@@ -184,7 +184,7 @@ func (t *transaction) park(key es.AggregateID, failed *failure) {
 // event can be missed between the read of the journal and the release.
 func (t *transaction) release(ctx context.Context, key es.AggregateID) error {
 	position := t.positions[key]
-	for _, err := range t.projector.journal.EventsAfter(ctx, key, position.Version) {
+	for _, err := range t.projector.eventsAfter(ctx, key, position.Version) {
 		switch {
 		case err == nil:
 			t.done.gaps = append(t.done.gaps, eventGap{key: key, after: position.Version, whole: true, origin: fromRetry})

@@ -81,14 +81,11 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 // forgetTypes stops reporting the types whose events are gone from the journal. They stay incomplete, because events
 // may come again.
 func (p *Projector) forgetTypes(ctx context.Context) {
-	if p.options.Remaining == nil {
-		return
-	}
 	for _, first := range p.Unregistered() {
 		p.mu.Lock()
 		met := p.met
 		p.mu.Unlock()
-		other, remains, err := p.options.Remaining(ctx, first)
+		other, remains, err := p.remaining(ctx, first)
 		if err == nil && other != first {
 			err = p.remember(ctx, []Type{{Name: first.Type, FirstTenant: other.Tenant, FirstID: other.ID}})
 		}
@@ -109,6 +106,22 @@ func (p *Projector) forgetTypes(ctx context.Context) {
 		}
 		p.mu.Unlock()
 	}
+}
+
+// remaining returns an aggregate of the key's type that has a head: the key's own if it has one; false: there is
+// none.
+func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.AggregateID, bool, error) {
+	head, err := p.journal.Head(ctx, key)
+	if err == nil && head.Version == 0 {
+		err = p.journal.Verify(ctx, key, head) // fails if it has lost its head alone
+	}
+	if err != nil || head.Version > 0 {
+		return key, true, err
+	}
+	for other, err := range p.journal.Heads(ctx, key.Type) {
+		return other.ID, true, err
+	}
+	return es.AggregateID{}, false, nil
 }
 
 // Unregistered returns the first aggregate of each type that has events but no handler and is not ignored.

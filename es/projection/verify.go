@@ -151,7 +151,7 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 		return nil
 	}
 	v.found.Behind = false
-	for record, err := range v.projector.journal.EventsAfter(ctx, v.key, v.read) {
+	for record, err := range v.projector.eventsAfter(ctx, v.key, v.read) {
 		if v.contradicted(err) {
 			return nil
 		}

@@ -45,7 +45,7 @@ func projectJSON(t *testing.T, db *fixture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	projector := projection.New(store, struct{ projection.Journal }{}, projection.Options{}, rows.Handler())
+	projector := projection.New(store, struct{ es.Journal }{}, projection.Options{}, rows.Handler())
 	key := es.AggregateID{Type: notebook.Type, ID: notebook.NewID()}
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	for i, event := range []notebook.Event{notebook.Opened{Owner: "ann", Title: "plans"}, notebook.Written{Text: "tea"}, notebook.Written{Text: "<i>"}} {

@@ -203,7 +203,7 @@ func (r *Rebuild) check(ctx context.Context) error {
 		if !slices.ContainsFunc(r.Handlers, func(h projection.Handler) bool { return h.Type() == name }) {
 			return fmt.Errorf("there are rows of the aggregate type %q, which this program does not know: rebuild with a program that does", name)
 		}
-		for _, err := range r.reader().Heads(ctx, name) {
+		for _, err := range r.Journal.Heads(ctx, name) {
 			if err != nil {
 				return err
 			}
@@ -258,10 +258,6 @@ func (r *Rebuild) run(ctx context.Context, state RebuildState) error {
 		work.state.Failure = err.Error()
 	}
 	return errors.Join(err, work.save(last))
-}
-
-func (r *Rebuild) reader() projection.JournalReader {
-	return projection.JournalReader{Journal: r.Journal}
 }
 
 func (r *Rebuild) log() *slog.Logger { return cmp.Or(r.Logger, slog.New(slog.DiscardHandler)) }
@@ -337,7 +333,7 @@ func (w *rebuilding) phases(ctx context.Context) error {
 
 // projector returns a projector that counts its events.
 func (w *rebuilding) projector(store *Store) *projection.Projector {
-	return projection.New(store, w.reader(), projection.Options{Logger: w.Logger, Skipped: w.skipped, Observe: func(o projection.Outcome) {
+	return projection.New(store, w.Journal, projection.Options{Logger: w.Logger, Skipped: w.skipped, Observe: func(o projection.Outcome) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.state.Done += uint64(o.Applied + o.Filled)
@@ -440,11 +436,11 @@ func (w *rebuilding) verify(ctx context.Context) error {
 		if _, able := handler.(projection.Verifiable); !able {
 			continue
 		}
-		for head, err := range w.reader().Heads(ctx, handler.Type()) {
+		for head, err := range w.Journal.Heads(ctx, handler.Type()) {
 			if err != nil {
 				return fmt.Errorf("list the aggregates of type %s: %w", handler.Type(), err)
 			}
-			if err := compare(ctx, projector, head.Key); err != nil {
+			if err := compare(ctx, projector, head.ID); err != nil {
 				return err
 			}
 			if aggregates, events = aggregates+1, events+head.Version; aggregates == sampleAggregates || events >= sampleEvents {

@@ -48,7 +48,7 @@ func (t *Turn) Follow(
 ) (*Followed, error) {
 	measured := newOutcomes(registry)
 	options.Observe, options.Tracer, options.Ignore = measured.count, t.updater.tracer(name), append(options.Ignore, t.updater.options.Ignore...)
-	projector := projection.New(rows, projection.JournalReader{Journal: t.databases.Journal}, options, handlers...)
+	projector := projection.New(rows, t.databases.Journal, options, handlers...)
 	source, err := t.databases.Source(timed{projector, measured}, positions, besidePollMin)
 	if err != nil {
 		return nil, err

@@ -98,14 +98,14 @@ func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 		Registry: prometheus.NewRegistry(), Advice: u.options.Advice,
 		updater: u, databases: databases, term: term, changed: []func([]projection.Head){u.options.Notify},
 	}
-	store, journal := u.opened.Load().store.InTerm(term), projection.JournalReader{Journal: databases.Journal}
+	store := u.opened.Load().store.InTerm(term)
 	notify := func(heads []projection.Head) {
 		for _, changed := range t.changed {
 			changed(heads)
 		}
 	}
-	projector := projection.New(store, u.options.Faults.Journal(journal), projection.Options{
-		Remaining: journal.Remaining, Logger: u.options.Log, Notify: notify, Observe: u.outcomes.count, Ignore: u.options.Ignore,
+	projector := projection.New(store, u.options.Faults.Journal(databases.Journal), projection.Options{
+		Logger: u.options.Log, Notify: notify, Observe: u.outcomes.count, Ignore: u.options.Ignore,
 		Tracer: u.tracer(u.options.ReadModel.Name),
 	}, u.options.ReadModel.Handlers...)
 	source, err := databases.Source(u.options.Faults.Projector(timed{projector, u.outcomes}), store, 0)

@@ -88,7 +88,7 @@ type Faults interface {
 	// Projector wraps the projector that receives the source's records.
 	Projector(projector projection.Sink) projection.Sink
 	// Journal wraps the journal that the projector reads.
-	Journal(journal projection.Journal) projection.Journal
+	Journal(journal es.Journal) es.Journal
 }
 
 // NoFaults is a [Faults] that does nothing.
@@ -101,7 +101,7 @@ func (NoFaults) Turn(ctx context.Context) (context.Context, error) { return ctx,
 func (NoFaults) Projector(projector projection.Sink) projection.Sink { return projector }
 
 // Journal returns journal.
-func (NoFaults) Journal(journal projection.Journal) projection.Journal { return journal }
+func (NoFaults) Journal(journal es.Journal) es.Journal { return journal }
 
 // Updater keeps a read model up to date. It is a [prometheus.Collector] of its state.
 type Updater struct {

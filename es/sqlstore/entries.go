@@ -72,6 +72,9 @@ func (g *Gateway) eventAfter(ctx context.Context, id es.AggregateID, version uin
 func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
 	return seq.Map(g.headRows(ctx, " AND type = ?", aggregateType), func(row headRow) (es.StoredAggregate, error) {
 		id := aggregateID(row.Tenant, aggregateType, row.AggregateID)
+		if id.Check() != nil {
+			return es.StoredAggregate{}, seq.ErrSkip
+		}
 		head, _ := storedHeadOf(id, row).Usable(id) // 0 if it can't be read
 		return es.StoredAggregate{ID: id, Head: head}, nil
 	})

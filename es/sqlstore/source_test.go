@@ -280,7 +280,7 @@ func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 		}
 		key := s.create(t, "")
 		for life := uint64(1); life <= 3; life++ { // a program that does not know gizmos, and its restarts
-			projector := projection.New(s.readModel, projection.JournalReader{Journal: s.gateway}, projection.Options{}, notebook.Positions{})
+			projector := projection.New(s.readModel, s.gateway, projection.Options{}, notebook.Positions{})
 			stop := runSource(t, s.source(t, projector, sqlstore.SourceSettings{}))
 			appendGizmo(life)
 			s.eventually(t, map[es.AggregateID]uint64{key: s.post(t, key, "goes on").Version})
@@ -290,7 +290,7 @@ func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
 			stop()
 		}
 		appendGizmo(4)
-		projector := projection.New(s.readModel, projection.JournalReader{Journal: s.gateway}, projection.Options{}, notebook.Positions{}, notes{})
+		projector := projection.New(s.readModel, s.gateway, projection.Options{}, notebook.Positions{}, notes{})
 		runSource(t, s.source(t, projector, sqlstore.SourceSettings{}))
 		repairing, stop := context.WithCancel(t.Context())
 		var repairs sync.WaitGroup

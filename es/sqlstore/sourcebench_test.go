@@ -20,7 +20,7 @@ func BenchmarkVisible(b *testing.B) {
 	s := newSystem(b, "sqlite:"+filepath.Join(folder, "events.db"), "sqlite:"+filepath.Join(folder, "rows.db"))
 	rows := &watch{at: map[projection.Head]time.Time{}}
 	rows.changed.L = &rows.mutex
-	projector := projection.New(s.readModel, projection.JournalReader{Journal: s.gateway}, projection.Options{Notify: rows.notify}, notebook.Positions{})
+	projector := projection.New(s.readModel, s.gateway, projection.Options{Notify: rows.notify}, notebook.Positions{})
 	source := s.source(b, projector, sqlstore.SourceSettings{})
 	s.onAppend = source.Wake
 	runSource(b, source)

@@ -65,7 +65,7 @@ func newSystem(t testing.TB, eventsURL, rowsURL string) *system {
 	if s.readModel, err = rowstore.New(s.rows, "rows"); err != nil {
 		t.Fatal(err)
 	}
-	s.projector = projection.New(s.readModel, projection.JournalReader{Journal: s.gateway}, projection.Options{Logger: logger}, notebook.Positions{})
+	s.projector = projection.New(s.readModel, s.gateway, projection.Options{Logger: logger}, notebook.Positions{})
 	return s
 }
 

@@ -183,4 +183,4 @@ func (l *Lab) deliver(records []projection.Record) []projection.Record {
 }
 
 // Journal implements run.Faults: an unreadable event is also unreadable in the journal.
-func (l *Lab) Journal(behind projection.Journal) projection.Journal { return l.broken.Journal(behind) }
+func (l *Lab) Journal(behind es.Journal) es.Journal { return l.broken.Journal(behind) }

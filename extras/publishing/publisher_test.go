@@ -21,8 +21,9 @@ import (
 
 // journal has the same number of events for each aggregate.
 type journal struct {
-	keys []es.AggregateID
-	each uint64
+	es.Journal // what is not called
+	keys       []es.AggregateID
+	each       uint64
 }
 
 func newJournal(aggregates int, each uint64) journal {
@@ -52,20 +53,26 @@ func (orders) EncodeEvent(es.Recorded[any]) (name string, payload []byte, err er
 	return "Ordered", []byte("{}"), nil
 }
 
-func (j journal) EventsAfter(_ context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
-	return func(yield func(projection.Record, error) bool) {
-		for seqNr := after + 1; seqNr <= j.each; seqNr++ {
-			if !yield(record(key, seqNr), nil) {
+func (j journal) Head(context.Context, es.AggregateID) (es.Head, error) {
+	return es.Head{Version: j.each}, nil
+}
+
+func (journal) Verify(context.Context, es.AggregateID, es.Head) error { return nil }
+
+func (j journal) Entries(_ context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		for seqNr := after + 1; seqNr <= upTo; seqNr++ {
+			if !yield(es.Entry{SeqNr: seqNr, Payload: record(key, seqNr).Payload}, nil) {
 				return
 			}
 		}
 	}
 }
 
-func (j journal) Heads(context.Context, string) iter.Seq2[projection.Head, error] {
-	return func(yield func(projection.Head, error) bool) {
+func (j journal) Heads(context.Context, string) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
 		for _, key := range j.keys {
-			if !yield(projection.Head{Key: key, Version: j.each}, nil) {
+			if !yield(es.StoredAggregate{ID: key, Head: es.Head{Version: j.each}}, nil) {
 				return
 			}
 		}

@@ -18,7 +18,6 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es/database"
-	"example.com/threads/es/projection"
 	"example.com/threads/es/sqlstore"
 )
 
@@ -175,13 +174,12 @@ func readJournal(ctx context.Context, file string) (_ time.Duration, err error) 
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	journal := projection.JournalReader{Journal: store}
 	begun := time.Now()
-	for head, err := range journal.Heads(ctx, thread.AggregateType) {
+	for head, err := range store.Heads(ctx, thread.AggregateType) {
 		if err != nil {
 			return 0, err
 		}
-		for _, err := range journal.EventsAfter(ctx, head.Key, 0) {
+		for _, err := range store.Entries(ctx, head.ID, 0, head.Version) {
 			if err != nil {
 				return 0, err
 			}

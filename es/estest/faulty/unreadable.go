@@ -54,17 +54,18 @@ func (b *Broken) Read(record projection.Record) projection.Record {
 }
 
 // Journal returns a journal in which these events cannot be read.
-func (b *Broken) Journal(behind projection.Journal) projection.Journal { return journal{behind, b} }
+func (b *Broken) Journal(behind es.Journal) es.Journal { return journal{behind, b} }
 
 type journal struct {
-	projection.Journal
+	es.Journal
 	broken *Broken
 }
 
-func (j journal) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
-	return func(yield func(projection.Record, error) bool) {
-		for record, err := range j.Journal.EventsAfter(ctx, key, after) {
-			if !yield(j.broken.Read(record), err) {
+func (j journal) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		for entry, err := range j.Journal.Entries(ctx, id, after, upTo) {
+			entry.Payload = j.broken.Read(projection.Record{Key: id, SeqNr: entry.SeqNr, Payload: entry.Payload}).Payload
+			if !yield(entry, err) {
 				return
 			}
 		}

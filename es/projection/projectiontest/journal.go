@@ -13,15 +13,17 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// Journal is a [projection.Journal] in memory. Tests set its faults. It may be used concurrently.
+// Journal is an [es.Journal] in memory, as far as a [projection.Projector] reads it. Tests set its faults. It may be
+// used concurrently.
 type Journal struct {
 	faulty.Broken
-	mu      sync.Mutex
-	events  map[es.AggregateID][]projection.Event
-	failing map[es.AggregateID]bool
-	heads   map[es.AggregateID]int
-	longest int // the most events that one call of EventsAfter returned
-	onRead  func(es.AggregateID)
+	es.Journal // what is not called
+	mu         sync.Mutex
+	events     map[es.AggregateID][]projection.Event
+	failing    map[es.AggregateID]bool
+	heads      map[es.AggregateID]int
+	longest    int // the most events that one call of Entries returned
+	onRead     func(es.AggregateID)
 }
 
 // NewJournal returns an empty journal without faults.
@@ -68,33 +70,46 @@ type wrongHead struct{}
 func (wrongHead) Error() string { return "there are events beyond the head" }
 func (wrongHead) Class() string { return "inconsistent" }
 
-// EventsAfter implements [projection.Journal].
-func (j *Journal) EventsAfter(_ context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
-	return func(yield func(projection.Record, error) bool) {
-		j.mu.Lock()
-		events, failing, onRead := slices.Clone(j.events[key]), j.failing[key], j.onRead
-		beyond := false
-		if head, set := j.heads[key]; set {
-			beyond = head < len(events) && after > uint64(head)
-			events = events[:head]
-		}
-		j.mu.Unlock()
-		onRead(key)
-		if beyond {
-			yield(projection.Record{}, wrongHead{})
-			return
-		}
-		if failing {
-			yield(projection.Record{}, errors.New("no answer"))
-			return
-		}
+// Head implements [es.Reader].
+func (j *Journal) Head(_ context.Context, key es.AggregateID) (es.Head, error) {
+	j.mu.Lock()
+	head, failing, onRead := j.head(key), j.failing[key], j.onRead
+	j.mu.Unlock()
+	onRead(key)
+	if failing {
+		return es.Head{}, errors.New("no answer")
+	}
+	return head, nil
+}
+
+// head returns the head of a ledger; mu is held.
+func (j *Journal) head(key es.AggregateID) es.Head {
+	if version, set := j.heads[key]; set {
+		return es.Head{Version: uint64(version)}
+	}
+	return es.Head{Version: uint64(len(j.events[key]))}
+}
+
+// Verify implements [es.Reader].
+func (j *Journal) Verify(_ context.Context, key es.AggregateID, head es.Head) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if head == j.head(key) && head.Version < uint64(len(j.events[key])) {
+		return wrongHead{}
+	}
+	return nil
+}
+
+// Entries implements [es.Reader].
+func (j *Journal) Entries(_ context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
 		given := 0
-		for _, event := range events {
-			if event.SeqNr <= after {
+		for _, event := range j.Of(key) {
+			if event.SeqNr <= after || event.SeqNr > upTo {
 				continue
 			}
 			given++
-			if !yield(j.Read(recordOf(event)), nil) {
+			if !yield(es.Entry{SeqNr: event.SeqNr, Payload: j.Read(recordOf(event)).Payload}, nil) {
 				break
 			}
 		}
@@ -104,15 +119,24 @@ func (j *Journal) EventsAfter(_ context.Context, key es.AggregateID, after uint6
 	}
 }
 
-// Heads implements [projection.Journal].
-func (j *Journal) Heads(_ context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
-	return func(yield func(projection.Head, error) bool) {
+// Heads implements [es.Journal].
+func (j *Journal) Heads(_ context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
 		for _, key := range j.Keys() {
-			if key.Type == aggregateType && !yield(projection.Head{Key: key, Version: uint64(len(j.Of(key)))}, nil) {
+			head := es.Head{Version: uint64(len(j.Of(key)))}
+			if key.Type == aggregateType && !yield(es.StoredAggregate{ID: key, Head: head}, nil) {
 				return
 			}
 		}
 	}
+}
+
+// remove takes a ledger away, as an earlier backup of the journal does, and returns its events.
+func (j *Journal) remove(key es.AggregateID) []projection.Event {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	defer delete(j.events, key)
+	return j.events[key]
 }
 
 // SetHead gives the head of a ledger a wrong version; by default it is the version of the last event.
@@ -132,7 +156,7 @@ func (j *Journal) OnRead(do func(es.AggregateID)) {
 	j.onRead = do
 }
 
-// Longest returns the most events that one call of EventsAfter returned.
+// Longest returns the most events that one call of Entries returned.
 func (j *Journal) Longest() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 )
 
@@ -76,8 +77,8 @@ func repairBesideTheSource(t *testing.T, db Database) {
 // staleHeads lists the heads as they were before the last events.
 type staleHeads struct{ *Journal }
 
-func (s staleHeads) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
-	return func(yield func(projection.Head, error) bool) {
+func (s staleHeads) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
 		for head, err := range s.Journal.Heads(ctx, aggregateType) {
 			head.Version--
 			if !yield(head, err) {
@@ -96,7 +97,7 @@ func repairWithStaleHeads(t *testing.T, db Database) {
 	project(t, newProjector(db, journal, newClock()), s.all()...)
 	restored := NewJournal()
 	restored.Append(journal.Of(s.key)[0])
-	for want, journal := range []projection.Journal{staleHeads{journal}, restored} {
+	for want, journal := range []es.Journal{staleHeads{journal}, restored} {
 		projector := projection.New(db, journal, projection.Options{}, ledgers{ledgerType, db})
 		if _, err := projector.Repair(t.Context()); err != nil {
 			t.Fatal(err)

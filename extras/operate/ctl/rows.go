@@ -50,7 +50,7 @@ func (cmd *verify) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	// It logs nothing: what it finds is printed.
-	projector := projection.New(rows, projection.JournalReader{Journal: c.store.Gateway}, projection.Options{}, c.ReadModel.Handlers...)
+	projector := projection.New(rows, c.store.Gateway, projection.Options{}, c.ReadModel.Handlers...)
 	v := &verifier{call: c, verify: cmd, rows: rows, projector: projector}
 	if cmd.AID != nil {
 		err = v.one(ctx, cmd.id)

@@ -33,7 +33,7 @@ import (
 )
 
 // leaving is the process manager as an updater runs it.
-func leaving(t *testing.T, db *readmodeltest.Database, events projection.Journal) feed.Process {
+func leaving(t *testing.T, db *readmodeltest.Database, events es.Journal) feed.Process {
 	t.Helper()
 	return feed.NewProcess(t, db.DB, chat.LeaveOnClose, events, func(box *process.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(box) })
 }
@@ -253,7 +253,7 @@ type world struct {
 	t        *testing.T
 	threads  *chat.ThreadCommands
 	accounts *chat.AccountCommands
-	journal  projection.JournalReader
+	journal  es.Journal
 	heads    map[es.AggregateID]uint64 // the aggregates' versions in the records read so far
 	old      []projection.Record
 }
@@ -272,7 +272,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{
-		t: t, journal: projection.JournalReader{Journal: gateway}, heads: map[es.AggregateID]uint64{},
+		t: t, journal: gateway, heads: map[es.AggregateID]uint64{},
 		threads:  es.NewService(eventjson.Threads(), gateway, es.Settings{}),
 		accounts: es.NewService(eventjson.Accounts(), gateway, es.Settings{}),
 	}
@@ -315,13 +315,17 @@ func (w *world) fresh() []projection.Record {
 	w.t.Helper()
 	var records []projection.Record
 	for key, after := range w.heads {
-		for record, err := range w.journal.EventsAfter(w.t.Context(), key, after) {
+		head, err := w.journal.Head(w.t.Context(), key)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for entry, err := range w.journal.Entries(w.t.Context(), key, after, head.Version) {
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			records = append(records, record)
-			w.heads[key] = record.SeqNr
+			records = append(records, projection.Record{Key: key, SeqNr: entry.SeqNr, Payload: entry.Payload})
 		}
+		w.heads[key] = head.Version
 	}
 	w.old = append(w.old, records...)
 	return records

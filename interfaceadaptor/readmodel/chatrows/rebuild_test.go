@@ -378,7 +378,7 @@ func TestRebuildBesideTheLiveProjection(t *testing.T) {
 			}
 			ended <- nil
 		}()
-		live := projection.New(r.store, projection.JournalReader{Journal: r.whole}, projection.Options{Attempts: 100}, chatrows.Handlers()...)
+		live := projection.New(r.store, r.whole, projection.Options{Attempts: 100}, chatrows.Handlers()...)
 		for i := range 101 {
 			for key := range hidden {
 				if i >= len(hidden[key]) {
@@ -672,21 +672,21 @@ func (s staleLetters) Parked(context.Context, time.Time, int) ([]projection.Dead
 
 // failingLater is a journal that fails after its first read.
 type failingLater struct {
-	journal
+	*whole
 	reads *int
 }
 
-func (f failingLater) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
+func (f failingLater) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
 	if *f.reads++; *f.reads == 1 {
-		return f.journal.EventsAfter(ctx, key, after)
+		return f.whole.Head(ctx, id)
 	}
-	return func(yield func(projection.Record, error) bool) { yield(projection.Record{}, errors.New("down")) }
+	return es.Head{}, errors.New("down")
 }
 
 // Between the listing of a dead letter and its retry, a rebuild may have replaced the rows that it belonged to.
 func TestRetryOfAnAggregateThatIsNoLongerParked(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
-	projector := projection.New(staleLetters{v.store, v.key}, failingLater{v.journal, new(int)}, projection.Options{}, chatrows.Handlers()...)
+	projector := projection.New(staleLetters{v.store, v.key}, failingLater{&whole{records: v.journal}, new(int)}, projection.Options{}, chatrows.Handlers()...)
 	if _, err := projector.RetryParked(t.Context()); err != nil {
 		t.Error(err)
 	}

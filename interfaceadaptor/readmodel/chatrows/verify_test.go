@@ -22,28 +22,8 @@ import (
 	"example.com/threads/tests/readmodeltest"
 )
 
-// journal is the journal of some threads.
+// journal is the records of some threads; a projector reads them as a [whole].
 type journal map[es.AggregateID][]projection.Record
-
-func (j journal) EventsAfter(_ context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
-	return func(yield func(projection.Record, error) bool) {
-		for _, record := range j[key] {
-			if record.SeqNr > after && !yield(record, nil) {
-				return
-			}
-		}
-	}
-}
-
-func (j journal) Heads(_ context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
-	return func(yield func(projection.Head, error) bool) {
-		for key, records := range j {
-			if key.Type == aggregateType && !yield(projection.Head{Key: key, Version: uint64(len(records))}, nil) {
-				return
-			}
-		}
-	}
-}
 
 // verified is a read model with threads of two tenants, and what is needed to verify it.
 type verified struct {
@@ -62,7 +42,7 @@ func newVerified(t *testing.T, db *readmodeltest.Database) *verified {
 	if v.store, err = rowstore.New(db.DB, chatrows.Projection); err != nil {
 		t.Fatal(err)
 	}
-	v.Projector = projection.New(v.store, v.journal, projection.Options{FillEvents: 40}, chatrows.Handlers()...)
+	v.Projector = projection.New(v.store, &whole{records: v.journal}, projection.Options{FillEvents: 40}, chatrows.Handlers()...)
 	random := mathrand.New(mathrand.NewPCG(7, 7))
 	for _, code := range []string{"", "acme", "acme"} {
 		s := begin(t, code)
@@ -165,7 +145,7 @@ func TestWhatIsSpoiltInRowsIsToldAndMended(t *testing.T) {
 // A verification must not change anything, nor take a lock that delays writers.
 func TestVerifyingHoldsNobodyUp(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
-	v.Projector = projection.New(unchangeable{v.store}, v.journal, projection.Options{}, chatrows.Handlers()...)
+	v.Projector = projection.New(unchangeable{v.store}, &whole{records: v.journal}, projection.Options{}, chatrows.Handlers()...)
 	if found := v.differences(); len(found) > 0 {
 		t.Errorf("told %v", found)
 	}
@@ -230,35 +210,42 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 
 // wrongHead is a journal in which one aggregate's head and events contradict each other.
 type wrongHead struct {
-	journal
-	of      es.AggregateID
-	version uint64
+	*whole
+	aggregate es.AggregateID
+	version   uint64
 }
 
-func (j wrongHead) EventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[projection.Record, error] {
-	if key != j.of {
-		return j.journal.EventsAfter(ctx, key, after)
+func (j wrongHead) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
+	if id == j.aggregate {
+		return es.Head{Version: j.version}, nil
 	}
-	return func(yield func(projection.Record, error) bool) {
-		last := min(j.version, uint64(len(j.journal[key])))
-		for record, err := range j.journal.EventsAfter(ctx, key, after) {
-			if record.SeqNr > last {
-				break
-			}
-			if !yield(record, err) {
+	return j.whole.Head(ctx, id)
+}
+
+func (j wrongHead) Verify(_ context.Context, id es.AggregateID, head es.Head) error {
+	if id == j.aggregate && head.Version < uint64(len(j.of(id))) {
+		return &es.InconsistentError{Head: head.Version, Event: head.Version + 1}
+	}
+	return nil
+}
+
+func (j wrongHead) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		for entry, err := range j.whole.Entries(ctx, id, after, upTo) {
+			if !yield(entry, err) {
 				return
 			}
 		}
-		if after > j.version || j.version > last {
-			yield(projection.Record{}, &es.InconsistentError{Head: j.version, Event: last + 1})
+		if last := uint64(len(j.of(id))); upTo > last {
+			yield(es.Entry{}, &es.InconsistentError{Head: upTo, Event: last + 1})
 		}
 	}
 }
 
-func (j wrongHead) Heads(ctx context.Context, aggregateType string) iter.Seq2[projection.Head, error] {
-	return func(yield func(projection.Head, error) bool) {
-		for head, err := range j.journal.Heads(ctx, aggregateType) {
-			if head.Key == j.of {
+func (j wrongHead) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
+		for head, err := range j.whole.Heads(ctx, aggregateType) {
+			if head.ID == j.aggregate {
 				head.Version = j.version
 			}
 			if (head.Version > 0 || err != nil) && !yield(head, err) {
@@ -280,7 +267,7 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 					others = append(others, key)
 				}
 			}
-			broken := wrongHead{v.journal, others[0], uint64(max(0, len(v.journal[others[0]])+wrongBy))}
+			broken := wrongHead{&whole{records: v.journal}, others[0], uint64(max(0, len(v.journal[others[0]])+wrongBy))}
 			v.Projector = projection.New(v.store, broken, projection.Options{}, chatrows.Handlers()...)
 			v.run("UPDATE threads SET name = 'other' WHERE id = :id")
 			var mu sync.Mutex
@@ -289,7 +276,7 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 				found, repaired, err := v.VerifyOrRepair(ctx, key, true)
 				mu.Lock()
 				defer mu.Unlock()
-				if found.Contradicted != (key == broken.of) || repaired != (key == v.key) {
+				if found.Contradicted != (key == broken.aggregate) || repaired != (key == v.key) {
 					t.Errorf("%s contradicts itself: %t; repaired: %t", key, found.Contradicted, repaired)
 				}
 				if _, twice := wrong[key]; twice {
@@ -298,13 +285,13 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 				wrong[key] = len(found.Differences) > 0
 				return err
 			})
-			if err != nil || len(wrong) != 3 || !wrong[broken.of] || !wrong[v.key] || wrong[others[1]] {
+			if err != nil || len(wrong) != 3 || !wrong[broken.aggregate] || !wrong[v.key] || wrong[others[1]] {
 				t.Errorf("%v is wrong, %v", wrong, err)
 			}
-			if err := v.Remake(t.Context(), broken.of); err == nil {
+			if err := v.Remake(t.Context(), broken.aggregate); err == nil {
 				t.Error("rows were made again by a wrong head")
 			}
-			if now, err := v.store.Versions(t.Context(), others); err != nil || now[broken.of] != uint64(len(v.journal[broken.of])) {
+			if now, err := v.store.Versions(t.Context(), others); err != nil || now[broken.aggregate] != uint64(len(v.journal[broken.aggregate])) {
 				t.Errorf("the rows are at %v, %v", now, err)
 			}
 			if _, err := v.Repair(t.Context()); err != nil {
@@ -321,7 +308,7 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 // A head that counts too many events parks its aggregate; once it is corrected, there is nothing to wait for.
 func TestAnEventThatOnlyAHeadClaimedIsNotWaitedFor(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
-	parked := func(read projection.Journal, want bool) {
+	parked := func(read es.Journal, want bool) {
 		t.Helper()
 		projector := projection.New(v.store, read, projection.Options{}, chatrows.Handlers()...)
 		if _, err := projector.Repair(t.Context()); err != nil {
@@ -335,9 +322,9 @@ func TestAnEventThatOnlyAHeadClaimedIsNotWaitedFor(t *testing.T) {
 		}
 	}
 	written := uint64(len(v.journal[v.key]))
-	parked(wrongHead{v.journal, v.key, written + 3}, true)
-	parked(wrongHead{v.journal, v.key, written - 3}, true)
-	parked(v.journal, false)
+	parked(wrongHead{&whole{records: v.journal}, v.key, written + 3}, true)
+	parked(wrongHead{&whole{records: v.journal}, v.key, written - 3}, true)
+	parked(&whole{records: v.journal}, false)
 	if found := v.differences(); len(found) > 0 {
 		t.Errorf("told %v", found)
 	}

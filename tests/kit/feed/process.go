@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/es"
 	"example.com/threads/es/process"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -25,7 +26,7 @@ type Process struct {
 // NewProcess returns the named process manager, whose rows are in db. journal fills the gaps between events; nil if a
 // test has no gaps.
 func NewProcess(
-	t testing.TB, db *sqlx.DB, name string, journal projection.Journal, handlers func(*process.Outbox) []projection.Handler,
+	t testing.TB, db *sqlx.DB, name string, journal es.Journal, handlers func(*process.Outbox) []projection.Handler,
 ) Process {
 	t.Helper()
 	store, err := rowstore.New(db, name)
