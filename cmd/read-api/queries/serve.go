@@ -37,18 +37,19 @@ type Settings struct {
 	Address     string
 	WaitTimeout time.Duration
 	API         graphql.Settings
+	Documents   documents.Limits   // extra:limits
 	WebSocket   websocket.Settings // extra:websocket
 }
 
 // ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
 	return Settings{
+		Documents: documents.ReadSettings(r), // extra:limits
 		WebSocket: websocket.ReadSettings(r), // extra:websocket
 		Address:   r.Address("READ_API_ADDR", ":28082", "address to listen on"),
 		WaitTimeout: r.Duration("READ_WAIT_TIMEOUT", 2*time.Second, time.Millisecond, 8*time.Second,
 			"how long a query waits for the versions of its Consistency-Token"),
 		API: graphql.Settings{
-			Limit: documents.ReadSettings(r).Apply, // extra:limits
 			ConnectionLimit: r.Int("LIVE_CONNECTION_LIMIT", 10_000, 1, 1_000_000,
 				"event streams and WebSockets open at once; one more is answered with 503"),
 		},
@@ -108,6 +109,7 @@ func Listen(
 	server.Around = append(server.Around, parts.Tenants.Middleware(registered.IsActive, parts.Log))
 	// extra:tenants }
 
+	s.API.Limit = s.Documents.Apply // extra:limits
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	endpoint := graphql.NewHandler(streams, queries, generated.Executable(schema, resolver), parts.Log, s.API)
 	mux := chi.NewRouter()
