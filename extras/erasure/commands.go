@@ -47,7 +47,7 @@ type threadSealer struct {
 // seal seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no change,
 // whoever does.
 func (k threadSealer) seal(ctx context.Context, r *es.Request[thread.Command]) (err error) {
-	switch c := r.Command.(type) {
+	switch c := r.Command.(type) { //nolint:gochecksumtype // the others have no words, which TestEveryWordIsSealed checks
 	case thread.Create:
 		c.Name, err = k.sealName(ctx, r.Caller, r.ID, c.Name)
 		r.Command = c
@@ -60,8 +60,8 @@ func (k threadSealer) seal(ctx context.Context, r *es.Request[thread.Command]) (
 	case thread.EditMessage:
 		c.Text, err = k.sealText(ctx, r.Caller, c.Message, c.Text)
 		r.Command = c
-	case thread.Delete, thread.AddMember, thread.RemoveMember, thread.ChangeMemberRole, thread.Withdraw, thread.DeleteMessage:
-		return nil // no words
+	default:
+		return nil
 	}
 	if err != nil {
 		return err

@@ -1,10 +1,20 @@
 package erasure_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/thread/threadtest"
+	"example.com/threads/domain/writing"
+	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
@@ -17,6 +27,56 @@ func TestTheContentOfAnErasureStaysWhatItIs(t *testing.T) {
 	if err != nil || request.Name != "account.Erase" || request.Content != body {
 		t.Errorf("%+v, %v", request, err)
 	}
+}
+
+// Words that people may write in a command must not get to the aggregate, nor into the journal, as they are.
+func TestEveryWordIsSealed(t *testing.T) {
+	const clear = "what Ada wrote"
+	words := map[reflect.Type]any{
+		reflect.TypeFor[thread.Name](): writing.RecordedName(clear),
+		reflect.TypeFor[thread.Text](): thread.RecordedText(clear),
+	}
+	wordless := []reflect.Type{
+		reflect.TypeFor[thread.MemberID](), reflect.TypeFor[thread.MessageID](), reflect.TypeFor[thread.UserID](), reflect.TypeFor[thread.Role](),
+		reflect.TypeFor[thread.Code](), reflect.TypeFor[bool](), reflect.TypeFor[time.Time](),
+	}
+	nothing := func(context.Context, es.AggregateID) (es.State[thread.Thread], error) { return es.State[thread.Thread]{}, nil }
+	var handled handles
+	service := newFixture(t).Commands(chat.Services{Threads: &handled}, nothing).Threads
+
+	seen := map[reflect.Type]bool{}
+	for _, step := range threadtest.Sample() {
+		command := reflect.New(reflect.TypeOf(step.Command)).Elem()
+		if seen[command.Type()] {
+			continue
+		}
+		seen[command.Type()] = true
+		for field, value := range command.Fields() {
+			if word, is := words[field.Type]; is {
+				value.Set(reflect.ValueOf(word))
+			} else if !slices.Contains(wordless, field.Type) {
+				t.Errorf("%s.%s is a %s: say here whether it has words, and seal them", command.Type(), field.Name, field.Type)
+			}
+		}
+		request := es.Request[thread.Command]{Caller: es.Caller{Executor: "ada"}, ID: "thread", Command: command.Interface().(thread.Command)}
+		if _, err := service.Handle(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%+v", handled.command); strings.Contains(got, clear) {
+			t.Errorf("%s is not sealed: %s", command.Type(), got)
+		}
+	}
+}
+
+// handles keeps the last command.
+type handles struct {
+	chat.Service[thread.Command]
+	command thread.Command
+}
+
+func (h *handles) Handle(_ context.Context, request es.Request[thread.Command]) (es.Result, error) {
+	h.command = request.Command
+	return es.Result{}, nil
 }
 
 func TestNobodyIsErasedWhileErasureIsOff(t *testing.T) {

@@ -60,12 +60,12 @@ await done(api.POST('/threads/change_member_role', { params, body: { ...thread, 
 await done(api.POST('/threads/remove_member', { params, body: { ...thread, user_account_id: { value: bob } } }));
 const { message_id } = await done(api.POST('/threads/post_message', { params, body: { ...thread, text: 'Anyone for a cup?' } }));
 await done(api.POST('/threads/edit_message', { params, body: { ...thread, message_id, text: 'Anyone for two?' } }));
-await done(api.POST('/threads/delete_message', { params, body: { ...thread, message_id } }));
+const last = await done(api.POST('/threads/delete_message', { params, body: { ...thread, message_id } }));
 await taken(api.POST('/tasks/export_thread', { params, body: thread }));
 const { snapshot_version } = await done(api.POST('/threads/snapshot', { params, body: thread }));
-assert.equal(snapshot_version, created.version + 7);
+assert.equal(snapshot_version, last.version);
 const { version } = await done(api.POST('/threads/delete', { params, body: thread }));
-assert.equal(version, created.version + 8);
+assert.equal(version, last.version + 1);
 
 const late = await api.POST('/threads/rename', { params, body: { ...thread, name: 'too late' } });
 assert.equal(late.response.status, 409);
