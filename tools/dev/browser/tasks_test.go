@@ -51,7 +51,7 @@ func TestTasks(t *testing.T) {
 
 	// One of these lines is no command, and one is rejected.
 	p.upload(file(t, "some.ndjson", line("one"), "not JSON", line("two"), line(" ")))
-	p.shows(nth(0), "succeeded")
+	p.shows(nth(0), "finished: some lines were rejected")
 	p.shows(nth(0), "4 of 4 lines, 2 rejected")
 	p.click(labelled(nth(0), "Why they were rejected"))
 	p.shows(nth(0), "Line 2: the line must be one JSON object")
