@@ -177,7 +177,7 @@ function Message({ pane, message, entry, composer }: { pane: Pane; message: Show
 
 function Edit({ pane, id, composer }: { pane: Pane; id: string; composer: Field }) {
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const close = (): void => {
     pane.editing.value = null;
     pane.problem('edit', '');
@@ -200,7 +200,7 @@ function Edit({ pane, id, composer }: { pane: Pane; id: string; composer: Field 
             value={pane.editing.value?.text}
             aria-describedby={`edit-${id}`}
             onInput={(event) => (pane.editing.value = { id, text: event.currentTarget.value })}
-            onKeyDown={submitOnEnter}
+            onKeyPress={submitOnEnter}
           />
         </label>
         <Problem of={pane} field="edit" id={`edit-${id}`} />
@@ -222,10 +222,6 @@ export function Composer({ pane, at, field }: { pane: Pane; at: number; field: F
     act.post(pane);
     field.current?.focus();
   };
-  const key = (event: KeyboardEvent): void => {
-    if (event.key === 'ArrowUp' && !draft.peek()) editLast(pane, event);
-    submitOnEnter(event);
-  };
   return (
     <form class="composer" onSubmit={submit}>
       <label>
@@ -238,7 +234,8 @@ export function Composer({ pane, at, field }: { pane: Pane; at: number; field: F
           value={draft.value}
           aria-describedby={`draft-${at}`}
           onInput={(event) => (draft.value = event.currentTarget.value)}
-          onKeyDown={key}
+          onKeyDown={(event) => event.key === 'ArrowUp' && !draft.peek() && editLast(pane, event)}
+          onKeyPress={submitOnEnter}
         />
       </label>
       <button class="primary">Send</button>

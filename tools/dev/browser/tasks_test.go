@@ -57,6 +57,10 @@ func TestTasks(t *testing.T) {
 	p.shows(nth(0), "Line 2: the line must be one JSON object")
 	p.shows(nth(0), "Line 4: ")
 
+	// One of rejected lines alone has not succeeded, in the words of the page.
+	p.upload(file(t, "none.ndjson", line(" "), "not JSON"))
+	p.shows(nth(0), "finished: every line was rejected")
+
 	// A long one moves, also after the program was killed, until it is cancelled.
 	many := make([]string, 100_000)
 	for i := range many {
