@@ -22,7 +22,7 @@ const (
 
 // bundles are the scripts with their entry points. The lab has its own bundle, so that no other program contains it.
 var bundles = map[string]string{
-	source + "/main.tsx":      "extras/page/app.js",
+	source + "/main.tsx":     "extras/page/app.js",
 	"extras/lab/src/lab.tsx": "extras/lab/lab.js", // extra:lab
 }
 
