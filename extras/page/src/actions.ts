@@ -3,6 +3,7 @@ import { command, inWords, query, QueryError, ulid } from './api.ts';
 import type { Outcome } from './api.ts';
 import { follow } from './live.ts';
 import * as out from './outbox.ts';
+import { play } from './slow.ts';
 import { Pane, state, updateTrace } from './state.ts';
 import type { HistoryEvent, ListedThread, MessagePage, Person, ShownMessage, ShownThread, Trace } from './state.ts';
 import { arrived, left, onSettled } from './traces.ts';
@@ -106,7 +107,10 @@ const brief = (thread: ShownThread): unknown => ({
   id: thread.id, name: thread.name, version: thread.version, messages: { edges: thread.messages.edges.slice(-1) },
 });
 
-onSettled((trace) => void readEvent(trace));
+onSettled((trace) => {
+  play(trace);
+  void readEvent(trace);
+});
 
 /** Reads the event of a command from the journal, where this server can be asked for history and an admin is here. */
 async function readEvent(trace: Trace): Promise<void> {

@@ -1,5 +1,8 @@
 // The way of each command through the system, as this page sees it: times are measured here, JSON is what came over the
 // wire, figures are those of the programs' metrics.
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Map } from './map.tsx';
+import { drawnStage, replay, slowness, speeds } from './slow.ts';
 import { state } from './state.ts';
 import type { Sample, Trace } from './state.ts';
 
@@ -86,6 +89,8 @@ export function Flow() {
     <section class="card flow" aria-label="Live flow">
       <h2>The way of a command</h2>
       <Picture trace={trace} />
+      <Speed trace={trace} />
+      <Map trace={trace} />
       <Traces chosen={trace} />
       {trace ? <Stations trace={trace} /> : <p class="quiet">Send a message: it appears here and moves from left to right.</p>}
       <Lag />
@@ -95,24 +100,20 @@ export function Flow() {
 
 function Picture({ trace }: { trace: Trace | undefined }) {
   const now = performance.now();
+  const reached = trace ? progress[drawnStage(trace)] : -1;
   const moving = state.traces.value.filter((each) => each === trace || now - (each.visibleAt ?? each.answeredAt ?? now) < 4000);
   return (
     <div class="picture">
       <div class="rail" aria-hidden="true">
         {moving.map((each) => (
-          <span
-            key={each.key}
-            class={`dot ${each.stage} ${each === trace ? 'chosen' : ''}`}
-            style={{ left: `${(progress[each.stage] / (stations.length - 1)) * 100}%` }}
-            ref={startAtTheLeft}
-          />
+          <Dot key={each.key} trace={each} chosen={each === trace} />
         ))}
       </div>
       <ol>
         {stations.map((station, at) => (
           <li key={station.name}>
             <button
-              class={`station ${trace && progress[trace.stage] >= at ? 'reached' : ''}`}
+              class={`station ${reached >= at ? 'reached' : ''}`}
               aria-pressed={state.station.value === station.name}
               title={station.about}
               onClick={() => (state.station.value = state.station.value === station.name ? '' : station.name)}
@@ -126,15 +127,49 @@ function Picture({ trace }: { trace: Trace | undefined }) {
   );
 }
 
-/** A dot moves, more slowly than what it stands for, from the first station to where its command is. */
-function startAtTheLeft(dot: HTMLElement | null): void {
-  if (!matchMedia('(prefers-reduced-motion: reduce)').matches) dot?.animate([{ left: '0%' }, {}], { duration: 700, easing: 'ease-in-out' });
+const place = (stage: Trace['stage']): string => `${(progress[stage] / (stations.length - 1)) * 100}%`;
+
+/** A dot moves, more slowly than what it stands for, to where its command is; in slow motion, in its command's time. */
+function Dot({ trace, chosen }: { trace: Trace; chosen: boolean }) {
+  const dot = useRef<HTMLSpanElement>(null);
+  const replayed = replay.value?.key === trace.key ? replay.value : null;
+  const replaying = replayed !== null;
+  useLayoutEffect(() => {
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    if (replayed) {
+      const { written, whole } = replayed;
+      dot.current?.animate([{ left: '0%' }, { left: place('written'), offset: whole > 0 ? written / whole : 0 }, { left: place('visible') }], { duration: whole });
+    } else if (slowness.peek() === 1) {
+      dot.current?.animate([{ left: '0%' }, {}], { duration: 700, easing: 'ease-in-out' });
+    }
+  }, [replaying]);
+  const stage = drawnStage(trace);
+  return <span ref={dot} class={`dot ${stage} ${chosen ? 'chosen' : ''}`} style={{ left: place(stage) }} />;
+}
+
+function Speed({ trace }: { trace: Trace | undefined }) {
+  const slow = slowness.value;
+  const took = trace?.visibleAt === undefined ? undefined : trace.visibleAt - trace.sentAt;
+  return (
+    <div class="row speed" role="group" aria-label="Slow motion">
+      {speeds.map((each) => (
+        <button key={each} aria-pressed={slow === each} onClick={() => (slowness.value = each)}>
+          {each}×
+        </button>
+      ))}
+      <small>
+        {slow === 1
+          ? 'Dots move more slowly than commands.'
+          : `The next command is drawn ${slow} times slower than it was${took === undefined ? '' : `: ${took.toFixed(0)} ms would take ${((took * slow) / 1000).toFixed(1)} s`}. Numbers are the real ones.`}
+      </small>
+    </div>
+  );
 }
 
 function Traces({ chosen }: { chosen: Trace | undefined }) {
   return (
     <ol class="traces" aria-label="The last commands">
-      {state.traces.value.slice(0, 6).map((trace) => (
+      {state.traces.value.slice(0, 4).map((trace) => (
         <li key={trace.key}>
           <button
             class={`trace ${trace.stage}`}

@@ -42,6 +42,7 @@ export function settle(trace: Trace): void {
     ? { at: ended, pushed: { threadChanged: 'NOT_FOUND' } }
     : arrivals.get(trace.aggregate ?? '')?.find((each) => each.version >= version);
   if (!first) return;
-  updateTrace(trace.key, { stage: 'visible', visibleAt: first.at, pushed: first.pushed });
-  tell(trace);
+  const seen = { stage: 'visible', visibleAt: first.at, pushed: first.pushed } as const;
+  updateTrace(trace.key, seen);
+  tell({ ...trace, ...seen });
 }
