@@ -210,7 +210,7 @@ const experiments: Experiment[] = [
     tests: 'TestCommandsForOneAggregateShareWrites',
     on: (f) => f.delay_ms > 0,
     steps: [
-      { button: 'Slow down', when: (f) => f.delay_ms === 0, run: async (page) => (await set(page, { delay_ms: 1500 }), 'Send a few messages at once.') },
+      { button: 'Slow down', when: (f) => f.delay_ms === 0, run: async (page) => (await set(page, { delay_ms: 1500 }), 'Send messages as both people at once.') },
       { button: 'Full speed', when: (f) => f.delay_ms > 0, run: async (page) => (await set(page, { delay_ms: 0 }), await compared(page)) },
     ],
   },

@@ -32,10 +32,10 @@ export async function loadThreads(pane: Pane, token = ''): Promise<void> {
     // Who has left a thread, and is added again, is back.
     else if (pane.gone.peek() && pane.absent && listed) open(pane, pane.selected.peek());
     pane.absent = !listed;
-    pane.problem('list', '');
+    pane.problem('threads', '');
     void countUnread(pane, threads);
   } catch (error) {
-    if (error instanceof QueryError) pane.problem('list', error.message);
+    if (error instanceof QueryError) pane.problem('threads', error.message);
   }
 }
 
@@ -97,7 +97,7 @@ export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
     pane.older.value = again ? read : [...read, ...pane.older.peek()];
     pane.more.value = pageInfo.hasPreviousPage ? pageInfo.startCursor : null;
   } catch (error) {
-    pane.problem('list', error instanceof Error ? error.message : String(error));
+    pane.problem('draft', error instanceof Error ? error.message : String(error));
   } finally {
     pane.loading = false;
   }
@@ -178,7 +178,7 @@ export async function saveEdit(pane: Pane): Promise<void> {
 }
 
 export const deleteMessage = (pane: Pane, id: string): Promise<Outcome> =>
-  send(pane, 'list', '/threads/delete_message', { ...onThread(pane), message_id: id });
+  send(pane, 'draft', '/threads/delete_message', { ...onThread(pane), message_id: id });
 export const rename = (pane: Pane, name: string): Promise<Outcome> => send(pane, 'name', '/threads/rename', { ...onThread(pane), name });
 export const deleteThread = (pane: Pane): Promise<Outcome> => send(pane, 'name', '/threads/delete', onThread(pane));
 export const removeMember = (pane: Pane, user: string): Promise<Outcome> =>

@@ -61,7 +61,7 @@ function PaneView({ pane, at }: { pane: Pane; at: number }) {
         <ThreadPicker pane={pane} at={at} />
       </header>
       <NewThread pane={pane} at={at} />
-      <Problem of={pane} field="list" />
+      <Problem of={pane} field="threads" />
       <Problem of={pane} field="account" />
       {state.unnamed.value && (
         <p class="notice">

@@ -37,9 +37,10 @@ export function Map({ trace }: { trace: Trace | undefined }) {
   const thread = pane?.thread.value;
   const own = state.traces.value.filter((each) => each.aggregate === thread?.id && each.version !== undefined);
   const written = Math.max(thread?.version ?? 0, ...own.map((each) => each.version ?? 0));
+  const records = state.samples.value.at(-1)?.records; // others write, too
   useEffect(() => {
     if (thread) void readJournal(thread.id);
-  }, [thread?.id, written]);
+  }, [thread?.id, written, records]);
   if (!pane || !thread) return null;
   const known = journal.value.thread === thread.id ? journal.value.events : [];
   const last = Math.max(written, known.at(-1)?.seqNr ?? 0);

@@ -58,9 +58,16 @@ async function send(person: string): Promise<void> {
     else if (outcome.ok) replace({ ...entry, state: 'written', version: outcome.answer.version, ...idOf(outcome.answer.message_id) });
     else if (entry.path === post) replace({ ...entry, state: 'refused', reason: inWords(outcome.problem) });
     else drop(entry);
-    tell?.(outcome);
+    if (tell) tell(outcome);
+    else if (!outcome.ok && entry.path !== post) report(entry, inWords(outcome.problem));
   }
   sending.delete(person);
+}
+
+/** Says in words that a command was refused that nobody waits for since the page was loaded again. */
+function report(entry: Entry, reason: string): void {
+  const name = entry.path.split('/')[2]?.replaceAll('_', ' ');
+  state.panes.peek().find((pane) => pane.id === entry.person)?.problem('draft', `Refused: ${name}: ${reason}`);
 }
 
 const first = (person: string): Entry | undefined => waiting.peek().get(person)?.[0];

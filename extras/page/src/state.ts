@@ -102,7 +102,8 @@ export class Pane {
 
   /** Says in words what is wrong with a field; '': nothing is. */
   problem(field: string, text: string): void {
-    this.problems.value = { ...this.problems.peek(), [field]: text };
+    const known = this.problems.peek();
+    if ((known[field] ?? '') !== text) this.problems.value = { ...known, [field]: text };
   }
 }
 

@@ -121,6 +121,28 @@ func TestARefusedMessageCanBeMended(t *testing.T) {
 	p.showsNot(ada, "Refused:")
 }
 
+// A refusal is told until the next try, also where the page was loaded again in the meantime.
+func TestARefusalIsTold(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	says(p, ada, "Ada", "Keep this")
+	p.shows(bob, "Keep this")
+	p.allow("Failed to load resource", "net::ERR")
+	p.block("/api/write/")
+	p.click(labelled(ada, `Edit "Keep this"`))
+	p.fill(labelled(ada, "New text"), "Keep this\r")
+	p.shows(ada, "edit sending")
+	p.run(reload)
+	p.shows(ada, "edit sending")
+	p.block()
+	p.shows(ada, "Refused: edit message: the message has this text already")
+	p.showsNot(ada, "sending")
+	// The list of threads is read once a second, which must not take the refusal away.
+	p.eventually("the list was read again", "performance.getEntriesByType('resource').filter((each) => each.name.endsWith('/status')).length > 4")
+	p.shows(ada, "Refused: edit message")
+}
+
 // scrolled moves a pane's messages as a wheel does, and waits until the page knows.
 func (p *tab) scrolled(pane string, top string) {
 	p.t.Helper()
