@@ -123,7 +123,7 @@ function Rows({ pane, thread, trace }: { pane: Pane; thread: ShownThread; trace:
           <More count={pane.members.length - shownRows} />
         </tbody>
       </table>
-      <table>
+      <table class="texts">
         <caption>messages</caption>
         <tbody>
           {thread.messages.edges.slice(-shownRows).map(({ node: message }) => {
