@@ -249,7 +249,11 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		said := map[string]any{"auth": l.access.Settings.Mode, "lab": lab}
 		if l.access.Settings.Mode == access.Dev {
-			said["users"] = devissuer.Users()
+			var users []map[string]string
+			for _, user := range devissuer.Users() {
+				users = append(users, map[string]string{"name": user, "account": devissuer.AccountOf(user)})
+			}
+			said["users"] = users
 		}
 		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {
 			said["account"], said["name"], said["csrf"] = found.account, found.name, found.csrf

@@ -97,6 +97,9 @@ var users = map[string]Grant{
 // Users returns the names of the predefined users.
 func Users() []string { return slices.Sorted(maps.Keys(users)) }
 
+// AccountOf returns the account of a predefined user.
+func AccountOf(user string) string { return users[user].Account }
+
 // Handler serves discovery, the keys, and tokens:
 //
 //	GET /tokens                 a line ada=TOKEN and a line bob=TOKEN, for a shell to evaluate

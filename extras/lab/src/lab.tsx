@@ -1,8 +1,7 @@
 // The failure lab: it breaks the running system, and compares what comes of it with what is promised. It is a script of
-// its own, in the one program that has a lab. View describes; page is what it may use of the rest.
+// its own, in the one program that has a lab. page is what it may use of the rest.
+import { signal } from '@preact/signals';
 import type { PageForLab } from '../../page/src/forlab.ts';
-import { h } from '../../page/src/view.ts';
-import type { Child } from '../../page/src/view.ts';
 
 interface Faults {
   paused: boolean;
@@ -23,9 +22,9 @@ interface Experiment {
   steps: Array<{ button: string; when?: (faults: Faults) => boolean; run: (page: PageForLab) => Promise<string> }>;
 }
 
-let faults: Faults | null = null;
-let busy = '';
-const results = new Map<string, string>();
+const faults = signal<Faults | null>(null);
+const busy = signal('');
+const results = signal<Record<string, string>>({});
 
 async function ask<T>(page: PageForLab, path: string, body?: unknown): Promise<T> {
   const init: RequestInit = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
@@ -36,8 +35,7 @@ async function ask<T>(page: PageForLab, path: string, body?: unknown): Promise<T
 }
 
 async function set(page: PageForLab, change: Partial<Faults>): Promise<void> {
-  faults = await ask<Faults>(page, '/lab/state', change);
-  page.changed();
+  faults.value = await ask<Faults>(page, '/lab/state', change);
 }
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -45,7 +43,7 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 /** Waits until the pane shows a version. */
 async function seen(page: PageForLab, version: number): Promise<boolean> {
   for (let tries = 0; tries < 300; tries++) {
-    if ((page.pane()?.thread?.version ?? 0) >= version) return true;
+    if ((page.pane()?.version ?? 0) >= version) return true;
     await pause(50);
   }
   return false;
@@ -212,7 +210,7 @@ const experiments: Experiment[] = [
     tests: 'TestCommandsForOneAggregateShareWrites',
     on: (f) => f.delay_ms > 0,
     steps: [
-      { button: 'Slow down', when: (f) => f.delay_ms === 0, run: async (page) => (await set(page, { delay_ms: 1500 }), 'Send a few messages at once.') },
+      { button: 'Slow down', when: (f) => f.delay_ms === 0, run: async (page) => (await set(page, { delay_ms: 1500 }), 'Send messages as both people at once.') },
       { button: 'Full speed', when: (f) => f.delay_ms > 0, run: async (page) => (await set(page, { delay_ms: 0 }), await compared(page)) },
     ],
   },
@@ -254,25 +252,26 @@ const experiments: Experiment[] = [
 ];
 
 async function run(page: PageForLab, name: string, step: Experiment['steps'][number]): Promise<void> {
-  busy = name;
-  results.delete(name);
-  page.changed();
+  const report = (text: string): void => {
+    results.value = { ...results.peek(), [name]: text };
+  };
+  busy.value = name;
+  report('');
   try {
-    results.set(name, await step.run(page));
+    report(await step.run(page));
   } catch (error) {
-    results.set(name, String(error instanceof Error ? error.message : error));
+    report(String(error instanceof Error ? error.message : error));
   }
-  busy = '';
-  page.changed();
+  busy.value = '';
 }
 
-export function View(page: PageForLab): Child {
-  if (!faults) {
+export function View({ page }: { page: PageForLab }) {
+  const now = faults.value;
+  if (!now) {
     void set(page, {});
     return <p class="card quiet">…</p>;
   }
-  const now = faults;
-  const ready = page.pane()?.thread !== undefined && page.pane()?.selected;
+  const ready = page.ready();
   return (
     <section class="card" aria-label="Failure lab">
       <h2>Break it, and see what holds</h2>
@@ -291,13 +290,13 @@ export function View(page: PageForLab): Child {
             <p>{each.about}</p>
             <div class="row">
               {each.steps.filter((step) => step.when?.(now) ?? true).map((step) => (
-                <button key={step.button} disabled={busy !== '' || !ready} onClick={() => void run(page, each.name, step)}>
+                <button key={step.button} disabled={busy.value !== '' || !ready} onClick={() => void run(page, each.name, step)}>
                   {step.button}
                 </button>
               ))}
             </div>
             <p role="status" class="held">
-              {busy === each.name ? 'Working …' : results.get(each.name)}
+              {busy.value === each.name ? 'Working …' : results.value[each.name]}
             </p>
             <p>
               {each.promise} <small>{each.tests}</small>
@@ -305,7 +304,6 @@ export function View(page: PageForLab): Child {
           </article>
         ))}
       </div>
-
     </section>
   );
 }

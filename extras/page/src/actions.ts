@@ -1,84 +1,126 @@
-// What people do in the chat: commands, and what is shown of them until the read model has them.
+// What people do in the chat, and what is read for them.
 import { command, inWords, query, QueryError, ulid } from './api.ts';
 import type { Outcome } from './api.ts';
 import { follow } from './live.ts';
-import { change, state } from './state.ts';
-import type { HistoryEvent, Pane, Pending, Person, ShownThread, Trace } from './state.ts';
-import { arrived, onSettled } from './traces.ts';
+import * as out from './outbox.ts';
+import { play } from './slow.ts';
+import { Pane, state, updateTrace } from './state.ts';
+import type { HistoryEvent, ListedThread, MessagePage, Person, ShownMessage, ShownThread, Trace } from './state.ts';
+import { arrived, left, onSettled } from './traces.ts';
+import { countUnread } from './unread.ts';
 
+const page = 50;
+const messageFields = '{ edges { node { id userAccountId text createdAt updatedAt sender { name } } } pageInfo { hasPreviousPage startCursor } }';
 const threadFields = `id name version
   members(first: 200) { edges { node { id userAccountId role account { name closed } } } }
-  messages(last: 50) { edges { node { id userAccountId text createdAt updatedAt sender { name } } } pageInfo { hasPreviousPage } }`;
+  messages(last: ${page}) ${messageFields}`;
 const threadChanged = `subscription($thread: ID!, $viewer: ID!) { threadChanged(threadId: $thread, userAccountId: $viewer) { ${threadFields} } }`;
-const threadList = `query($viewer: ID!) { threads(userAccountId: $viewer, first: 50) { edges { node { id name version } } } }`;
-
-export function newPane(viewer: Person): Pane {
-  return {
-    viewer, threads: [], selected: '', thread: null, gone: '', panel: 'messages', draft: '', editing: null, pending: [], problems: {},
-    unfollow: () => undefined,
-  };
-}
+const threadList = 'query($viewer: ID!) { threads(userAccountId: $viewer, first: 50) { edges { node { id name version updatedAt } } } }';
+const earlier = `query($thread: ID!, $viewer: ID!, $last: Int, $before: String) {
+  getThread(threadId: $thread, userAccountId: $viewer) { messages(last: $last, before: $before) ${messageFields} } }`;
 
 /** Loads the person's threads; the last changed is opened where none is. */
 export async function loadThreads(pane: Pane, token = ''): Promise<void> {
-  const viewer = pane.viewer.id;
   try {
-    const data = await query<{ threads: { edges: Array<{ node: Pane['threads'][number] }> } }>(threadList, { viewer }, token);
-    if (pane.viewer.id !== viewer) return;
-    change(() => (pane.threads = data.threads.edges.map((edge) => edge.node)));
-    const first = pane.threads[0];
-    if (!pane.selected && first) open(pane, first.id);
+    const data = await query<{ threads: { edges: Array<{ node: ListedThread }> } }>(threadList, { viewer: pane.id }, token);
+    const threads = data.threads.edges.map((edge) => edge.node);
+    const listed = threads.some((thread) => thread.id === pane.selected.peek());
+    if (JSON.stringify(threads) !== JSON.stringify(pane.threads.peek())) pane.threads.value = threads;
+    for (const { id, version } of threads) if (id !== pane.selected.peek()) arrived(id, version, { threads: [{ id, version }] });
+    const first = threads[0];
+    if (!pane.selected.peek() && first) open(pane, first.id);
+    // Who has left a thread, and is added again, is back.
+    else if (pane.gone.peek() && pane.absent && listed) open(pane, pane.selected.peek());
+    pane.absent = !listed;
+    pane.problem('threads', '');
+    void countUnread(pane, threads);
   } catch (error) {
-    if (error instanceof QueryError) change(() => (pane.problems.list = error.message));
+    if (error instanceof QueryError) pane.problem('threads', error.message);
   }
 }
 
 /** Opens a thread and follows it. */
 export function open(pane: Pane, thread: string): void {
   pane.unfollow();
-  change(() => Object.assign(pane, { selected: thread, thread: null, gone: '', pending: [], editing: null, problems: {} }));
+  pane.selected.value = thread;
+  pane.thread.value = null;
+  pane.older.value = [];
+  pane.more.value = null;
+  pane.gone.value = '';
+  pane.editing.value = null;
+  pane.problems.value = {};
   if (!thread) return;
   pane.unfollow = follow<{ threadChanged: ShownThread }>(
-    threadChanged, { thread, viewer: pane.viewer.id },
+    threadChanged, { thread, viewer: pane.id },
     (data) => refresh(pane, data.threadChanged),
     (code, message) => {
-      change(() => {
-        pane.gone = code === 'NOT_FOUND' ? `${pane.viewer.name} is not in this thread any more, or it has been deleted.` : message;
-        pane.thread = null;
-      });
+      if (code === 'NOT_FOUND') left(thread, pane.id);
+      pane.gone.value = code === 'NOT_FOUND' ? `${pane.viewer.name} is not in this thread any more, or it has been deleted.` : message;
+      pane.thread.value = null;
+      pane.absent = false;
       void loadThreads(pane);
     },
   );
 }
 
+const nodes = (messages: MessagePage): ShownMessage[] => messages.edges.map((edge) => edge.node);
+
 /** The read model has a version: what was pending up to it is there. */
 function refresh(pane: Pane, thread: ShownThread): void {
-  change(() => {
-    pane.thread = thread;
-    pane.pending = pane.pending.filter((each) => each.version === undefined || each.version > thread.version);
-    const listed = pane.threads.find((each) => each.id === thread.id);
-    if (listed) Object.assign(listed, { name: thread.name, version: thread.version });
-  });
+  const before = pane.thread.peek();
+  const known = [...pane.older.peek(), ...(before ? nodes(before.messages) : [])];
+  const latest = nodes(thread.messages);
+  const start = known.findIndex((message) => message.id === latest[0]?.id);
+  pane.older.value = known.slice(0, Math.max(0, start)); // after a gap, only the latest are known
+  if (pane.older.value.length === 0) pane.more.value = thread.messages.pageInfo.hasPreviousPage ? thread.messages.pageInfo.startCursor : null;
+  pane.thread.value = thread;
+  pane.threads.value = pane.threads.peek().map((each) => (each.id === thread.id ? { ...each, name: thread.name, version: thread.version } : each));
+  out.seen(pane.id, thread.id, thread.version);
   arrived(thread.id, thread.version, { threadChanged: brief(thread) });
+  // New messages explain the new version. If they don't, one of the older ones may have changed.
+  const posted = latest.filter((message) => !known.some((each) => each.id === message.id)).length;
+  if (before && pane.older.value.length > 0 && thread.version - before.version !== posted) void loadEarlier(pane, pane.older.value.length);
+}
+
+/** Loads messages that were posted before the latest ones; with a count, those that are there are read again. */
+export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
+  const thread = pane.thread.peek();
+  const before = again ? thread?.messages.pageInfo.startCursor : pane.more.peek();
+  if (!thread || !before || pane.loading) return;
+  pane.loading = true;
+  try {
+    const variables = { thread: thread.id, viewer: pane.id, last: Math.min(again || page, 500), before };
+    const { getThread } = await query<{ getThread: { messages: MessagePage } }>(earlier, variables);
+    if (pane.selected.peek() !== thread.id || (again && pane.thread.peek() !== thread)) return; // something newer is there
+    const { pageInfo } = getThread.messages;
+    const read = nodes(getThread.messages);
+    pane.older.value = again ? read : [...read, ...pane.older.peek()];
+    pane.more.value = pageInfo.hasPreviousPage ? pageInfo.startCursor : null;
+  } catch (error) {
+    pane.problem('draft', error instanceof Error ? error.message : String(error));
+  } finally {
+    pane.loading = false;
+  }
 }
 
 const brief = (thread: ShownThread): unknown => ({
   id: thread.id, name: thread.name, version: thread.version, messages: { edges: thread.messages.edges.slice(-1) },
 });
 
-onSettled((trace) => void readEvent(trace));
+onSettled((trace) => {
+  play(trace);
+  void readEvent(trace);
+});
 
 /** Reads the event of a command from the journal, where this server can be asked for history and an admin is here. */
 async function readEvent(trace: Trace): Promise<void> {
-  const admin = state.panes.find(({ thread, viewer }) =>
-    thread?.id === trace.aggregate && thread?.members.edges.some(({ node }) => node.userAccountId === viewer.id && node.role === 'ADMIN'),
-  );
+  const admin = state.panes.peek().find((pane) => pane.thread.peek()?.id === trace.aggregate && pane.admin);
   if (!admin) return;
   try {
-    const events = await history(trace.aggregate ?? '', admin.viewer.id, 5);
-    change(() => (trace.event = events.find((event) => event.seqNr === trace.version) ?? null));
+    const events = await history(trace.aggregate ?? '', admin.id, 5);
+    updateTrace(trace.key, { event: events.find((event) => event.seqNr === trace.version) ?? null });
   } catch {
-    change(() => (trace.event = null));
+    updateTrace(trace.key, { event: null });
   }
 }
 
@@ -96,61 +138,47 @@ export async function accountHistory(account: string, last: number): Promise<His
 }
 
 async function events(document: string, variables: Record<string, unknown>): Promise<HistoryEvent[]> {
-  const { page } = await query<{ page: { edges: Array<{ node: HistoryEvent }> } }>(document, variables);
-  return page.edges.map((edge) => edge.node);
+  const { page: found } = await query<{ page: { edges: Array<{ node: HistoryEvent }> } }>(document, variables);
+  return found.edges.map((edge) => edge.node);
 }
 
-/** Sends a command about the open thread. A refusal is told beside the field. */
+/** Orders a command about the open thread. A refusal is told beside the field. */
 async function send(pane: Pane, field: string, path: string, fields: Record<string, unknown>): Promise<Outcome> {
-  change(() => delete pane.problems[field]);
-  const outcome = await command(path, pane.viewer, fields);
-  if (!outcome.ok) change(() => (pane.problems[field] = inWords(outcome.problem)));
+  pane.problem(field, '');
+  const outcome = await out.order(pane.id, path, fields);
+  if (!outcome.ok) pane.problem(field, inWords(outcome.problem));
   return outcome;
 }
 
-/** Posts a text; it is shown once it is in the read model. */
-export const postText = (pane: Pane, text: string): Promise<Outcome> => send(pane, 'draft', '/threads/post_message', { ...onThread(pane), text });
+const onThread = (pane: Pane): Record<string, unknown> => ({ thread_id: pane.selected.peek() });
 
-const onThread = (pane: Pane): Record<string, unknown> => ({ thread_id: pane.selected });
+/** Posts a text past the outbox, at the same time as others; it is shown once it is in the read model. */
+export const postText = (pane: Pane, text: string): Promise<Outcome> => command(out.post, pane.viewer, { ...onThread(pane), text });
 
-/** Shows a change at once, grey until the read model has it. */
-async function sendPending(pane: Pane, field: string, path: string, fields: Record<string, unknown>, pending: Omit<Pending, 'key' | 'state'>): Promise<boolean> {
-  const shown: Pending = { ...pending, key: ulid(), state: 'sending' };
-  const thread = pane.selected;
-  change(() => pane.pending.push(shown));
-  const outcome = await send(pane, field, path, fields);
-  change(() => {
-    if (!outcome.ok) {
-      pane.pending = pane.pending.filter((each) => each !== shown);
-      return;
-    }
-    shown.state = 'written';
-    shown.version = outcome.answer.version;
-    if (typeof outcome.answer.message_id === 'string') shown.message = outcome.answer.message_id;
-    if (pane.selected === thread && (pane.thread?.version ?? 0) >= shown.version) pane.pending = pane.pending.filter((each) => each !== shown);
-  });
-  return outcome.ok;
+/** Posts what has been written. It is shown at once, and so is a refusal. */
+export function post(pane: Pane): void {
+  const text = pane.draft.peek();
+  if (!text.trim()) return;
+  pane.draft.value = '';
+  void out.order(pane.id, out.post, { ...onThread(pane), text });
 }
 
-export async function post(pane: Pane): Promise<void> {
-  const text = pane.draft;
-  if (!text.trim()) return;
-  change(() => (pane.draft = ''));
-  const done = await sendPending(pane, 'draft', '/threads/post_message', { ...onThread(pane), text }, { kind: 'post', text: text.trim() });
-  if (!done && !pane.draft) change(() => (pane.draft = text)); // to be mended
+/** Puts a refused text back into the field. */
+export function mend(pane: Pane, entry: out.Entry): void {
+  pane.draft.value = [entry.fields.text, pane.draft.peek()].filter(Boolean).join('\n');
+  out.drop(entry);
 }
 
 export async function saveEdit(pane: Pane): Promise<void> {
-  const editing = pane.editing;
+  const editing = pane.editing.peek();
   if (!editing) return;
-  const fields = { ...onThread(pane), message_id: editing.id, text: editing.text };
-  const done = await sendPending(pane, 'edit', '/threads/edit_message', fields, { kind: 'edit', text: editing.text.trim(), message: editing.id });
-  if (done && pane.editing === editing) change(() => (pane.editing = null));
+  pane.editing.value = null;
+  const outcome = await send(pane, 'edit', '/threads/edit_message', { ...onThread(pane), message_id: editing.id, text: editing.text });
+  if (!outcome.ok && !pane.editing.peek()) pane.editing.value = editing; // to be mended
 }
 
-export const deleteMessage = (pane: Pane, id: string): Promise<boolean> =>
-  sendPending(pane, 'draft', '/threads/delete_message', { ...onThread(pane), message_id: id }, { kind: 'delete', text: '', message: id });
-
+export const deleteMessage = (pane: Pane, id: string): Promise<Outcome> =>
+  send(pane, 'draft', '/threads/delete_message', { ...onThread(pane), message_id: id });
 export const rename = (pane: Pane, name: string): Promise<Outcome> => send(pane, 'name', '/threads/rename', { ...onThread(pane), name });
 export const deleteThread = (pane: Pane): Promise<Outcome> => send(pane, 'name', '/threads/delete', onThread(pane));
 export const removeMember = (pane: Pane, user: string): Promise<Outcome> =>
@@ -160,7 +188,7 @@ export const changeRole = (pane: Pane, user: string, role: string): Promise<Outc
 
 export async function addMember(pane: Pane, user: string, role: string): Promise<boolean> {
   const outcome = await send(pane, 'add', '/threads/add_member', { ...onThread(pane), user_account_id: user, role });
-  if (outcome.ok) for (const other of state.panes) if (other.viewer.id === user) void loadThreads(other, outcome.token);
+  if (outcome.ok) for (const other of state.panes.peek()) if (other.id === user) void loadThreads(other, outcome.token);
   return outcome.ok;
 }
 
@@ -175,64 +203,111 @@ export async function createThread(pane: Pane, name: string): Promise<boolean> {
 /** Gives a person a name that others see. */
 export async function register(person: Person): Promise<Outcome> {
   const outcome = await command('/accounts/register', person, { name: person.name });
-  if (outcome.ok || outcome.problem.code === 'account_exists') remember(person);
   if (outcome.ok) void readAccount(person.id, outcome.token);
   return outcome;
 }
 
-/** Learns by which name others know who has logged in. */
-export async function readName(person: Person): Promise<void> {
+/** Learns by which name others know who has logged in. A user of the issuer for development is registered. */
+export async function readName(pane: Pane): Promise<void> {
   try {
-    const data = await query<{ getAccount: { name: string } }>('query($id: ID!) { getAccount(accountId: $id) { name } }', { id: person.id });
-    change(() => (person.name = data.getAccount.name));
+    const data = await query<{ getAccount: { name: string } }>('query($id: ID!) { getAccount(accountId: $id) { name } }', { id: pane.id });
+    know({ id: pane.id, name: data.getAccount.name });
   } catch (error) {
-    if (error instanceof QueryError && error.code === 'NOT_FOUND') change(() => (state.session.unnamed = true));
+    if (!(error instanceof QueryError && error.code === 'NOT_FOUND')) return;
+    state.unnamed.value = true;
+    if (state.session.peek().auth === 'dev') await registerName(pane);
   }
 }
 
 /** Registers the name of who has logged in. */
 export async function registerName(pane: Pane): Promise<void> {
   const outcome = await send(pane, 'account', '/accounts/register', { name: pane.viewer.name });
-  if (outcome.ok) change(() => (state.session.unnamed = false));
+  if (!outcome.ok) return;
+  state.unnamed.value = false;
+  void readAccount(pane.id, outcome.token);
 }
 
 export async function closeAccount(pane: Pane): Promise<void> {
   const outcome = await send(pane, 'account', '/accounts/close', {});
-  if (outcome.ok) void readAccount(pane.viewer.id, outcome.token);
+  if (outcome.ok) void readAccount(pane.id, outcome.token);
 }
 
-/** Asks for an account, which waits for the version that the token names. */
+/** Asks for an account until the read model has the version that the token names. */
 async function readAccount(id: string, token: string): Promise<void> {
-  try {
-    const data = await query<{ getAccount: { version: number } }>(
-      'query($id: ID!) { getAccount(accountId: $id) { id name closed version } }', { id }, token,
-    );
-    arrived(token.split(':')[0] ?? '', data.getAccount.version, data);
-  } catch {
-    // The read model is behind, or nobody answers: it has not been seen.
+  for (;;) {
+    try {
+      const data = await query<{ getAccount: { version: number } }>(
+        'query($id: ID!) { getAccount(accountId: $id) { id name closed version } }', { id }, token,
+      );
+      return arrived(token.split(':')[0] ?? '', data.getAccount.version, data);
+    } catch (error) {
+      if (error instanceof QueryError && error.code !== 'READ_MODEL_BEHIND' && error.code !== 'UNAVAILABLE') return;
+      await new Promise((again) => setTimeout(again, 1000));
+    }
   }
 }
 
-const kept = 'threads.people';
-
-export function remember(person: Person): void {
-  change(() => (state.people = [...state.people.filter((each) => each.id !== person.id), person]));
-  localStorage.setItem(kept, JSON.stringify(state.people));
+/** Knows a person by name. */
+export function know(person: Person): void {
+  const known = state.people.peek();
+  state.people.value = known.some((each) => each.id === person.id) ? known.map((each) => (each.id === person.id ? person : each)) : [...known, person];
 }
 
-export function recall(): Person[] {
+/** Who is in which pane, where nobody is asked who they are. */
+export function remember(): void {
+  if (state.session.peek().account) return;
+  localStorage.setItem('threads.people', JSON.stringify(state.people.peek()));
+  localStorage.setItem('threads.panes', JSON.stringify(state.panes.peek().map((pane) => pane.id)));
+}
+
+export function recall(): void {
+  const people = stored<Person>('threads.people');
+  state.people.value = people;
+  const ids = stored<string>('threads.panes').filter((id) => people.some((person) => person.id === id));
+  state.panes.value = (ids.length > 0 ? ids : people.slice(0, 2).map((person) => person.id)).map((id) => new Pane(id));
+}
+
+function stored<T>(key: string): T[] {
   try {
-    return JSON.parse(localStorage.getItem(kept) ?? '[]') as Person[];
+    return JSON.parse(localStorage.getItem(key) ?? '[]') as T[];
   } catch {
     return [];
   }
+}
+
+/** Shows what another person sees. */
+export function replacePane(at: number, id: string): void {
+  state.panes.peek()[at]?.unfollow();
+  const pane = new Pane(id);
+  state.panes.value = state.panes.peek().map((each, i) => (i === at ? pane : each));
+  remember();
+  void loadThreads(pane);
+}
+
+/** Registers a new person, and shows what they see. */
+export async function newPerson(at: number, name: string): Promise<Outcome> {
+  const person = { id: ulid(), name: name.trim() };
+  const outcome = await register(person);
+  if (outcome.ok) {
+    know(person);
+    replacePane(at, person.id);
+  }
+  return outcome;
 }
 
 /** Ada and Bob, each in a pane, in a thread of theirs: the shortest way to see something. */
 export async function begin(): Promise<void> {
   const [ada, bob] = [{ id: ulid(), name: 'Ada' }, { id: ulid(), name: 'Bob' }];
   await Promise.all([register(ada), register(bob)]);
-  const [first, second] = [newPane(ada), newPane(bob)];
-  change(() => (state.panes = [first, second]));
+  know(ada);
+  know(bob);
+  const first = new Pane(ada.id);
+  state.panes.value = [first, new Pane(bob.id)];
+  remember();
   if (await createThread(first, 'Tea at four')) await addMember(first, bob.id, 'Member');
 }
+
+/** Who has an id or a name among the people that this page knows; else what was typed, which may be an id. */
+export const idOf = (typed: string): string =>
+  state.people.peek().find((person) => person.name.toLowerCase() === typed.trim().toLowerCase())?.id ?? typed.trim();
+

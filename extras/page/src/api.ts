@@ -1,6 +1,6 @@
 // Commands by REST and queries by GraphQL, both on this page's origin. What is seen of each command on its way is kept
 // in its trace.
-import { change, state } from './state.ts';
+import { state, updateTrace } from './state.ts';
 import type { Person, Trace } from './state.ts';
 import { settle } from './traces.ts';
 
@@ -17,59 +17,75 @@ export type Answer = { version: number; [name: string]: unknown };
 export type Outcome = { ok: true; answer: Answer; token: string } | { ok: false; problem: Problem };
 
 /** Sends a command, and again until its outcome is known: with the same key it is applied once. A file is sent as it is. */
-export async function command(path: string, executor: Person, fields: Record<string, unknown> | File): Promise<Outcome> {
+export async function command(path: string, executor: Person, fields: Record<string, unknown> | File, key = ulid()): Promise<Outcome> {
   const file = fields instanceof File ? fields : null;
-  const shown: Record<string, unknown> = file ? { file: file.name, bytes: file.size } : state.session.account ? { ...fields } : { executor_id: executor.id, ...fields };
-  const body = file ?? JSON.stringify(shown);
-  const headers = file ? asker(executor) : csrf();
-  const trace: Trace = { key: newKey(), path, executor: executor.name, body: shown, sentAt: performance.now(), attempts: 0, stage: 'sent' };
-  change(() => {
-    state.traces = [trace, ...state.traces].slice(0, 30);
-    if (state.following) state.trace = trace.key;
-  });
-  for (let wait = 500; ; wait = Math.min(wait * 2, 5000)) {
-    trace.attempts++;
-    const outcome = await attempt(trace, { body, headers: { 'Content-Type': file?.type ?? 'application/json', ...headers } });
-    if (outcome) return outcome;
-    change(() => (trace.stage = 'unknown'));
-    await new Promise((again) => setTimeout(again, wait));
+  const shown: Record<string, unknown> = file
+    ? { file: file.name, bytes: file.size }
+    : state.session.peek().account ? { ...fields } : { executor_id: executor.id, ...fields };
+  const init: RequestInit = {
+    method: 'POST',
+    headers: { 'Content-Type': file?.type ?? 'application/json', ...(file ? asker(executor) : csrf()), 'Idempotency-Key': key },
+    body: file ?? JSON.stringify(shown),
+  };
+  const trace: Trace = {
+    key, path, executor: executor.name, executorId: executor.id, body: shown, sentAt: performance.now(), attempts: 0, stage: 'sent',
+  };
+  state.traces.value = [trace, ...state.traces.peek()].slice(0, 30);
+  for (let wait = 500, attempts = 1; ; wait = Math.min(wait * 2, 5000), attempts++) {
+    updateTrace(key, { attempts });
+    const outcome = await attempt(trace, init);
+    if (outcome && 'problem' in outcome && outcome.problem.status === 429) wait = 5000; // it has not been looked at
+    else if (outcome) return outcome;
+    updateTrace(key, { stage: 'unknown' });
+    await Promise.race([new Promise((again) => setTimeout(again, wait)), nextConnection()]);
   }
 }
 
-async function attempt(trace: Trace, { body, headers }: { body: string | File; headers: Record<string, string> }): Promise<Outcome | null> {
+let connection = Promise.withResolvers<void>();
+
+const nextConnection = (): Promise<void> => connection.promise;
+
+/** Sends again at once what got no answer: the connection is there. */
+export function retry(): void {
+  connection.resolve();
+  connection = Promise.withResolvers();
+}
+
+async function attempt(trace: Trace, init: RequestInit): Promise<Outcome | null> {
   let response: Response;
   try {
-    response = await fetch(`/api/write${trace.path}`, { method: 'POST', headers: { ...headers, 'Idempotency-Key': trace.key }, body });
+    response = await fetch(`/api/write${trace.path}`, init);
   } catch {
     return null; // nobody answered
   }
   const answer = (await response.json().catch(() => null)) as Record<string, unknown> | null;
   if (response.status === 503 || response.status === 502 || answer === null) return null;
-  const answeredAt = performance.now();
   const token = response.headers.get('Consistency-Token') ?? '';
-  change(() => {
-    trace.answeredAt = answeredAt;
-    trace.status = response.status;
-    trace.answer = answer;
-    trace.token = token;
-    trace.requestId = response.headers.get('X-Request-Id') ?? '';
-    trace.replayed = response.headers.get('Idempotent-Replayed') === 'true';
-    trace.stage = response.ok ? 'written' : 'refused';
-    const [aggregate, version] = token.split(':');
-    if (response.ok) {
-      trace.aggregate = aggregate;
-      trace.version = Number(version);
-    }
-  });
-  settle(trace);
-  if (response.status === 401) change(() => (state.session.expired = true));
+  const [aggregate, version] = token.split(':');
+  const answered: Partial<Trace> = {
+    answeredAt: performance.now(), status: response.status, answer, token,
+    requestId: response.headers.get('X-Request-Id') ?? '',
+    replayed: response.headers.get('Idempotent-Replayed') === 'true',
+    ...(response.ok ? { stage: 'written', aggregate, version: Number(version) } : { stage: byTheAggregate(response.status, answer.code) ? 'refused' : 'invalid' }),
+  };
+  updateTrace(trace.key, answered);
+  settle({ ...trace, ...answered });
+  if (response.status === 401) expired();
   return response.ok ? { ok: true, answer: answer as Answer, token } : { ok: false, problem: answer as unknown as Problem };
 }
 
-export const csrf = (): Record<string, string> => (state.session.csrf ? { 'X-CSRF-Token': state.session.csrf } : {});
+/** The aggregate says what breaks a rule. What is no command, or may not be asked, does not reach it. */
+const byTheAggregate = (status: number, code: unknown): boolean =>
+  [403, 404, 409, 412].includes(status) && code !== 'forbidden' && code !== 'path_not_found';
+
+export const csrf = (): Record<string, string> => (state.session.peek().csrf ? { 'X-CSRF-Token': state.session.peek().csrf ?? '' } : {});
+
+function expired(): void {
+  state.session.value = { ...state.session.peek(), expired: true };
+}
 
 /** Headers that say who asks where no body does; with a session, the session says it. */
-export const asker = (person: Person): Record<string, string> => (state.session.account ? csrf() : { 'X-Executor-Id': person.id });
+export const asker = (person: Person): Record<string, string> => (state.session.peek().account ? csrf() : { 'X-Executor-Id': person.id });
 
 export class QueryError extends Error {
   constructor(
@@ -85,7 +101,7 @@ export async function query<T>(document: string, variables: Record<string, unkno
   const headers: Record<string, string> = { 'Content-Type': 'application/json', Accept: 'application/json', ...csrf() };
   if (token) headers['Consistency-Token'] = token;
   const response = await fetch('/api/read/graphql', { method: 'POST', headers, body: JSON.stringify({ query: document, variables }) });
-  if (response.status === 401) change(() => (state.session.expired = true));
+  if (response.status === 401) expired();
   const answer = (await response.json()) as { data?: T; errors?: Array<{ message: string; extensions?: { code?: string } }> };
   const failure = answer.errors?.[0];
   if (failure) throw new QueryError(failure.extensions?.code ?? '', failure.message);
@@ -99,7 +115,7 @@ export function inWords(problem: Problem): string {
   return fields || problem.detail || `the server answers ${problem.status}`;
 }
 
-const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+export const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** A new ULID: ten characters of time and sixteen of chance. */
 export function ulid(): string {
@@ -109,5 +125,3 @@ export function ulid(): string {
   for (const byte of crypto.getRandomValues(new Uint8Array(16))) text += alphabet[byte % 32];
   return text;
 }
-
-const newKey = ulid;

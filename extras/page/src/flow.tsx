@@ -1,8 +1,9 @@
 // The way of each command through the system, as this page sees it: times are measured here, JSON is what came over the
 // wire, figures are those of the programs' metrics.
-import { h } from './view.ts';
-import type { Child } from './view.ts';
-import { change, state } from './state.ts';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Map } from './map.tsx';
+import { drawnStage, replay, slowness, speeds } from './slow.ts';
+import { state } from './state.ts';
 import type { Sample, Trace } from './state.ts';
 
 interface Station {
@@ -18,17 +19,22 @@ const stations: Station[] = [
   {
     name: 'Command',
     about: 'What somebody wants, sent to the write-api by REST.',
-    at: (trace) => (trace.attempts > 1 ? `sent ${trace.attempts} times, with one key` : 'sent at 0 ms'),
-    json: (trace) => ({ POST: trace.path, 'Idempotency-Key': trace.key, body: trace.body }),
+    at: (trace) =>
+      trace.stage === 'invalid' ? 'refused by the write-api, before any aggregate' : trace.attempts > 1 ? `sent ${trace.attempts} times, with one key` : 'sent at 0 ms',
+    json: (trace) => ({
+      POST: trace.path, 'Idempotency-Key': trace.key, body: trace.body, ...(trace.stage === 'invalid' ? { answer: trace.answer } : {}),
+    }),
   },
   {
     name: 'Aggregate',
     about: 'Decides on the latest state: an event, or a refusal.',
     at: (trace) =>
-      trace.answeredAt === undefined
-        ? trace.stage === 'unknown' ? 'no answer yet' : '…'
-        : `${trace.stage === 'refused' ? 'refused' : 'decided'}, answer after ${ms(trace.sentAt, trace.answeredAt)}`,
-    json: (trace) => trace.answer,
+      trace.stage === 'invalid'
+        ? ''
+        : trace.answeredAt === undefined
+          ? trace.stage === 'unknown' ? 'no answer yet' : '…'
+          : `${trace.stage === 'refused' ? 'refused' : 'decided'}, answer after ${ms(trace.sentAt, trace.answeredAt)}`,
+    json: (trace) => (trace.stage === 'invalid' ? undefined : trace.answer),
   },
   {
     name: 'Journal',
@@ -69,19 +75,22 @@ function seenAfter(trace: Trace): string {
 }
 
 function figuresOf(program: string, names: RegExp): unknown {
-  const figures = state.status.find((each) => each.name === program)?.figures ?? {};
+  const figures = state.status.value.find((each) => each.name === program)?.figures ?? {};
   return Object.fromEntries(Object.entries(figures).filter(([name]) => names.test(name)));
 }
 
 /** How far a command has got, as the number of a station. */
-const progress: Record<Trace['stage'], number> = { sent: 0.5, unknown: 0.5, refused: 1, written: 3, visible: 5 };
+const progress: Record<Trace['stage'], number> = { sent: 0.5, unknown: 0.5, invalid: 0.5, refused: 1, written: 3, visible: 5 };
 
-export function Flow(): Child {
-  const trace = state.traces.find((each) => each.key === state.trace) ?? state.traces[0];
+export function Flow() {
+  const traces = state.traces.value;
+  const trace = traces.find((each) => each.key === state.trace.value) ?? traces[0];
   return (
     <section class="card flow" aria-label="Live flow">
       <h2>The way of a command</h2>
       <Picture trace={trace} />
+      <Speed trace={trace} />
+      <Map trace={trace} />
       <Traces chosen={trace} />
       {trace ? <Stations trace={trace} /> : <p class="quiet">Send a message: it appears here and moves from left to right.</p>}
       <Lag />
@@ -89,29 +98,25 @@ export function Flow(): Child {
   );
 }
 
-function Picture({ trace }: { trace: Trace | undefined }): Child {
+function Picture({ trace }: { trace: Trace | undefined }) {
   const now = performance.now();
-  const moving = state.traces.filter((each) => each === trace || now - (each.visibleAt ?? each.answeredAt ?? now) < 4000);
+  const reached = trace ? progress[drawnStage(trace)] : -1;
+  const moving = state.traces.value.filter((each) => each === trace || now - (each.visibleAt ?? each.answeredAt ?? now) < 4000);
   return (
     <div class="picture">
       <div class="rail" aria-hidden="true">
         {moving.map((each) => (
-          <span
-            key={each.key}
-            class={`dot ${each.stage} ${each === trace ? 'chosen' : ''}`}
-            style={{ left: `${(progress[each.stage] / (stations.length - 1)) * 100}%` }}
-            created={(dot: Element) => startAtTheLeft(dot as HTMLElement)}
-          />
+          <Dot key={each.key} trace={each} chosen={each === trace} />
         ))}
       </div>
       <ol>
         {stations.map((station, at) => (
-          <li>
+          <li key={station.name}>
             <button
-              class={`station ${trace && progress[trace.stage] >= at ? 'reached' : ''}`}
-              aria-pressed={String(state.station === station.name)}
+              class={`station ${reached >= at ? 'reached' : ''}`}
+              aria-pressed={state.station.value === station.name}
               title={station.about}
-              onClick={() => change(() => (state.station = state.station === station.name ? '' : station.name))}
+              onClick={() => (state.station.value = state.station.value === station.name ? '' : station.name)}
             >
               {station.name}
             </button>
@@ -122,20 +127,54 @@ function Picture({ trace }: { trace: Trace | undefined }): Child {
   );
 }
 
-/** A dot moves, more slowly than what it stands for, from the first station to where its command is. */
-function startAtTheLeft(dot: HTMLElement): void {
-  dot.animate([{ left: '0%' }, {}], { duration: 700, easing: 'ease-in-out' });
+const place = (stage: Trace['stage']): string => `${(progress[stage] / (stations.length - 1)) * 100}%`;
+
+/** A dot moves, more slowly than what it stands for, to where its command is; in slow motion, in its command's time. */
+function Dot({ trace, chosen }: { trace: Trace; chosen: boolean }) {
+  const dot = useRef<HTMLSpanElement>(null);
+  const replayed = replay.value?.key === trace.key ? replay.value : null;
+  const replaying = replayed !== null;
+  useLayoutEffect(() => {
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    if (replayed) {
+      const { written, whole } = replayed;
+      dot.current?.animate([{ left: '0%' }, { left: place('written'), offset: whole > 0 ? written / whole : 0 }, { left: place('visible') }], { duration: whole });
+    } else if (slowness.peek() === 1) {
+      dot.current?.animate([{ left: '0%' }, {}], { duration: 700, easing: 'ease-in-out' });
+    }
+  }, [replaying]);
+  const stage = drawnStage(trace);
+  return <span ref={dot} class={`dot ${stage} ${chosen ? 'chosen' : ''}`} style={{ left: place(stage) }} />;
 }
 
-function Traces({ chosen }: { chosen: Trace | undefined }): Child {
+function Speed({ trace }: { trace: Trace | undefined }) {
+  const slow = slowness.value;
+  const took = trace?.visibleAt === undefined ? undefined : trace.visibleAt - trace.sentAt;
+  return (
+    <div class="row speed" role="group" aria-label="Slow motion">
+      {speeds.map((each) => (
+        <button key={each} aria-pressed={slow === each} onClick={() => (slowness.value = each)}>
+          {each}×
+        </button>
+      ))}
+      <small>
+        {slow === 1
+          ? 'Dots move more slowly than commands.'
+          : `The next command is drawn ${slow} times slower than it was${took === undefined ? '' : `: ${took.toFixed(0)} ms would take ${((took * slow) / 1000).toFixed(1)} s`}. Numbers are the real ones.`}
+      </small>
+    </div>
+  );
+}
+
+function Traces({ chosen }: { chosen: Trace | undefined }) {
   return (
     <ol class="traces" aria-label="The last commands">
-      {state.traces.slice(0, 6).map((trace) => (
+      {state.traces.value.slice(0, 4).map((trace) => (
         <li key={trace.key}>
           <button
             class={`trace ${trace.stage}`}
-            aria-pressed={String(trace === chosen)}
-            onClick={() => change(() => ((state.trace = trace.key), (state.following = trace === state.traces[0])))}
+            aria-pressed={trace === chosen}
+            onClick={() => (state.trace.value = trace === state.traces.value[0] ? '' : trace.key)}
           >
             <b>{trace.executor}</b> {trace.path.split('/')[2]?.replaceAll('_', ' ')} <small>{told(trace)}</small>
           </button>
@@ -150,7 +189,9 @@ function told(trace: Trace): string {
     case 'sent':
       return 'sent';
     case 'unknown':
-      return 'no answer, sent again';
+      return 'no answer yet, sent again';
+    case 'invalid':
+      return `not a command: ${(trace.answer as { code?: string } | undefined)?.code ?? 'refused'}`;
     case 'refused':
       return (trace.answer as { code?: string } | undefined)?.code ?? 'refused';
     case 'written':
@@ -160,20 +201,20 @@ function told(trace: Trace): string {
   }
 }
 
-function Stations({ trace }: { trace: Trace }): Child {
+function Stations({ trace }: { trace: Trace }) {
   return (
     <ol class="stations">
       {stations.map((station) => {
         const at = station.at(trace);
         const json = station.json(trace);
-        const open = state.station === station.name;
+        const open = state.station.value === station.name;
         return (
           <li key={station.name} class={at ? 'reached' : ''}>
             <div>
               <b>{station.name}</b> <small>{at || '—'}</small>
             </div>
             {open && <p class="quiet">{station.about}</p>}
-            {open && json !== undefined && <pre tabindex="0">{JSON.stringify(json, null, 2)}</pre>}
+            {open && json !== undefined && <pre tabIndex={0}>{JSON.stringify(json, null, 2)}</pre>}
           </li>
         );
       })}
@@ -185,10 +226,10 @@ const width = 480;
 const height = 84;
 
 /** The lag of the last minute, and what the programs count. */
-function Lag(): Child {
-  const samples = state.samples;
+function Lag() {
+  const samples = state.samples.value;
   const now = samples.at(-1)?.at ?? performance.now();
-  const seen = state.traces.filter((trace) => trace.visibleAt !== undefined && now - trace.visibleAt < 60_000);
+  const seen = state.traces.value.filter((trace) => trace.visibleAt !== undefined && now - trace.visibleAt < 60_000);
   const latency = (trace: Trace): number => Math.max(0, (trace.visibleAt ?? 0) - (trace.answeredAt ?? 0));
   const top = Math.max(20, ...samples.map((sample) => sample.lag), ...seen.map(latency));
   const x = (at: number): number => width - ((now - at) / 60_000) * width;
@@ -206,7 +247,7 @@ function Lag(): Child {
         <text x="2" y={y(top) + 10}>{top < 1000 ? `${top.toFixed(0)} ms` : `${(top / 1000).toFixed(1)} s`}</text>
         <polyline points={line(samples)} class="line" />
         {seen.map((trace) => (
-          <circle cx={x(trace.visibleAt ?? 0)} cy={y(latency(trace))} r="3">
+          <circle key={trace.key} cx={x(trace.visibleAt ?? 0)} cy={y(latency(trace))} r="3">
             <title>{`event ${trace.version}: seen ${latency(trace).toFixed(1)} ms after the answer`}</title>
           </circle>
         ))}
@@ -216,9 +257,9 @@ function Lag(): Child {
   );
 }
 
-function Counts(): Child {
-  const updater = state.status.find((each) => each.name === 'read-model-updater')?.figures ?? {};
-  const writer = state.status.find((each) => each.name === 'write-api')?.figures ?? {};
+function Counts() {
+  const updater = state.status.value.find((each) => each.name === 'read-model-updater')?.figures ?? {};
+  const writer = state.status.value.find((each) => each.name === 'write-api')?.figures ?? {};
   const events = (updater.projection_events_applied_total ?? 0) + (updater.projection_events_filled_total ?? 0);
   const batches = updater.projection_batch_duration_seconds_count ?? 0;
   const shown: Array<[string, number | string]> = [
@@ -231,7 +272,7 @@ function Counts(): Child {
   return (
     <dl class="counts">
       {shown.map(([name, value]) => (
-        <div>
+        <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

@@ -1,11 +1,10 @@
 // Time travel: the events of a thread, and the thread as it was after any of them.
+import { signal } from '@preact/signals';
 import { history } from './actions.ts';
 import { query } from './api.ts';
-import { nameOf, time } from './chat.tsx';
+import { time } from './common.tsx';
 import { Causes, loadCauses, words } from './causes.tsx';
-import { Fragment, h } from './view.ts';
-import type { Child } from './view.ts';
-import { change, state } from './state.ts';
+import { frontPane, nameOf } from './state.ts';
 import type { HistoryEvent, Pane } from './state.ts';
 
 interface Past {
@@ -16,26 +15,33 @@ interface Past {
   messages: Array<{ id: string; userAccountId: string; text: string }>;
 }
 
-const seen = {
-  thread: '',
-  events: [] as HistoryEvent[],
-  version: 0,
-  now: null as Past | null,
-  before: null as Past | null,
-  problem: '',
-};
+interface Seen {
+  thread: string;
+  events: HistoryEvent[];
+  version: number;
+  now: Past | null;
+  before: Past | null;
+  problem: string;
+}
+
+const seen = signal<Seen>({ thread: '', events: [], version: 0, now: null, before: null, problem: '' });
+
+function see(changed: Partial<Seen>): void {
+  seen.value = { ...seen.peek(), ...changed };
+}
 
 /** Loads the past of the thread that is open in the pane; also when it has got new events. */
 export async function load(pane: Pane): Promise<void> {
-  const thread = pane.selected;
+  const thread = pane.selected.peek();
   try {
-    const events = await history(thread, pane.viewer.id, 200);
+    const events = await history(thread, pane.id, 200);
     const latest = events.at(-1)?.seqNr ?? 0;
-    const atEnd = seen.thread !== thread || seen.version === (seen.events.at(-1)?.seqNr ?? 0);
-    change(() => Object.assign(seen, { thread, events, problem: '' }));
+    const known = seen.peek();
+    const atEnd = known.thread !== thread || known.version === (known.events.at(-1)?.seqNr ?? 0);
+    see({ thread, events, problem: '' });
     await Promise.all([loadCauses(pane, events), atEnd && goTo(pane, latest)]);
   } catch (error) {
-    change(() => Object.assign(seen, { thread, events: [], now: null, problem: String(error instanceof Error ? error.message : error) }));
+    see({ thread, events: [], now: null, problem: String(error instanceof Error ? error.message : error) });
   }
 }
 
@@ -43,39 +49,42 @@ let asked = 0;
 
 async function goTo(pane: Pane, version: number): Promise<void> {
   const asking = ++asked;
-  change(() => (seen.version = version));
+  see({ version });
   const [now, before] = await Promise.all([threadAt(pane, version), version > 1 ? threadAt(pane, version - 1) : null]);
-  if (asking === asked) change(() => Object.assign(seen, { now, before }));
+  if (asking === asked) see({ now, before });
 }
 
 async function threadAt(pane: Pane, version: number): Promise<Past> {
   const data = await query<{ threadAt: Past }>(
     `query($thread: ID!, $viewer: ID!, $version: Int!) { threadAt(threadId: $thread, userAccountId: $viewer, version: $version) {
       version name deleted members { userAccountId role } messages(first: 100) { id userAccountId text } } }`,
-    { thread: pane.selected, viewer: pane.viewer.id, version },
+    { thread: pane.selected.peek(), viewer: pane.id, version },
   );
   return data.threadAt;
 }
 
-export function History(): Child {
-  const pane = state.panes[state.front];
-  if (!pane?.selected) return <p class="card quiet">Open a thread in the chat first: its past is shown here.</p>;
-  const last = seen.events.at(-1)?.seqNr ?? 1;
+export function History() {
+  const pane = frontPane();
+  const { thread, events, version, problem } = seen.value;
+  if (!pane?.selected.value) return <p class="card quiet">Open a thread in the chat first: its past is shown here.</p>;
+  const last = events.at(-1)?.seqNr ?? 1;
   return (
     <div class="past">
       <section class="card" aria-label="Events">
-        <h2>{pane.thread?.name ?? 'The thread'}, event by event</h2>
-        {seen.problem && <p class="problem" role="alert">{seen.problem}</p>}
+        <h2>
+          <bdi>{pane.thread.value?.name ?? 'The thread'}</bdi>, event by event
+        </h2>
+        {problem && <p class="problem" role="alert">{problem}</p>}
         <label class="slider">
           <span>
-            As it was after event <b>{seen.version}</b> of {last}
+            As it was after event <b>{version}</b> of {last}
           </span>
           <input
             type="range"
-            min={seen.events[0]?.seqNr ?? 1}
+            min={events[0]?.seqNr ?? 1}
             max={last}
-            value={String(seen.version)}
-            onInput={(event: Event) => void goTo(pane, Number((event.target as HTMLInputElement).value))}
+            value={version}
+            onInput={(event) => void goTo(pane, Number(event.currentTarget.value))}
           />
         </label>
         <Timeline pane={pane} />
@@ -85,29 +94,30 @@ export function History(): Child {
       </section>
       <section class="card wide" aria-label="Causes">
         <h2>What led to what</h2>
-        <Causes thread={seen.thread} name={pane.thread?.name ?? ''} events={seen.events} />
+        <Causes thread={thread} name={pane.thread.value?.name ?? ''} events={events} />
       </section>
     </div>
   );
 }
 
-function Timeline({ pane }: { pane: Pane }): Child {
+function Timeline({ pane }: { pane: Pane }) {
+  const { events, version } = seen.value;
   return (
     <ol class="timeline">
-      {seen.events.map((event) => (
-        <li key={event.eventId} class={event.seqNr === seen.version ? 'now' : event.seqNr > seen.version ? 'later' : ''}>
-          <button aria-current={event.seqNr === seen.version ? 'step' : undefined} onClick={() => void goTo(pane, event.seqNr)}>
+      {events.map((event) => (
+        <li key={event.eventId} class={event.seqNr === version ? 'now' : event.seqNr > version ? 'later' : ''}>
+          <button aria-current={event.seqNr === version ? 'step' : undefined} onClick={() => void goTo(pane, event.seqNr)}>
             <b>{event.seqNr}</b> {words(event.type)} <small>{nameOf(undefined, event.executorId)}, {time(event.occurredAt)}</small>
           </button>
-          {event.seqNr === seen.version && <pre tabindex="0">{JSON.stringify(event.data, null, 2)}</pre>}
+          {event.seqNr === version && <pre tabIndex={0}>{JSON.stringify(event.data, null, 2)}</pre>}
         </li>
       ))}
     </ol>
   );
 }
 
-function Then(): Child {
-  const { now, before } = seen;
+function Then() {
+  const { now, before } = seen.value;
   if (!now) return <p class="quiet">…</p>;
   const old = new Map(before?.messages.map((message) => [message.id, message.text]) ?? []);
   const gone = before?.messages.filter((message) => !now.messages.some((each) => each.id === message.id)) ?? [];
@@ -116,7 +126,7 @@ function Then(): Child {
   const mark = (was: string | undefined, is: string): string => (was === undefined ? 'added' : was !== is ? 'changed' : '');
   return (
     <>
-      <h2 class={before && before.name !== now.name ? 'changed' : ''}>
+      <h2 dir="auto" class={before && before.name !== now.name ? 'changed' : ''}>
         {now.name}
         {now.deleted && ' (deleted)'}
       </h2>
@@ -136,12 +146,12 @@ function Then(): Child {
         {now.messages.map((message) => (
           <li key={message.id} class={`message ${mark(old.get(message.id), message.text)}`}>
             <strong class="sender">{nameOf(undefined, message.userAccountId)}</strong>
-            <p>{message.text}</p>
+            <p dir="auto">{message.text}</p>
           </li>
         ))}
         {gone.map((message) => (
           <li key={message.id} class="message removed">
-            <p>{message.text}</p>
+            <p dir="auto">{message.text}</p>
           </li>
         ))}
       </ul>

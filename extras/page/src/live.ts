@@ -1,6 +1,6 @@
 // Subscriptions by graphql-transport-ws. One WebSocket carries all of them; when it breaks, it is opened again, and each
 // subscription starts again with the present state.
-import { change, state } from './state.ts';
+import { state } from './state.ts';
 
 interface Subscription {
   document: string;
@@ -26,10 +26,10 @@ export function follow<T>(
 ): () => void {
   const id = String(++last);
   subscriptions.set(id, { document, variables, next: next as (data: unknown) => void, ended });
-  if (state.live === 'connected') subscribe(id);
+  if (state.live.peek() === 'connected') subscribe(id);
   else connect();
   return () => {
-    if (subscriptions.delete(id) && state.live === 'connected') send({ type: 'complete', id });
+    if (subscriptions.delete(id) && state.live.peek() === 'connected') send({ type: 'complete', id });
   };
 }
 
@@ -50,7 +50,7 @@ function connect(): void {
   opened.onmessage = (event) => receive(JSON.parse(event.data as string) as Message);
   opened.onclose = () => {
     socket = null;
-    change(() => (state.live = 'connecting'));
+    if (state.live.peek() === 'connected') state.live.value = 'lost';
     setTimeout(connect, wait);
     wait = Math.min(wait * 2, 4000);
   };
@@ -61,7 +61,7 @@ function receive(message: Message): void {
   switch (message.type) {
     case 'connection_ack':
       wait = 250;
-      change(() => (state.live = 'connected'));
+      state.live.value = 'connected';
       for (const id of subscriptions.keys()) subscribe(id);
       connected();
       break;

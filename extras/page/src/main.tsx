@@ -1,31 +1,43 @@
+import { effect, signal } from '@preact/signals';
+import { render } from 'preact';
+import type { ComponentType } from 'preact';
 import * as act from './actions.ts';
-import { csrf, inWords } from './api.ts';
+import { csrf, inWords, retry } from './api.ts';
 import { Chat } from './chat.tsx';
+import { Sure } from './common.tsx';
 import { Flow } from './flow.tsx';
+import { keepFocus } from './focus.ts';
 import * as past from './history.tsx';
 import type { PageForLab } from './forlab.ts';
 import * as operations from './operations.tsx';
 import { onConnected } from './live.ts';
-import { Fragment, h, show } from './view.ts';
-import type { Child } from './view.ts';
-import { change, onChange, state } from './state.ts';
-import type { ProgramStatus, Session, View } from './state.ts';
+import { resume } from './outbox.ts';
+import { frontPane, Pane, state } from './state.ts';
+import type { Session, View } from './state.ts';
+import { readStatus } from './status.ts';
+import { unreadByAll } from './unread.ts';
 
-/** The failure lab is a script of its own, which only a server with a lab has. */
-let lab: { View: (page: PageForLab) => Child } | null = null;
+// For the failure lab, a script of its own, which only a server with a lab has.
+export { signal } from '@preact/signals';
+export { Fragment, jsx, jsxs } from 'preact/jsx-runtime';
+
+const lab = signal<{ View: ComponentType<{ page: PageForLab }> } | null>(null);
 
 const pageForLab: PageForLab = {
-  changed: () => change(() => undefined),
-  pane: () => state.panes[state.front],
+  ready: () => Boolean(frontPane()?.thread.value),
+  pane: () => {
+    const pane = frontPane();
+    return pane && { viewer: pane.viewer, selected: pane.selected.peek(), version: pane.thread.peek()?.version ?? 0 };
+  },
   post: async (text) => {
-    const pane = state.panes[state.front];
+    const pane = frontPane();
     const outcome = pane && (await act.postText(pane, text));
     if (!outcome?.ok) throw new Error(outcome ? inWords(outcome.problem) : 'open a thread in the chat first');
     return outcome.answer.version;
   },
   headers: csrf,
   get withToken() {
-    return state.session.account !== undefined;
+    return state.session.peek().account !== undefined;
   },
 };
 
@@ -36,7 +48,7 @@ const views: Array<[View, string]> = [
   ['operations', 'Operations'],
 ];
 
-function Page(): Child {
+function Page() {
   return (
     <>
       <a class="skip" href="#main">
@@ -47,71 +59,75 @@ function Page(): Child {
           <h1 class="brand">Threads</h1>
           <nav aria-label="Views">
             {views
-              .filter(([view]) => state.ready && !needsLogin() && (view !== 'lab' || state.session.lab))
+              .filter(([view]) => state.ready.value && !needsLogin() && (view !== 'lab' || state.session.value.lab))
               .map(([view, name]) => (
-                <a key={view} href={`#${view}`} aria-current={state.view === view ? 'page' : undefined}>
+                <a key={view} href={`#${view}`} aria-current={state.view.value === view ? 'page' : undefined}>
                   {name}
                 </a>
               ))}
           </nav>
-          <span class={`live ${state.live}`} role="status">
-            {state.live === 'connected' ? 'live' : state.panes.length > 0 ? 'connection lost, reconnecting …' : ''}
+          <span class={`live ${state.live.value}`} role="status">
+            {{ connected: 'live', lost: 'connection lost, reconnecting …', connecting: '' }[state.live.value]}
           </span>
           <Account />
         </div>
-        {state.session.auth === 'none' && state.ready && (
+        {state.session.value.auth === 'none' && state.ready.value && (
           <p class="open">Nobody is asked who they are here (AUTH=none): everybody can be anybody. It is for a first look.</p>
         )}
       </header>
-      <main id="main" class={state.view}>
+      <main id="main" class={state.view.value} tabIndex={-1}>
         {needsLogin() ? (
           <Login />
-        ) : state.view === 'history' ? (
+        ) : state.view.value === 'history' ? (
           <past.History />
-        ) : state.view === 'operations' ? (
+        ) : state.view.value === 'operations' ? (
           <operations.Operations />
         ) : (
           <>
-            {state.view === 'lab' && lab ? <Broken /> : <Chat />}
+            {state.view.value === 'lab' && lab.value ? <Broken Lab={lab.value.View} /> : <Chat />}
             <Flow />
           </>
         )}
       </main>
+      <Sure />
     </>
   );
 }
 
 /** The lab, with the chat below it. */
-const Broken = (): Child => (
+const Broken = ({ Lab }: { Lab: ComponentType<{ page: PageForLab }> }) => (
   <div class="broken">
-    {lab?.View(pageForLab)}
+    <Lab page={pageForLab} />
     <Chat />
   </div>
 );
 
-const needsLogin = (): boolean => state.ready && state.session.auth !== 'none' && (!state.session.account || state.session.expired === true);
+const needsLogin = (): boolean => {
+  const session = state.session.value;
+  return state.ready.value && session.auth !== 'none' && (!session.account || session.expired === true);
+};
 
-function Account(): Child {
-  if (!state.session.account) return null;
+function Account() {
+  if (!state.session.value.account) return null;
   return (
     <form method="post" action="/logout">
-      <input type="hidden" name="csrf" value={state.session.csrf} />
+      <input type="hidden" name="csrf" value={state.session.value.csrf} />
       <button class="plain">Log out</button>
     </form>
   );
 }
 
-function Login(): Child {
+function Login() {
   return (
     <section class="card welcome">
-      <h2>{state.session.expired ? 'Your session has ended' : 'Log in'}</h2>
-      {state.session.auth === 'dev' ? (
+      <h2>{state.session.value.expired ? 'Your session has ended' : 'Log in'}</h2>
+      {state.session.value.auth === 'dev' ? (
         <>
           <p>The issuer for development gives a token to anybody who asks. Who do you want to be?</p>
-          {state.session.users?.map((user) => (
-            <form key={user} method="post" action="/login">
-              <input type="hidden" name="user" value={user} />
-              <button class="primary">Log in as {user}</button>
+          {state.session.value.users?.map(({ name }) => (
+            <form key={name} method="post" action="/login">
+              <input type="hidden" name="user" value={name} />
+              <button class="primary">Log in as {name}</button>
             </form>
           ))}
         </>
@@ -126,30 +142,21 @@ function Login(): Child {
 
 function look(): void {
   const view = location.hash.slice(1) as View;
-  change(() => (state.view = views.some(([known]) => known === view) ? view : 'chat'));
-  const pane = state.panes[state.front];
-  if (state.view === 'history' && pane?.selected) void past.load(pane);
-  if (state.view === 'operations') void operations.load(pane);
+  state.view.value = views.some(([known]) => known === view) ? view : 'chat';
+  const pane = frontPane();
+  if (state.view.value === 'history' && pane?.selected.peek()) void past.load(pane);
+  if (state.view.value === 'operations') void operations.load(pane);
 }
 
 /** Asks the programs how they are, once a second while somebody looks. */
 async function watch(): Promise<void> {
   for (;;) {
     if (!document.hidden) {
-      try {
-        const answer = (await (await fetch('/status')).json()) as { programs: ProgramStatus[] };
-        const health = answer.programs.find((program) => program.name === 'read-model-updater')?.health;
-        const sample = { at: performance.now(), lag: (health?.behind_seconds ?? 0) * 1000, records: health?.behind_records ?? 0 };
-        change(() => {
-          state.status = answer.programs;
-          state.samples = [...state.samples.filter((each) => sample.at - each.at < 60_000), sample];
-        });
-      } catch {
-        change(() => (state.status = state.status.map((program) => ({ ...program, up: false }))));
-      }
-      for (const pane of state.panes) void act.loadThreads(pane);
-      if (state.view === 'history') look();
+      await readStatus();
+      if (state.view.peek() === 'history') look();
     }
+    // Also while nobody looks, for the count of unread messages in the title.
+    for (const pane of state.panes.peek()) void act.loadThreads(pane);
     await new Promise((again) => setTimeout(again, 1000));
   }
 }
@@ -157,34 +164,45 @@ async function watch(): Promise<void> {
 async function start(): Promise<void> {
   for (;;) {
     try {
-      const session = (await (await fetch('/session', { headers: csrf() })).json()) as Session;
-      change(() => (state.session = session));
+      state.session.value = (await (await fetch('/session', { headers: csrf() })).json()) as Session;
       break;
     } catch {
       await new Promise((again) => setTimeout(again, 1000));
     }
   }
-  change(() => ((state.people = act.recall()), (state.ready = true)));
-  if (needsLogin()) return;
-  if (state.session.lab) {
-    const script = '/lab/lab.js';
-    lab = (await import(script)) as typeof lab;
-  }
-  if (state.session.account) {
-    const person = { id: state.session.account, name: state.session.name ?? 'You' };
-    change(() => (state.panes = [act.newPane(person)]));
-    void act.readName(person);
+  const { account, name, users, lab: hasLab } = state.session.value;
+  if (account) {
+    state.people.value = (users ?? []).map((user) => ({ id: user.account, name: user.name.slice(0, 1).toUpperCase() + user.name.slice(1) }));
+    act.know({ id: account, name: name ?? 'You' });
+    state.panes.value = [new Pane(account)];
   } else {
-    change(() => (state.panes = state.people.slice(0, 2).map((person) => act.newPane(person))));
+    act.recall();
   }
-  for (const pane of state.panes) void act.loadThreads(pane);
+  state.ready.value = true;
+  if (needsLogin()) return;
+  if (hasLab) {
+    const script = '/lab/lab.js';
+    lab.value = (await import(script)) as typeof lab.value;
+  }
+  for (const pane of state.panes.value) {
+    if (account) void act.readName(pane);
+    void act.loadThreads(pane);
+  }
+  resume();
   window.addEventListener('hashchange', look);
-  onConnected(look);
+  onConnected(() => (retry(), look()));
   look();
   void watch();
 }
 
 const root = document.getElementById('page');
-if (root) onChange(() => show(root, <Page />));
-change(() => undefined);
+if (root) {
+  root.replaceChildren();
+  render(<Page />, root);
+  keepFocus(root);
+}
+effect(() => {
+  const unread = unreadByAll();
+  document.title = unread > 0 ? `(${unread}) Threads` : 'Threads';
+});
 void start();

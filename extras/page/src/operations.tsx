@@ -1,9 +1,10 @@
 // How the programs are, and what an operator can do about it.
+import { signal, useSignal } from '@preact/signals';
 import { csrf } from './api.ts';
+import { sure } from './common.tsx';
+import { readStatus } from './status.ts';
 import * as tasks from './tasks.tsx';
-import { Fragment, h } from './view.ts';
-import type { Child } from './view.ts';
-import { change, state } from './state.ts';
+import { state } from './state.ts';
 import type { Pane, ProgramStatus } from './state.ts';
 
 interface Letter {
@@ -24,12 +25,11 @@ interface Verification {
 }
 
 const known = {
-  letters: [] as Letter[],
-  problem: '',
-  said: '',
-  busy: '',
-  verification: null as Verification | null,
-  reasons: {} as Record<string, string>,
+  letters: signal<Letter[]>([]),
+  problem: signal(''),
+  said: signal(''),
+  busy: signal(''),
+  verification: signal<Verification | null>(null),
 };
 
 async function operate<T>(path: string, body?: Record<string, unknown>): Promise<T | null> {
@@ -39,10 +39,10 @@ async function operate<T>(path: string, body?: Record<string, unknown>): Promise
   try {
     const response = await fetch(`/api/operate${path}`, init);
     const answer = (await response.json()) as T & { detail?: string };
-    change(() => (known.problem = response.ok ? '' : (answer.detail ?? `the updater answers ${response.status}`)));
+    known.problem.value = response.ok ? '' : (answer.detail ?? `the updater answers ${response.status}`);
     return response.ok ? answer : null;
   } catch {
-    change(() => (known.problem = 'The read-model-updater can not be reached.'));
+    known.problem.value = 'The read-model-updater can not be reached.';
     return null;
   }
 }
@@ -54,59 +54,91 @@ export async function load(pane?: Pane): Promise<void> {
 
 async function loadLetters(): Promise<void> {
   const found = await operate<{ parked: Letter[] }>('/dead-letters');
-  if (found) change(() => (known.letters = found.parked));
+  if (found) known.letters.value = found.parked;
 }
 
-async function act(name: string, path: string, body: Record<string, unknown>, said: (answer: Record<string, unknown>) => string): Promise<void> {
-  change(() => Object.assign(known, { busy: name, said: '' }));
+async function act(name: string, path: string, body: Record<string, unknown>, said: string): Promise<void> {
+  known.busy.value = name;
+  known.said.value = '';
   const answer = await operate<Record<string, unknown>>(path, body);
-  change(() => Object.assign(known, { busy: '', said: answer ? said(answer) : '' }));
+  known.busy.value = '';
+  known.said.value = answer ? said : '';
   await loadLetters();
 }
 
 async function verify(repair: boolean): Promise<void> {
-  change(() => Object.assign(known, { busy: 'verify', said: '' }));
-  const found = await operate<Verification>('/rows/verify', { repair });
-  change(() => Object.assign(known, { busy: '', verification: found }));
+  known.busy.value = 'verify';
+  known.said.value = '';
+  known.verification.value = await operate<Verification>('/rows/verify', { repair });
+  known.busy.value = '';
 }
 
-export function Operations(): Child {
+const quick = 5000; // milliseconds: a rebuild begins within two seconds, and one of few events ends before it is seen
+
+/** Asks for a rebuild, and follows it to its end. */
+async function rebuild(): Promise<void> {
+  known.busy.value = 'rebuild';
+  known.said.value = '';
+  if (await operate('/rows/rebuild', {})) {
+    known.said.value = 'The rebuild has begun.';
+    const begun = performance.now();
+    for (let seen = false, running = false; running || (!seen && performance.now() - begun < quick); ) {
+      await new Promise((again) => setTimeout(again, 500));
+      await readStatus();
+      const updater = state.status.peek().find((each) => each.name === 'read-model-updater');
+      running = !updater?.up || updater.health?.rebuild !== undefined;
+      seen ||= updater?.health?.rebuild !== undefined;
+    }
+    known.said.value = 'The rebuild has ended: the rows are new.';
+  }
+  known.busy.value = '';
+}
+
+export function Operations() {
   return (
     <div class="operate">
       <section class="card wide" aria-label="Programs">
         <h2>Programs</h2>
-        <div class="programs">{state.status.map((program) => <Program program={program} />)}</div>
+        <div class="programs">{state.status.value.map((program) => <Program key={program.name} program={program} />)}</div>
       </section>
       <section class="card" aria-label="Parked aggregates">
         <h2>Parked</h2>
         <p class="quiet">An event that can't be projected parks its aggregate, and nothing else. It is tried again by itself.</p>
-        {known.problem && <p class="problem" role="alert">{known.problem}</p>}
-        {known.letters.length === 0 ? <p>Nothing is parked.</p> : <ul class="letters">{known.letters.map((letter) => <Parked letter={letter} />)}</ul>}
+        {known.problem.value && <p class="problem" role="alert">{known.problem.value}</p>}
+        {known.letters.value.length === 0 ? (
+          <p>Nothing is parked.</p>
+        ) : (
+          <ul class="letters">
+            {known.letters.value.map((letter) => (
+              <Parked key={`${letter.projection} ${letter.tenant} ${letter.aid}`} letter={letter} />
+            ))}
+          </ul>
+        )}
       </section>
       <section class="card" aria-label="Read model">
         <h2>Read model</h2>
         <p class="quiet">The rows are made from the journal, and can be rebuilt from it at any time while everybody goes on.</p>
         <div class="row">
-          <button disabled={known.busy !== ''} onClick={() => void act('rebuild', '/rows/rebuild', {}, () => 'The rebuild has begun.')}>
+          <button disabled={known.busy.value !== ''} onClick={() => void rebuild()}>
             Rebuild
           </button>
-          <button disabled={known.busy !== ''} onClick={() => void verify(false)}>
+          <button disabled={known.busy.value !== ''} onClick={() => void verify(false)}>
             Verify
           </button>
-          <button disabled={known.busy !== ''} onClick={() => void verify(true)}>
+          <button disabled={known.busy.value !== ''} onClick={() => void verify(true)}>
             Verify and repair
           </button>
         </div>
-        <p role="status">{known.busy ? 'Working …' : known.said}</p>
+        <p role="status">{known.said.value || (known.busy.value && 'Working …')}</p>
         <Rebuild />
-        {known.verification && <Verified found={known.verification} />}
+        {known.verification.value && <Verified found={known.verification.value} />}
       </section>
       <tasks.Tasks />
     </div>
   );
 }
 
-function Program({ program }: { program: ProgramStatus }): Child {
+function Program({ program }: { program: ProgramStatus }) {
   const health = program.health;
   const good = health?.status === 'ready';
   const lines: Array<[string, string]> = [];
@@ -115,7 +147,7 @@ function Program({ program }: { program: ProgramStatus }): Child {
   if (health?.drifted_aggregates !== undefined) lines.push(['rows unlike the journal', String(health.drifted_aggregates)]);
   if (health?.active !== undefined) lines.push(['writes the rows', health.active ? 'yes' : 'no, it stands by']);
   return (
-    <article key={program.name}>
+    <article>
       <h3>
         <span class={`light ${good ? 'good' : 'bad'}`} aria-hidden="true" /> {program.name}
       </h3>
@@ -123,38 +155,42 @@ function Program({ program }: { program: ProgramStatus }): Child {
       {health?.reason && <p class="problem">{health.reason}</p>}
       <dl>
         {lines.map(([name, value]) => (
-          <div>
+          <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>
           </div>
         ))}
       </dl>
-      {health?.warnings?.map((warning) => <p class="notice">{warning}</p>)}
+      {health?.warnings?.map((warning) => <p key={warning} class="notice">{warning}</p>)}
     </article>
   );
 }
 
-function Parked({ letter }: { letter: Letter }): Child {
-  const key = `${letter.projection} ${letter.tenant} ${letter.aid}`;
+function Parked({ letter }: { letter: Letter }) {
+  const reason = useSignal('');
   const which = { projection: letter.projection, tenant: letter.tenant, aid: letter.aid };
+  const skip = async (): Promise<void> => {
+    if (!(await sure(`Leave event ${letter.seq_nr} of ${letter.aid} out of the rows?`, 'Leave the event out'))) return;
+    void act('skip', '/dead-letters/skip', { ...which, seq_nr: letter.seq_nr, reason: reason.peek() }, 'The event is left out.');
+  };
   return (
-    <li key={key}>
+    <li>
       <b>{letter.aid}</b> on event {letter.seq_nr} <small>({letter.projection}, {letter.attempts} attempts)</small>
       <p class="quiet">{letter.reason}</p>
       <div class="row">
-        <button onClick={() => void act('retry', '/dead-letters/retry', which, () => 'It is due, and tried again within a second.')}>Retry</button>
+        <button onClick={() => void act('retry', '/dead-letters/retry', which, 'It is due, and tried again within a second.')}>Retry</button>
         <label class="grow">
           <span class="hidden">Why the event is left out</span>
           <input
             placeholder="Reason to skip the event"
-            value={known.reasons[key] ?? ''}
-            onInput={(event: Event) => change(() => (known.reasons[key] = (event.target as HTMLInputElement).value))}
+            value={reason.value}
+            onInput={(event) => (reason.value = event.currentTarget.value)}
           />
         </label>
         <button
           class="danger"
-          disabled={!known.reasons[key]?.trim()}
-          onClick={() => void act('skip', '/dead-letters/skip', { ...which, seq_nr: letter.seq_nr, reason: known.reasons[key] }, () => 'The event is left out.')}
+          disabled={!reason.value.trim()}
+          onClick={skip}
         >
           Skip
         </button>
@@ -163,18 +199,18 @@ function Parked({ letter }: { letter: Letter }): Child {
   );
 }
 
-function Rebuild(): Child {
-  const rebuild = state.status.find((each) => each.name === 'read-model-updater')?.health?.rebuild;
-  if (!rebuild) return null;
+function Rebuild() {
+  const found = state.status.value.find((each) => each.name === 'read-model-updater')?.health?.rebuild;
+  if (!found) return null;
   return (
     <p>
-      {rebuild.phase}: {rebuild.events} of {rebuild.events_total} events
-      <progress max={rebuild.events_total || 1} value={String(rebuild.events)} aria-label="Rebuild" />
+      {found.phase}: {found.events} of {found.events_total} events
+      <progress max={found.events_total || 1} value={found.events} aria-label="Rebuild" />
     </p>
   );
 }
 
-function Verified({ found }: { found: Verification }): Child {
+function Verified({ found }: { found: Verification }) {
   return (
     <>
       <p role="status">
@@ -182,7 +218,7 @@ function Verified({ found }: { found: Verification }): Child {
       </p>
       <ul>
         {found.differences.map((each) => (
-          <li>
+          <li key={`${each.aid} ${each.row} ${each.what}`}>
             {each.aid}: {each.row}: {each.what}, expected {each.expected}, found {each.found}
           </li>
         ))}

@@ -1,4 +1,7 @@
-// All that the page knows. change is the only way to change it; the page is described again afterwards.
+// All that several parts of the page know, in signals: what reads a signal while it is drawn is drawn again when the
+// signal changes, and nothing else is. Values are replaced, never changed.
+import { signal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import type { Member, Message, Thread } from './schema.ts';
 
 export type Person = { id: string; name: string };
@@ -7,10 +10,11 @@ export type Person = { id: string; name: string };
 export interface Trace {
   key: string; // the Idempotency-Key
   path: string;
-  executor: string;
+  executor: string; // by name
+  executorId: string;
   body: Record<string, unknown>;
   attempts: number;
-  stage: 'sent' | 'unknown' | 'refused' | 'written' | 'visible';
+  stage: 'sent' | 'unknown' | 'invalid' | 'refused' | 'written' | 'visible';
   sentAt: number;
   answeredAt?: number;
   visibleAt?: number; // when a pushed answer first had the version
@@ -40,37 +44,67 @@ export interface HistoryEvent {
   data: unknown;
 }
 
-/** A change that has been sent and is not in the read model yet. */
-export interface Pending {
-  key: string;
-  kind: 'post' | 'edit' | 'delete';
-  text: string;
-  message?: string; // id, once it is known
-  state: 'sending' | 'written' | 'refused';
-  version?: number;
-  reason?: string;
-}
-
 export type ShownMessage = Pick<Message, 'id' | 'userAccountId' | 'text' | 'createdAt' | 'updatedAt'> & { sender: { name: string } | null };
 export type ShownMember = Pick<Member, 'id' | 'userAccountId' | 'role'> & { account: { name: string; closed: boolean } | null };
 export type ShownThread = Pick<Thread, 'id' | 'name' | 'version'> & {
   members: { edges: Array<{ node: ShownMember }> };
-  messages: { edges: Array<{ node: ShownMessage }>; pageInfo: { hasPreviousPage: boolean } };
+  messages: MessagePage;
 };
 
+export type MessagePage = { edges: Array<{ node: ShownMessage }>; pageInfo: { hasPreviousPage: boolean; startCursor: string | null } };
+export type ListedThread = Pick<Thread, 'id' | 'name' | 'version' | 'updatedAt'>;
+
 /** What one person sees. */
-export interface Pane {
-  viewer: Person;
-  threads: Array<Pick<Thread, 'id' | 'name' | 'version'>>;
-  selected: string;
-  thread: ShownThread | null;
-  gone: string; // why the thread can't be seen any more
-  panel: 'messages' | 'people';
-  draft: string;
-  editing: { id: string; text: string } | null;
-  pending: Pending[];
-  problems: Record<string, string>; // by field
-  unfollow: () => void;
+export class Pane {
+  readonly id: string; // of the person
+  readonly threads = signal<ListedThread[]>([]);
+  readonly selected = signal('');
+  readonly thread = signal<ShownThread | null>(null);
+  readonly gone = signal(''); // why the thread can't be seen any more
+  readonly panel = signal<'messages' | 'people'>('messages');
+  readonly drafts = new Map<string, Signal<string>>(); // by thread
+  readonly editing = signal<{ id: string; text: string } | null>(null);
+  readonly older = signal<ShownMessage[]>([]); // before those of the thread
+  readonly more = signal<string | null>(null); // the cursor before which there are more
+  readonly problems = signal<Record<string, string>>({}); // by field
+  readonly unread = signal<Record<string, number>>({}); // by thread
+  absent = false; // from the list of threads that was read last
+  loading = false; // earlier messages
+  unfollow = (): void => undefined;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  get viewer(): Person {
+    return personOf(this.id);
+  }
+
+  /** What is being written to the open thread. */
+  get draft(): Signal<string> {
+    const thread = this.selected.value;
+    const draft = this.drafts.get(thread) ?? signal('');
+    this.drafts.set(thread, draft);
+    return draft;
+  }
+
+  get messages(): ShownMessage[] {
+    return [...this.older.value, ...(this.thread.value?.messages.edges.map((edge) => edge.node) ?? [])];
+  }
+
+  get members(): ShownMember[] {
+    return this.thread.value?.members.edges.map((edge) => edge.node) ?? [];
+  }
+
+  get admin(): boolean {
+    return this.members.some((member) => member.userAccountId === this.id && member.role === 'ADMIN');
+  }
+
+  /** Says in words what is wrong with a field; '': nothing is. */
+  problem(field: string, text: string): void {
+    const known = this.problems.peek();
+    if ((known[field] ?? '') !== text) this.problems.value = { ...known, [field]: text };
+  }
 }
 
 export interface Session {
@@ -79,10 +113,9 @@ export interface Session {
   account?: string;
   name?: string;
   csrf?: string;
-  users?: string[]; // of the issuer for development
+  users?: Array<{ name: string; account: string }>; // of the issuer for development
   scopes?: string[];
   expired?: boolean;
-  unnamed?: boolean; // nobody has registered the account
 }
 
 export interface ProgramStatus {
@@ -108,36 +141,27 @@ export type Sample = { at: number; lag: number; records: number };
 export type View = 'chat' | 'history' | 'lab' | 'operations';
 
 export const state = {
-  view: 'chat' as View,
-  session: { auth: 'none', lab: false } as Session,
-  ready: false,
-  live: 'connecting' as 'connecting' | 'connected',
-  people: [] as Person[],
-  panes: [] as Pane[],
-  front: 0, // the pane that a narrow screen shows
-  traces: [] as Trace[], // the latest first
-  trace: '', // the one that is looked at
-  following: true, // the latest is looked at
-  station: '',
-  status: [] as ProgramStatus[],
-  samples: [] as Sample[],
+  view: signal<View>('chat'),
+  session: signal<Session>({ auth: 'none', lab: false }),
+  ready: signal(false),
+  live: signal<'connecting' | 'connected' | 'lost'>('connecting'),
+  people: signal<Person[]>([]),
+  panes: signal<Pane[]>([]),
+  unnamed: signal(false), // nobody has registered the account that is logged in
+  front: signal(0), // the pane that a narrow screen shows
+  traces: signal<Trace[]>([]), // the latest first
+  trace: signal(''), // the one that is looked at; '': the latest
+  station: signal(''),
+  status: signal<ProgramStatus[]>([]),
+  samples: signal<Sample[]>([]),
 };
 
-let draw = (): void => undefined;
-let due = false;
+export const frontPane = (): Pane | undefined => state.panes.value[state.front.value];
 
-/** Has draw called after changes. */
-export function onChange(drawer: () => void): void {
-  draw = drawer;
-}
+export const personOf = (id: string): Person => state.people.value.find((person) => person.id === id) ?? { id, name: `…${id.slice(-6)}` };
 
-/** Changes the state, and soon the page. */
-export function change(how: () => unknown): void {
-  how();
-  if (due) return;
-  due = true;
-  queueMicrotask(() => {
-    due = false;
-    draw();
-  });
+export const nameOf = (name: string | undefined, id: string): string => name ?? personOf(id).name;
+
+export function updateTrace(key: string, changed: Partial<Trace>): void {
+  state.traces.value = state.traces.peek().map((trace) => (trace.key === key ? { ...trace, ...changed } : trace));
 }

@@ -1,11 +1,10 @@
 // Tasks: imports and exports are started here and followed until they are finished.
+import { signal } from '@preact/signals';
 import { asker, command, inWords, query } from './api.ts';
-import { time } from './chat.tsx';
+import { time } from './common.tsx';
 import { follow } from './live.ts';
 import type { Task } from './schema.ts';
-import { Fragment, h } from './view.ts';
-import type { Child } from './view.ts';
-import { change, state } from './state.ts';
+import { frontPane } from './state.ts';
 import type { Pane, Person } from './state.ts';
 import { arrived } from './traces.ts';
 
@@ -17,11 +16,16 @@ interface Rejected {
 
 const known = {
   viewer: '', // whose tasks these are
-  tasks: [] as Task[], // the latest first
-  problem: '',
-  said: '',
-  rejected: new Map<string, Rejected[]>(), // by task
+  tasks: signal<Task[]>([]), // the latest first
+  problem: signal(''),
+  said: signal(''),
+  rejected: signal<Record<string, Rejected[]>>({}), // by task
 };
+
+function say(said: string, problem = ''): void {
+  known.said.value = said;
+  known.problem.value = problem;
+}
 
 const followed = new Map<string, () => void>(); // by task: ends the subscription
 
@@ -33,37 +37,39 @@ const finished = (task: Task): boolean => task.status !== 'queued' && task.statu
 
 /** Reads the latest tasks of who is in front, and follows those that are not finished. */
 export async function load(pane: Pane | undefined, token = ''): Promise<void> {
-  const viewer = pane?.viewer.id ?? '';
+  const viewer = pane?.id ?? '';
   if (known.viewer !== viewer) {
     for (const stop of followed.values()) stop();
     followed.clear();
-    change(() => Object.assign(known, { viewer, tasks: [], problem: '', said: '' }));
+    known.viewer = viewer;
+    known.tasks.value = [];
+    say('');
   }
   if (!viewer) return;
   try {
     const data = await query<{ tasks: { edges: Array<{ node: Task }> } }>(taskList, { viewer }, token);
     if (known.viewer !== viewer) return;
-    change(() => (known.tasks = data.tasks.edges.map(({ node }) => newer(node))));
-    for (const task of known.tasks) if (!finished(task) && !followed.has(task.id)) keepUp(viewer, task.id);
+    known.tasks.value = data.tasks.edges.map(({ node }) => newer(node));
+    for (const task of known.tasks.peek()) if (!finished(task) && !followed.has(task.id)) keepUp(viewer, task.id);
   } catch (error) {
-    change(() => (known.problem = error instanceof Error ? error.message : String(error)));
+    known.problem.value = error instanceof Error ? error.message : String(error);
   }
 }
 
 /** The newer of what was read and what was pushed in the meantime. */
-const newer = (read: Task): Task => known.tasks.find((each) => each.id === read.id && each.version > read.version) ?? read;
+const newer = (read: Task): Task => known.tasks.peek().find((each) => each.id === read.id && each.version > read.version) ?? read;
 
 function keepUp(viewer: string, id: string): void {
   const stop = follow<{ taskChanged: Task }>(
     taskChanged, { task: id, viewer },
     ({ taskChanged: pushed }) => {
       arrived(`task-${id}`, pushed.version, { taskChanged: pushed });
-      change(() => (known.tasks = known.tasks.map((each) => (each.id === id ? pushed : each))));
+      known.tasks.value = known.tasks.peek().map((each) => (each.id === id ? pushed : each));
       if (finished(pushed)) followed.delete(id);
     },
     (_, message) => {
       followed.delete(id);
-      change(() => (known.problem = message));
+      known.problem.value = message;
     },
   );
   followed.set(id, stop);
@@ -71,9 +77,10 @@ function keepUp(viewer: string, id: string): void {
 
 /** Starts or cancels a task, and shows the outcome. */
 async function order(pane: Pane, path: string, body: Record<string, unknown> | File, said: string): Promise<boolean> {
-  change(() => Object.assign(known, { problem: '', said: '' }));
+  say('');
   const outcome = await command(path, pane.viewer, body);
-  change(() => (outcome.ok ? (known.said = said) : (known.problem = inWords(outcome.problem))));
+  if (outcome.ok) say(said);
+  else say('', inWords(outcome.problem));
   if (outcome.ok) await load(pane, outcome.token);
   return outcome.ok;
 }
@@ -83,7 +90,7 @@ const maxImport = 16 << 20; // bytes
 async function importFile(pane: Pane, form: HTMLFormElement): Promise<void> {
   const file = (form.elements.namedItem('file') as HTMLInputElement).files?.[0];
   const wrong = !file ? 'Choose a file first.' : file.size > maxImport ? 'The file is larger than 16 MiB: split it.' : '';
-  if (!file || wrong) return void change(() => Object.assign(known, { problem: wrong, said: '' }));
+  if (!file || wrong) return say('', wrong);
   // In memory, so that a retry sends the same bytes.
   const lines = new File([await file.arrayBuffer()], file.name, { type: 'application/x-ndjson' });
   if (await order(pane, '/tasks/import', lines, `${file.name} is being imported.`)) form.reset();
@@ -94,18 +101,18 @@ async function resultOf(task: Task, person: Person): Promise<Blob | null> {
     const response = await fetch(`/api/write/tasks/${task.id}/result`, { headers: asker(person) });
     if (response.ok) return await response.blob();
     const { detail } = (await response.json()) as { detail?: string };
-    change(() => (known.problem = detail ?? `the server answers ${response.status}`));
+    known.problem.value = detail ?? `the server answers ${response.status}`;
   } catch {
-    change(() => (known.problem = 'The write-api can not be reached.'));
+    known.problem.value = 'The write-api can not be reached.';
   }
   return null;
 }
 
 async function readRejected(task: Task, person: Person): Promise<void> {
-  if (known.rejected.has(task.id)) return;
+  if (known.rejected.peek()[task.id]) return;
   const result = await resultOf(task, person);
   const lines = (await result?.text())?.split('\n').filter((line) => line !== '') ?? [];
-  if (result) change(() => known.rejected.set(task.id, lines.map((line) => JSON.parse(line) as Rejected)));
+  if (result) known.rejected.value = { ...known.rejected.peek(), [task.id]: lines.map((line) => JSON.parse(line) as Rejected) };
 }
 
 async function save(task: Task, person: Person): Promise<void> {
@@ -118,21 +125,21 @@ async function save(task: Task, person: Person): Promise<void> {
   URL.revokeObjectURL(link.href);
 }
 
-export function Tasks(): Child {
-  const pane = state.panes[state.front];
+export function Tasks() {
+  const pane = frontPane();
   return (
     <section class="card wide" aria-label="Tasks">
       <h2>{pane ? `Tasks of ${pane.viewer.name}` : 'Tasks'}</h2>
       {pane ? <Begin pane={pane} /> : <p class="quiet">Open the chat first: a task belongs to somebody.</p>}
-      {known.problem && <p class="problem" role="alert">{known.problem}</p>}
-      <p role="status">{known.said}</p>
-      {pane && known.tasks.length === 0 && <p>There is no task yet.</p>}
-      <ul class="tasks">{pane && known.tasks.map((task) => <TaskView task={task} pane={pane} />)}</ul>
+      {known.problem.value && <p class="problem" role="alert">{known.problem.value}</p>}
+      <p role="status">{known.said.value}</p>
+      {pane && known.tasks.value.length === 0 && <p>There is no task yet.</p>}
+      <ul class="tasks">{pane && known.tasks.value.map((task) => <TaskView key={task.id} task={task} pane={pane} />)}</ul>
     </section>
   );
 }
 
-function Begin({ pane }: { pane: Pane }): Child {
+function Begin({ pane }: { pane: Pane }) {
   const submit = (event: Event): void => {
     event.preventDefault();
     void importFile(pane, event.target as HTMLFormElement);
@@ -151,9 +158,9 @@ function Begin({ pane }: { pane: Pane }): Child {
           </label>
           <button>Import</button>
         </form>
-        {pane.thread && (
-          <button onClick={() => void order(pane, '/tasks/export_thread', { thread_id: pane.selected }, 'The export has begun.')}>
-            Export the events of {pane.thread.name}
+        {pane.thread.value && (
+          <button onClick={() => void order(pane, '/tasks/export_thread', { thread_id: pane.selected.peek() }, 'The export has begun.')}>
+            Export the events of {pane.thread.value.name}
           </button>
         )}
       </div>
@@ -163,17 +170,23 @@ function Begin({ pane }: { pane: Pane }): Child {
 
 const kinds: Record<string, string> = { import: 'Import', export_thread: 'Export of a thread', command: 'Command' };
 
-function TaskView({ task, pane }: { task: Task; pane: Pane }): Child {
+/** How a task has ended. An import succeeds when every line was tried, whatever came of it. */
+function outcome(task: Task): string {
+  if (task.kind !== 'import' || task.status !== 'succeeded' || task.rejected === 0) return task.status;
+  return task.rejected === task.total ? 'finished: every line was rejected' : 'finished: some lines were rejected';
+}
+
+function TaskView({ task, pane }: { task: Task; pane: Pane }) {
   const unit = task.kind === 'import' ? 'lines' : 'events';
   const counts = task.total > 0 ? `${task.done.toLocaleString()} of ${task.total.toLocaleString()} ${unit}` : '';
   return (
-    <li key={task.id} aria-label={`${kinds[task.kind] ?? task.kind} …${task.id.slice(-6)}`}>
+    <li aria-label={`${kinds[task.kind] ?? task.kind} …${task.id.slice(-6)}`}>
       <div class="row">
         <span class="grow">
           <b>{kinds[task.kind] ?? task.kind}</b> <small>…{task.id.slice(-6)}, {time(task.createdAt)}</small>
         </span>
-        <span class={`status ${task.status}`} role="status">
-          {task.status}
+        <span class={`status ${task.rejected > 0 && task.status === 'succeeded' ? 'partly' : task.status}`} role="status">
+          {outcome(task)}
         </span>
         {!finished(task) && (
           <button class="danger" onClick={() => void order(pane, '/tasks/cancel', { task_id: task.id }, 'The task is cancelled; what it has done stays.')}>
@@ -186,7 +199,7 @@ function TaskView({ task, pane }: { task: Task; pane: Pane }): Child {
           </button>
         )}
       </div>
-      {!finished(task) && <progress max={task.total || 1} value={String(task.done)} aria-label="Progress" />}
+      {!finished(task) && <progress max={task.total || 1} value={task.done} aria-label="Progress" />}
       <p class="quiet">
         {counts}
         {task.rejected > 0 && `, ${task.rejected.toLocaleString()} rejected`}
@@ -199,14 +212,14 @@ function TaskView({ task, pane }: { task: Task; pane: Pane }): Child {
 
 const shownLines = 20;
 
-function RejectedLines({ task, person }: { task: Task; person: Person }): Child {
-  const lines = known.rejected.get(task.id) ?? [];
+function RejectedLines({ task, person }: { task: Task; person: Person }) {
+  const lines = known.rejected.value[task.id] ?? [];
   return (
     <details onToggle={() => void readRejected(task, person)}>
       <summary>Why they were rejected</summary>
       <ol>
         {lines.slice(0, shownLines).map(({ line, request, problem }) => (
-          <li>
+          <li key={line}>
             Line {line}: {problem.detail} <code>{typeof request === 'string' ? request : JSON.stringify(request)}</code>
           </li>
         ))}

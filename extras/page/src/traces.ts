@@ -1,5 +1,5 @@
 // When a command's effect was first seen. The push of a version can come before the answer of its command.
-import { change, state } from './state.ts';
+import { state, updateTrace } from './state.ts';
 import type { Trace } from './state.ts';
 
 interface Arrival {
@@ -20,16 +20,29 @@ export function onSettled(teller: (trace: Trace) => void): void {
 /** Notes that a version of an aggregate can be read. */
 export function arrived(aggregate: string, version: number, pushed: unknown): void {
   const known = arrivals.get(aggregate) ?? [];
+  if (version <= (known.at(-1)?.version ?? 0)) return;
   arrivals.set(aggregate, [...known, { version, at: performance.now(), pushed }].slice(-50));
-  state.traces.forEach(settle);
+  for (const trace of state.traces.peek()) settle(trace);
+}
+
+const endings = new Map<string, number>(); // by aggregate and person: when the person was known to have left it
+
+/** Notes that a person has no access to an aggregate any more: all that they have done there is in the read model. */
+export function left(aggregate: string, person: string): void {
+  endings.set(`${aggregate} ${person}`, performance.now());
+  for (const trace of state.traces.peek()) settle(trace);
 }
 
 /** Makes a command that is written a visible one, if it is. */
 export function settle(trace: Trace): void {
   if (trace.stage !== 'written') return;
   const version = trace.version ?? 0;
-  const first = arrivals.get(trace.aggregate ?? '')?.find((each) => each.version >= version);
+  const ended = endings.get(`${trace.aggregate} ${trace.executorId}`) ?? 0;
+  const first = ended > trace.sentAt
+    ? { at: ended, pushed: { threadChanged: 'NOT_FOUND' } }
+    : arrivals.get(trace.aggregate ?? '')?.find((each) => each.version >= version);
   if (!first) return;
-  change(() => Object.assign(trace, { stage: 'visible', visibleAt: first.at, pushed: first.pushed }));
-  tell(trace);
+  const seen = { stage: 'visible', visibleAt: first.at, pushed: first.pushed } as const;
+  updateTrace(trace.key, seen);
+  tell({ ...trace, ...seen });
 }

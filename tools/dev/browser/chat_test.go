@@ -10,6 +10,8 @@ var (
 	ada  = within("What Ada sees")
 	bob  = within("What Bob sees")
 	flow = within("Live flow")
+	// question is asked before what can't be undone.
+	question = "document.querySelector('dialog[open]')"
 )
 
 // begin presses the only button of a new page.
@@ -54,6 +56,7 @@ func TestTwoPeopleChat(t *testing.T) {
 
 	// An Admin deletes another account's message.
 	p.click(labelled(ada, `Delete "Yes, with milk"`))
+	p.click(labelled(question, "Delete the message"))
 	p.showsNot(bob, "Yes, with milk")
 
 	// After a reload all messages are there.
@@ -75,6 +78,7 @@ func TestTwoPeopleChat(t *testing.T) {
 	// Leave the thread.
 	p.click(labelled(bob, "2 people"))
 	p.click(labelled(bob, "Leave the thread"))
+	p.click(labelled(question, "Leave"))
 	p.shows(bob, "Bob is not in this thread any more")
 	p.shows(ada, "1 person")
 }

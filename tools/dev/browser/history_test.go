@@ -53,6 +53,7 @@ func TestTimeTravel(t *testing.T) {
 	p.shows(ada, "2 people")
 	p.click(labelled(bob, "2 people"))
 	p.click(labelled(bob, "Close Bob's account"))
+	p.click(labelled(question, "Close Bob's account for ever"))
 	p.shows(ada, "1 person")
 	p.click(labelled("document", "Time travel"))
 	p.shows(causes, "process/leave-on-close")

@@ -51,7 +51,7 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	experiment("A second writer", "Write from both", "20 messages, 20 versions, 0 refused")
 	p.shows(within("A second writer"), held)
 
-	experiment("A slow event store", "Slow down", "Send a few messages at once")
+	experiment("A slow event store", "Slow down", "Send messages as both people at once")
 	says(p, ada, "Ada", "slowly")
 	p.shows(ada, "sending")
 	p.shows(bob, "slowly")

@@ -51,11 +51,15 @@ func TestTasks(t *testing.T) {
 
 	// One of these lines is no command, and one is rejected.
 	p.upload(file(t, "some.ndjson", line("one"), "not JSON", line("two"), line(" ")))
-	p.shows(nth(0), "succeeded")
+	p.shows(nth(0), "finished: some lines were rejected")
 	p.shows(nth(0), "4 of 4 lines, 2 rejected")
 	p.click(labelled(nth(0), "Why they were rejected"))
 	p.shows(nth(0), "Line 2: the line must be one JSON object")
 	p.shows(nth(0), "Line 4: ")
+
+	// One of rejected lines alone has not succeeded, in the words of the page.
+	p.upload(file(t, "none.ndjson", line(" "), "not JSON"))
+	p.shows(nth(0), "finished: every line was rejected")
 
 	// A long one moves, also after the program was killed, until it is cancelled.
 	many := make([]string, 100_000)

@@ -18,15 +18,16 @@ import (
 
 // parts are the folders and files of extras outside extras/. The longest match for a file counts.
 var parts = map[string]string{
-	"cmd/dev-issuer":     "access",
-	"cmd/subscriber":     "publishing",
-	"cmd/threadctl":      "operate",
-	"cmd/web":            "page",
-	"docs/asyncapi.yaml": "publishing",
-	"docs/docs.go":       "lab", // and what it embeds
-	"docs/guarantees.md": "lab",
-	"tools/dev/browser":  "page",
-	"tools/dev/page":     "page",
+	"cmd/dev-issuer":         "access",
+	"cmd/subscriber":         "publishing",
+	"cmd/threadctl":          "operate",
+	"cmd/web":                "page",
+	"docs/asyncapi.yaml":     "publishing",
+	"docs/docs.go":           "lab", // and what it embeds
+	"docs/guarantees.md":     "lab",
+	"tools/dev/browser":      "page",
+	"tools/dev/internal/npm": "page",
+	"tools/dev/page":         "page",
 
 	// what tells of, measures or changes everything
 	".ci":                     "whole",

@@ -3,54 +3,75 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"example.com/threads/tools/dev/internal/npm"
 )
 
-const root = "../.."
+const (
+	root   = "../.."
+	source = "extras/page/src"
+)
 
 // bundles are the scripts with their entry points. The lab has its own bundle, so that no other program contains it.
 var bundles = map[string]string{
-	"extras/page/src/main.tsx": "extras/page/app.js",
-	"extras/lab/src/lab.tsx":   "extras/lab/lab.js", // extra:lab
+	source + "/main.tsx":     "extras/page/app.js",
+	"extras/lab/src/lab.tsx": "extras/lab/lab.js", // extra:lab
 }
 
 func main() {
-	if err := generate(); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := generate(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "page:", err)
 		os.Exit(1)
 	}
 }
 
-func generate() error {
+func generate(ctx context.Context) error {
 	types, err := typesOf(filepath.Join(root, "interfaceadaptor/graphql/*.graphqls"), filepath.Join(root, "extras/*/*.graphqls"))
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(root, "extras/page/src/schema.ts"), []byte(types), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, source, "schema.ts"), []byte(types), 0o644); err != nil {
 		return err
 	}
+	// The bundles are in the repository: who does not change the page need not be able to make them.
+	err = npm.Install(ctx, filepath.Join(root, source))
+	if errors.Is(err, npm.ErrMissing) {
+		fmt.Fprintln(os.Stderr, "page: the scripts of the page are left as they are; to bundle them:", err)
+		return nil
+	}
 	for entry, out := range bundles {
-		if err := bundle(entry, out); err != nil {
-			return err
+		if err == nil {
+			err = bundle(entry, out)
 		}
 	}
-	return nil
+	return err
 }
 
+// fromThePage are the packages that the lab's script gets from the page's script: it must not have its own.
+var fromThePage = map[string]string{"preact/jsx-runtime": "/app.js", "@preact/signals": "/app.js"}
+
 func bundle(entry, out string) error {
-	result := api.Build(api.BuildOptions{
+	options := api.BuildOptions{
 		EntryPoints: []string{filepath.Join(root, entry)}, Outfile: filepath.Join(root, out), Bundle: true, Write: true, LogLevel: api.LogLevelWarning,
-		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
+		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsInline,
 		MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
-		JSX: api.JSXTransform, JSXFactory: "h", JSXFragment: "Fragment", TsconfigRaw: "{}",
+		JSX: api.JSXAutomatic, JSXImportSource: "preact", TsconfigRaw: "{}",
 		Banner: map[string]string{"js": "// Code generated from " + filepath.ToSlash(filepath.Dir(entry)) + " by go generate. DO NOT EDIT."},
-	})
-	if len(result.Errors) > 0 {
+	}
+	if filepath.Dir(entry) != source {
+		options.Alias, options.External = fromThePage, []string{"/app.js"}
+	}
+	if result := api.Build(options); len(result.Errors) > 0 {
 		return errors.New("the page can't be bundled; the messages above say why")
 	}
 	return nil

@@ -1,0 +1,84 @@
+// Small things that several parts of the page show.
+import type { ComponentChildren } from 'preact';
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Pane } from './state.ts';
+
+const clock = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
+
+export const time = (text: string): string => clock.format(new Date(text));
+
+/** The beginning of a day, in local time. */
+export const dayOf = (text: string): number => new Date(text).setHours(0, 0, 0, 0);
+
+/** A day in words. */
+export function day(text: string): string {
+  const ago = Math.round((new Date().setHours(0, 0, 0, 0) - dayOf(text)) / 86_400_000);
+  if (ago === 0) return 'Today';
+  if (ago === 1) return 'Yesterday';
+  return new Date(text).toLocaleDateString([], { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' });
+}
+
+/** A colour of each person's own. */
+export function hue(id: string): Record<string, string> {
+  let sum = 0;
+  for (const character of id) sum = (sum * 31 + character.charCodeAt(0)) % 360;
+  return { '--hue': String(sum) };
+}
+
+export function Problem({ of, field, id }: { of: Pane; field: string; id?: string }) {
+  const text = of.problems.value[field];
+  return (
+    <span class={text ? 'problem' : 'hidden'} id={id} role="alert">
+      {text}
+    </span>
+  );
+}
+
+/** The value of a form's field, and the form. */
+export function typed(event: Event, name: string): [string, HTMLFormElement] {
+  event.preventDefault();
+  const form = event.target as HTMLFormElement;
+  return [(form.elements.namedItem(name) as HTMLInputElement).value, form];
+}
+
+interface Question {
+  text: ComponentChildren;
+  yes: string;
+  answer: (sure: boolean) => void;
+}
+
+const question = signal<Question | null>(null);
+
+/** Asks before something that can't be undone. */
+export const sure = (text: string, yes: string): Promise<boolean> =>
+  new Promise((answer) => {
+    question.value = { text, yes, answer };
+  });
+
+/** The question that is being asked. The browser keeps the focus in it, and gives it back afterwards. */
+export function Sure() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const asked = question.value;
+  useEffect(() => {
+    if (asked && !dialog.current?.open) dialog.current?.showModal();
+  }, [asked]);
+  const answer = (yes: boolean): void => {
+    dialog.current?.close();
+    question.value = null;
+    asked?.answer(yes);
+  };
+  return (
+    <dialog ref={dialog} onCancel={() => answer(false)} aria-labelledby="question">
+      <p id="question" dir="auto">
+        {asked?.text}
+      </p>
+      <div class="row">
+        <button onClick={() => answer(false)}>Cancel</button>
+        <button class="danger" onClick={() => answer(true)}>
+          {asked?.yes}
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,154 @@
+// The map: on the left the write side, with the journal of a thread as a tape; on the right the read side, with the rows
+// that are made from it. Between them is the distance, in numbers.
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import * as act from './actions.ts';
+import { words } from './causes.tsx';
+import { drawnStage } from './slow.ts';
+import { frontPane, nameOf, state } from './state.ts';
+import type { HistoryEvent, Pane, ShownThread, Trace } from './state.ts';
+
+const cards = 6;
+const shownRows = 3;
+
+const journal = signal<{ thread: string; events: HistoryEvent[] }>({ thread: '', events: [] });
+
+let reading = false;
+let again = false;
+
+/** Reads the last events from the journal itself, where an Admin is here to ask for them. */
+async function readJournal(thread: string): Promise<void> {
+  again = true;
+  if (reading) return;
+  reading = true;
+  while (again) {
+    again = false;
+    const admin = state.panes.peek().find((pane) => pane.thread.peek()?.id === thread && pane.admin);
+    const events = admin ? await act.history(thread, admin.id, cards).catch(() => []) : [];
+    journal.value = { thread, events };
+  }
+  reading = false;
+}
+
+const numbers = ['none', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+
+export function Map({ trace }: { trace: Trace | undefined }) {
+  const pane = state.panes.value.find((each) => each.thread.value && each.thread.value.id === trace?.aggregate) ?? frontPane();
+  const thread = pane?.thread.value;
+  const own = state.traces.value.filter((each) => each.aggregate === thread?.id && each.version !== undefined);
+  const written = Math.max(thread?.version ?? 0, ...own.map((each) => each.version ?? 0));
+  const records = state.samples.value.at(-1)?.records; // others write, too
+  useEffect(() => {
+    if (thread) void readJournal(thread.id);
+  }, [thread?.id, written, records]);
+  if (!pane || !thread) return null;
+  const known = journal.value.thread === thread.id ? journal.value.events : [];
+  const last = Math.max(written, known.at(-1)?.seqNr ?? 0);
+  const behind = last - thread.version;
+  const told = behind === 0 ? 'no distance' : `${numbers[behind] ?? behind} behind`;
+  return (
+    <div class="map" role="group" aria-label={`Map of ${thread.name}`}>
+      <p class={`distance ${behind > 0 ? 'behind' : ''}`} role="status">
+        journal <b>{last}</b>, projection <b>{thread.version}</b>: {told}
+      </p>
+      <section aria-label="Write side">
+        <h3>Write side</h3>
+        <ol class="tape">
+          {Array.from({ length: Math.min(cards, last) }, (_, i) => last - Math.min(cards, last) + 1 + i).map((number) => (
+            <Card key={number} number={number} rows={thread.version} event={known.find((each) => each.seqNr === number)} trace={own.find((each) => each.version === number)} />
+          ))}
+        </ol>
+      </section>
+      <Rows key={thread.id} pane={pane} thread={thread} trace={trace} />
+    </div>
+  );
+}
+
+interface CardProps {
+  number: number;
+  rows: number; // the version of the rows
+  event: HistoryEvent | undefined;
+  trace: Trace | undefined;
+}
+
+/** An event on the tape. What it says is known from the journal, or else from the command that led to it. */
+function Card({ number, rows, event, trace }: CardProps) {
+  const unwritten = trace !== undefined && drawnStage(trace) === 'sent'; // in slow motion
+  const text = event ? words(event.type) : trace ? trace.path.split('/')[2]?.replaceAll('_', ' ') : 'by somebody else';
+  const who = event ? nameOf(undefined, event.executorId) : trace?.executor;
+  return (
+    <li class={`${number > rows ? 'ahead' : ''} ${unwritten ? 'unwritten' : ''}`}>
+      <b>{number}</b> {text} <small>{who}</small>
+    </li>
+  );
+}
+
+/** The rows, with those that the last event has changed. */
+function Rows({ pane, thread, trace }: { pane: Pane; thread: ShownThread; trace: Trace | undefined }) {
+  const seen = useRef<{ now: ShownThread; before: ShownThread | null }>({ now: thread, before: null });
+  if (seen.current.now.version !== thread.version) seen.current = { now: thread, before: seen.current.now };
+  const before = trace?.aggregate === thread.id && drawnStage(trace) !== 'visible' && trace.stage === 'visible' ? null : seen.current.before; // in slow motion
+  const members = before?.members.edges.map(({ node }) => node) ?? [];
+  const messages = before?.messages.edges.map(({ node }) => node) ?? [];
+  const lit = (changed: boolean): string => (before && changed ? 'lit' : '');
+  const mark = (changed: boolean): string => (before && changed ? ` ${thread.version}` : ''); // a new row, so that it lights up again
+  return (
+    <section aria-label="Read side">
+      <h3>
+        Read side, <small>at event {thread.version}</small>
+      </h3>
+      <table>
+        <caption>threads</caption>
+        <tbody>
+          <tr key={`thread${mark(before?.name !== thread.name)}`} class={lit(before?.name !== thread.name)}>
+            <td dir="auto">{thread.name}</td>
+            <td key={thread.version} class={lit(true)}>
+              {thread.version}
+            </td>
+          </tr>
+        </tbody>
+      </table>
+      <table>
+        <caption>members</caption>
+        <tbody>
+          {pane.members.slice(0, shownRows).map((member) => {
+            const changed = members.find((each) => each.id === member.id)?.role !== member.role;
+            return (
+              <tr key={member.id + mark(changed)} class={lit(changed)}>
+                <td dir="auto">{nameOf(member.account?.name, member.userAccountId)}</td>
+                <td>{member.role}</td>
+              </tr>
+            );
+          })}
+          <More count={pane.members.length - shownRows} />
+        </tbody>
+      </table>
+      <table class="texts">
+        <caption>messages</caption>
+        <tbody>
+          {thread.messages.edges.slice(-shownRows).map(({ node: message }) => {
+            const changed = messages.find((each) => each.id === message.id)?.updatedAt !== message.updatedAt;
+            return (
+              <tr key={message.id + mark(changed)} class={lit(changed)}>
+                <td dir="auto">{nameOf(message.sender?.name, message.userAccountId)}</td>
+                <td dir="auto">{message.text}</td>
+              </tr>
+            );
+          })}
+          {thread.messages.edges.length === 0 && <tr><td class="quiet">no rows</td></tr>}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function More({ count }: { count: number }) {
+  if (count <= 0) return null;
+  return (
+    <tr>
+      <td class="quiet" colSpan={2}>
+        and {count} more
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,115 @@
+// The outbox: what people have ordered and the write-api has not answered yet. Each person's commands are sent one after
+// the other, in their order, each with its key until its outcome is known. They outlive a reload, and a lost connection.
+import { computed, signal } from '@preact/signals';
+import { alphabet, command, inWords, ulid } from './api.ts';
+import type { Outcome } from './api.ts';
+import { personOf, state } from './state.ts';
+
+export interface Entry {
+  key: string; // the Idempotency-Key; keys are in order
+  person: string;
+  path: string;
+  fields: Record<string, unknown>;
+  state: 'waiting' | 'written' | 'refused';
+  version?: number; // of the thread, once it is written
+  message?: string; // the id of a posted message, once it is written
+  reason?: string; // of a refusal
+}
+
+export const outbox = signal<Entry[]>([]);
+
+const prefix = 'threads.outbox.'; // an entry a key, so that tabs don't overwrite each other's
+const answered = new Map<string, (outcome: Outcome) => void>();
+const sending = new Set<string>(); // by person
+
+/** How many commands of a person wait to be sent. */
+export const waiting = computed(() => Map.groupBy(outbox.value.filter((entry) => entry.state === 'waiting'), (entry) => entry.person));
+
+/** Sends a command after those that wait already. */
+export function order(person: string, path: string, fields: Record<string, unknown>): Promise<Outcome> {
+  const entry: Entry = { key: nextKey(), person, path, fields, state: 'waiting' };
+  localStorage.setItem(prefix + entry.key, JSON.stringify(entry));
+  outbox.value = [...outbox.peek(), entry];
+  return new Promise((done) => {
+    answered.set(entry.key, done);
+    void send(person);
+  });
+}
+
+/** Goes on with what was not answered before the page was loaded. */
+export function resume(): void {
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix)).sort();
+  const entries = keys.map((key) => JSON.parse(localStorage.getItem(key) ?? '') as Entry);
+  const account = state.session.peek().account;
+  outbox.value = entries.filter((entry) => !account || entry.person === account);
+  for (const person of new Set(outbox.value.map((entry) => entry.person))) void send(person);
+}
+
+async function send(person: string): Promise<void> {
+  if (sending.has(person)) return;
+  sending.add(person);
+  for (let entry = first(person); entry; entry = first(person)) {
+    const outcome = await command(entry.path, personOf(person), entry.fields, entry.key);
+    if (!outcome.ok && outcome.problem.status === 401) break; // it is sent after the next login
+    localStorage.removeItem(prefix + entry.key);
+    const tell = answered.get(entry.key);
+    answered.delete(entry.key);
+    if (!isMessage(entry)) drop(entry);
+    else if (outcome.ok) replace({ ...entry, state: 'written', version: outcome.answer.version, ...idOf(outcome.answer.message_id) });
+    else if (entry.path === post) replace({ ...entry, state: 'refused', reason: inWords(outcome.problem) });
+    else drop(entry);
+    if (tell) tell(outcome);
+    else if (!outcome.ok && entry.path !== post) report(entry, inWords(outcome.problem));
+  }
+  sending.delete(person);
+}
+
+/** Says in words that a command was refused that nobody waits for since the page was loaded again. */
+function report(entry: Entry, reason: string): void {
+  const name = entry.path.split('/')[2]?.replaceAll('_', ' ');
+  state.panes.peek().find((pane) => pane.id === entry.person)?.problem('draft', `Refused: ${name}: ${reason}`);
+}
+
+const first = (person: string): Entry | undefined => waiting.peek().get(person)?.[0];
+
+export const post = '/threads/post_message';
+
+const isMessage = (entry: Entry): boolean => entry.path.endsWith('_message');
+
+const idOf = (id: unknown): { message?: string } => (typeof id === 'string' ? { message: id } : {});
+
+function replace(entry: Entry): void {
+  // The push of a version can come before the answer of its command.
+  outbox.value = outbox.peek().map((each) => (each.key === entry.key ? entry : each)).filter((each) => !isSeen(each));
+}
+
+export function drop(entry: Entry): void {
+  outbox.value = outbox.peek().filter((each) => each.key !== entry.key);
+}
+
+const shown = new Map<string, number>(); // the version of a thread that a person sees
+
+const placeOf = (entry: Entry): string => `${entry.person} ${String(entry.fields.thread_id)}`;
+
+const isSeen = (entry: Entry): boolean => entry.state === 'written' && (shown.get(placeOf(entry)) ?? 0) >= (entry.version ?? 0);
+
+/** Forgets what a person sees. */
+export function seen(person: string, thread: string, version: number): void {
+  shown.set(`${person} ${thread}`, version);
+  if (outbox.peek().some(isSeen)) outbox.value = outbox.peek().filter((entry) => !isSeen(entry));
+}
+
+let last = '';
+
+/** A new ULID that is above the last one. */
+function nextKey(): string {
+  const key = ulid();
+  last = key.slice(0, 10) > last.slice(0, 10) ? key : last.slice(0, 10) + after(last.slice(10));
+  return last;
+}
+
+/** The next number in ULIDs' digits. */
+function after(digits: string): string {
+  const rest = digits.slice(0, -1);
+  return digits.endsWith('Z') ? `${after(rest)}0` : rest + alphabet[alphabet.indexOf(digits.slice(-1)) + 1];
+}

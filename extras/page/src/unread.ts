@@ -1,0 +1,55 @@
+// Which messages a person has not read yet, as this browser remembers it: for each thread, when the last message was
+// posted that they have seen.
+import { query } from './api.ts';
+import { state } from './state.ts';
+import type { ListedThread, Pane, ShownMessage } from './state.ts';
+
+const lastMessages = `query($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) {
+  messages(last: 100) { edges { node { userAccountId createdAt } } } } }`;
+
+type Read = Record<string, string>; // times by thread; '': of threads that have never been opened
+
+const key = (pane: Pane): string => `threads.read.${pane.id}`;
+
+function read(pane: Pane): Read | null {
+  return JSON.parse(localStorage.getItem(key(pane)) ?? 'null') as Read | null;
+}
+
+/** The person has seen the messages up to this one. */
+export function markRead(pane: Pane, message: ShownMessage | undefined): void {
+  const thread = pane.selected.peek();
+  const before = read(pane) ?? {};
+  if (!message || document.hidden || (before[thread] ?? '') >= message.createdAt) return;
+  localStorage.setItem(key(pane), JSON.stringify({ ...before, [thread]: message.createdAt }));
+  if (pane.unread.peek()[thread]) pane.unread.value = { ...pane.unread.peek(), [thread]: 0 };
+}
+
+const counted = new WeakMap<Pane, Map<string, number>>(); // the version at which a thread's messages were counted
+
+/** Counts the unread messages of others in the threads that are not open. */
+export async function countUnread(pane: Pane, threads: ListedThread[]): Promise<void> {
+  let since = read(pane);
+  if (!since) {
+    since = { '': threads[0]?.updatedAt ?? '' }; // what was there before this browser was: nobody waits for it
+    localStorage.setItem(key(pane), JSON.stringify(since));
+  }
+  const versions = counted.get(pane) ?? new Map<string, number>();
+  counted.set(pane, versions);
+  for (const { id, version } of threads) {
+    if (id === pane.selected.peek()) versions.delete(id);
+    if (id === pane.selected.peek() || versions.get(id) === version) continue;
+    versions.set(id, version);
+    try {
+      const data = await query<{ getThread: { messages: { edges: Array<{ node: ShownMessage }> } } }>(lastMessages, { thread: id, viewer: pane.id });
+      const from = read(pane)?.[id] ?? since[''] ?? '';
+      const count = data.getThread.messages.edges.filter(({ node }) => node.userAccountId !== pane.id && node.createdAt > from).length;
+      if ((pane.unread.peek()[id] ?? 0) !== count) pane.unread.value = { ...pane.unread.peek(), [id]: count };
+    } catch {
+      versions.delete(id); // counted again next time
+    }
+  }
+}
+
+/** All that is unread by the people on this page. */
+export const unreadByAll = (): number =>
+  state.panes.value.reduce((sum, pane) => Object.values(pane.unread.value).reduce((more, count) => more + count, sum), 0);

@@ -1,0 +1,470 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// What people expect of a chat, whatever it is built on.
+
+// texts returns the messages that a pane shows, in order.
+func (p *tab) texts(pane string) []string {
+	p.t.Helper()
+	return evaluate[[]string](p, `[...`+pane+`.querySelectorAll('.message p')].map((each) => each.innerText)`)
+}
+
+// choose selects an option as somebody does who uses a mouse.
+func (p *tab) choose(element, text string) {
+	p.t.Helper()
+	p.eventually(element+" has "+text, fmt.Sprintf("[...(%s?.options ?? [])].some((each) => each.text.startsWith(%q))", element, text))
+	p.run(chromedp.Evaluate(fmt.Sprintf(`{
+		const list = %s;
+		list.value = [...list.options].find((each) => each.text.startsWith(%q)).value;
+		list.dispatchEvent(new Event('change', {bubbles: true}));
+	}`, element, text), nil))
+}
+
+// beforeEachPage runs a script before those of the pages that are loaded from now on.
+func (p *tab) beforeEachPage(script string) {
+	p.t.Helper()
+	p.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
+		return err
+	}))
+}
+
+// block lets requests to paths fail; without paths, none any more.
+func (p *tab) block(paths ...string) {
+	p.t.Helper()
+	var patterns []*network.BlockPattern
+	for _, path := range paths {
+		patterns = append(patterns, &network.BlockPattern{URLPattern: "*://*:*" + path + "*", Block: true})
+	}
+	p.run(network.SetBlockedURLs().WithURLPatterns(patterns))
+}
+
+func create(p *tab, pane, thread string) {
+	p.t.Helper()
+	p.eventually("there is a pane", pane)
+	p.run(chromedp.Evaluate(pane+".querySelector('details.new').open = true", nil))
+	p.fill(labelled(pane, "Name of the new thread"), thread+"\r")
+	p.shows(pane, "1 person")
+}
+
+func invite(p *tab, pane, person string) {
+	p.t.Helper()
+	p.run(chromedp.Evaluate(pane+".querySelector('.people') || "+pane+".querySelector('.title button').click()", nil))
+	p.fill(labelled(pane, "Name or account id of who is to be added"), person+"\r")
+	p.shows(pane, "2 people")
+}
+
+func TestWhatIsTypedOfflineArrivesInOrder(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	p.allow("Failed to load resource", "net::ERR")
+	// Commands can't be sent, and the page can still be loaded.
+	p.block("/api/write/")
+	typed := []string{"first", "second", "third", "fourth"}
+	for _, text := range typed {
+		says(p, ada, "Ada", text)
+		p.shows(ada, text)
+	}
+	p.run(reload)
+	p.shows(ada, "fourth")
+	p.shows(ada, "sending")
+	if shown := p.texts(ada); !slices.Equal(shown, typed) {
+		t.Errorf("after a reload, these wait: %q", shown)
+	}
+	p.block()
+	p.shows(bob, "fourth")
+	p.showsNot(ada, "sending")
+	if shown := p.texts(bob); !slices.Equal(shown, typed) {
+		t.Errorf("these have arrived: %q", shown)
+	}
+	// Nothing is sent again later.
+	p.run(reload)
+	p.shows(bob, "fourth")
+	p.eventually("the outbox is empty", "Object.keys(localStorage).every((key) => !key.startsWith('threads.outbox'))")
+	if shown := p.texts(bob); !slices.Equal(shown, typed) {
+		t.Errorf("after another reload: %q", shown)
+	}
+}
+
+func TestARefusedMessageCanBeMended(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	p.allow("422")
+	p.fill(labelled(ada, "Message from Ada"), "x")
+	p.run(chromedp.Evaluate(`{
+		const field = `+labelled(ada, "Message from Ada")+`;
+		field.value = 'x'.repeat(4001);
+		field.dispatchEvent(new Event('input', {bubbles: true}));
+	}`, nil))
+	p.press(kb.Enter)
+	p.shows(ada, "Refused:")
+	// The aggregate has not been asked: the picture doesn't show that it was.
+	p.shows(flow, "not a command: invalid_request")
+	p.eventually("the aggregate is not reached", `[...`+flow+`.querySelectorAll('.station.reached')].map((each) => each.innerText).join() === 'Command'`)
+	p.click(labelled(ada, "Mend it"))
+	p.eventually("the text is back", labelled(ada, "Message from Ada")+".value.length === 4001 && document.activeElement.tagName === 'TEXTAREA'")
+	p.showsNot(ada, "Refused:")
+}
+
+// A refusal is told until the next try, also where the page was loaded again in the meantime.
+func TestARefusalIsTold(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	says(p, ada, "Ada", "Keep this")
+	p.shows(bob, "Keep this")
+	p.allow("Failed to load resource", "net::ERR")
+	p.block("/api/write/")
+	p.click(labelled(ada, `Edit "Keep this"`))
+	p.fill(labelled(ada, "New text"), "Keep this\r")
+	p.shows(ada, "edit sending")
+	p.run(reload)
+	p.shows(ada, "edit sending")
+	p.block()
+	p.shows(ada, "Refused: edit message: the message has this text already")
+	p.showsNot(ada, "sending")
+	// The list of threads is read once a second, which must not take the refusal away.
+	p.eventually("the list was read again", "performance.getEntriesByType('resource').filter((each) => each.name.endsWith('/status')).length > 4")
+	p.shows(ada, "Refused: edit message")
+}
+
+// scrolled moves a pane's messages as a wheel does, and waits until the page knows.
+func (p *tab) scrolled(pane string, top string) {
+	p.t.Helper()
+	evaluate[int](p, `new Promise((done) => {
+		const list = `+pane+`.querySelector('.messages');
+		list.scrollTop = `+top+`;
+		requestAnimationFrame(() => requestAnimationFrame(() => done(1)));
+	})`)
+}
+
+func TestAListOpensAtItsEndAndHasAllMessages(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	postMany(p, s, 120)
+	p.run(reload)
+	p.shows(ada, "number 120 of many")
+	atEnd := func(about, pane string) {
+		t.Helper()
+		p.eventually(about, `(() => { const list = `+pane+`?.querySelector('.messages'); return list && list.scrollTop + list.clientHeight > list.scrollHeight - 2; })()`)
+	}
+	atEnd("the newest message is in view", ada)
+	p.showsNot(ada, "number 70 of many")
+
+	// Scrolling up loads earlier messages, above what is looked at.
+	top := `Math.round(` + ada + `.querySelector('.messages').scrollTop)`
+	for _, oldest := range []string{"number 21 of many", "number 1 of many"} {
+		first := p.texts(ada)[0]
+		p.scrolled(ada, "100")
+		place := fmt.Sprintf(`Math.round([...%s.querySelectorAll('.message')].find((each) => each.innerText.includes(%q))?.getBoundingClientRect().top)`, ada, first)
+		before := evaluate[int](p, place)
+		p.shows(ada, oldest)
+		if after := evaluate[int](p, place); after < before-40 || after > before+40 {
+			t.Errorf("%q has moved from %d to %d", first, before, after)
+		}
+	}
+	if shown := p.texts(ada); len(shown) != 120 {
+		t.Errorf("%d messages are shown", len(shown))
+	}
+	p.showsNot(ada, "Earlier messages")
+
+	// What comes now does not move the list, but is announced.
+	p.scrolled(ada, "200")
+	before := evaluate[int](p, top)
+	says(p, bob, "Bob", "Are you still reading?")
+	p.shows(ada, "One new message")
+	says(p, bob, "Bob", "Hello?")
+	p.shows(ada, "2 new messages")
+	if after := evaluate[int](p, top); after != before {
+		t.Errorf("the list has moved from %d to %d", before, after)
+	}
+	p.screenshot("pill")
+	p.click(labelled(ada, "2 new messages ↓"))
+	atEnd("the newest messages are in view", ada)
+	p.showsNot(ada, "new messages")
+
+	// A message that is above the last fifty changes, too.
+	p.scrolled(ada, "0")
+	p.click(labelled(ada, `Edit "number 3 of many messages"`))
+	p.fill(labelled(ada, "New text"), "number three\r")
+	p.shows(ada, "number three")
+	p.shows(ada, "edited")
+	p.showsNot(ada, "edit written")
+}
+
+func TestTheConnectionIsLostOnlyWhenItWas(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	p.beforeEachPage(`new MutationObserver(() => { globalThis.alarmed ||= document.body?.innerText.includes('connection lost') })
+		.observe(document, {childList: true, subtree: true, characterData: true})`)
+	p.run(reload)
+	p.shows("document.querySelector('.live')", "live")
+	p.shows(ada, "2 people")
+	if evaluate[bool](p, "globalThis.alarmed") {
+		t.Error("a page that has just been opened tells of a lost connection")
+	}
+}
+
+func TestWhatIsDoneIsSeen(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	latest := flow + "?.querySelector('.trace')"
+	p.click(labelled(bob, "2 people"))
+	p.click(labelled(bob, "Leave the thread"))
+	p.click(labelled(question, "Leave"))
+	p.shows(latest, "remove member")
+	p.shows(latest, "seen after")
+	p.click(labelled(ada, "1 person"))
+
+	// Before it happens, one is asked, and may keep the thread.
+	p.click(labelled(ada, "Delete thread"))
+	p.shows(question, "It can't be undone")
+	p.accessible("a question")
+	p.screenshot("question")
+	p.click(labelled(question, "Cancel"))
+	p.eventually("the button has the focus again", labelled(ada, "Delete thread")+" === document.activeElement")
+	p.shows(ada, "Tea at four")
+	p.click(labelled(ada, "Delete thread"))
+	p.click(labelled(question, "Delete the thread for ever"))
+	p.shows(latest, "Ada delete")
+	p.shows(latest, "seen after")
+}
+
+func TestWhoComesBackIsLetIn(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	p.click(labelled(bob, "2 people"))
+	p.click(labelled(bob, "Leave the thread"))
+	p.click(labelled(question, "Leave"))
+	p.shows(bob, "not in this thread any more")
+	p.shows(ada, "1 person")
+	invite(p, ada, "Bob")
+	says(p, bob, "Bob", "Here I am again")
+	p.shows(ada, "Here I am again")
+}
+
+func TestPeopleStayWhereTheyWere(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	p.choose("document.querySelectorAll('.who select:not(.picker select)')[0]", "Bob")
+	p.choose("document.querySelectorAll('.who select:not(.picker select)')[1]", "Ada")
+	names := "[...document.querySelectorAll('.pane')].map((each) => each.ariaLabel).join()"
+	p.eventually("they have changed sides", names+" === 'What Bob sees,What Ada sees'")
+	p.run(reload)
+	p.shows(ada, "2 people")
+	if found := evaluate[string](p, names); found != "What Bob sees,What Ada sees" {
+		t.Errorf("after a reload: %s", found)
+	}
+
+	// Arrows through the list choose among those who are there, and register nobody.
+	p.run(focus("document.querySelector('.who select')"))
+	p.press(kb.ArrowDown, kb.ArrowUp, kb.ArrowDown, kb.ArrowDown, kb.ArrowDown)
+	if count := evaluate[int](p, "JSON.parse(localStorage.getItem('threads.people')).length"); count != 2 {
+		t.Errorf("there are %d people", count)
+	}
+	p.showsNot(flow, "register")
+
+	// A new one has a name of their own.
+	p.click("document.querySelectorAll('.pane')[1].querySelector('.who button')")
+	p.fill(labelled("document", "Name of the new person"), "Cleo\r")
+	p.shows(within("What Cleo sees"), "Cleo is in no thread")
+}
+
+func TestTheFocusStaysOnThePage(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	says(p, ada, "Ada", "one")
+	p.shows(bob, "one")
+	stays := func(about string) {
+		t.Helper()
+		p.eventually("the focus is on the page after "+about, "document.activeElement !== document.body")
+	}
+	press := func(pane, button string) {
+		t.Helper()
+		p.eventually("there is "+button, labelled(pane, button))
+		p.run(focus(labelled(pane, button)))
+		p.press(kb.Enter)
+	}
+	press(ada, `Edit "one"`)
+	p.run(chromedp.KeyEvent(" and a half\r"))
+	p.shows(bob, "one and a half")
+	stays("an edit")
+	press(ada, `Edit "one and a half"`)
+	p.press(kb.Escape)
+	p.showsNot(ada, "Cancel")
+	stays("an edit that was given up")
+	press(ada, `Delete "one and a half"`)
+	press(question, "Delete the message")
+	p.showsNot(bob, "one and a half")
+	p.showsNot(ada, "one and a half")
+	stays("a deletion")
+	press(bob, "2 people")
+	press(bob, "Leave the thread")
+	press(question, "Leave")
+	p.shows(bob, "not in this thread any more")
+	stays("leaving")
+}
+
+func TestTheLastMessageIsEditedByArrow(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	says(p, ada, "Ada", "Tee?")
+	says(p, bob, "Bob", "What?")
+	p.shows(ada, "What?")
+	p.showsNot(ada, "not in the read model yet")
+	p.run(focus(labelled(ada, "Message from Ada")))
+	p.press(kb.ArrowUp)
+	p.eventually("her last text has the focus", "document.activeElement.value === 'Tee?'")
+	p.fill("document.activeElement", "Tea?\r")
+	p.shows(bob, "Tea?")
+	p.eventually("she can go on writing", labelled(ada, "Message from Ada")+" === document.activeElement")
+}
+
+func TestUnreadMessagesAreCounted(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	create(p, ada, "Lunch")
+	invite(p, ada, "Bob")
+	says(p, ada, "Ada", "Soup?")
+	says(p, ada, "Ada", "Or salad?")
+	p.shows(bob, "Lunch (2 unread)")
+	p.eventually("the title has the count", "document.title === '(2) Threads'")
+	p.screenshot("unread")
+	p.choose(bob+".querySelector('.picker select')", "Lunch")
+	p.shows(bob, "Or salad?")
+	p.showsNot(bob, "unread")
+	p.eventually("the title has no count", "document.title === 'Threads'")
+	p.choose(bob+".querySelector('.picker select')", "Tea at four")
+	p.run(reload)
+	p.shows(bob, "Tea at four")
+	p.showsNot(bob, "unread")
+	// A line says on which day something was said.
+	p.eventually("the day is there", "[...document.querySelectorAll('.day')].some((each) => each.innerText === 'Today')")
+	p.beforeEachPage(`globalThis.Date = class extends Date {
+		constructor(...given) { given.length ? super(...given) : super(Date.now()); }
+		static now() { return super.now() + 24 * 3600 * 1000; }
+	}`)
+	p.run(reload)
+	p.eventually("it was yesterday", "[...document.querySelectorAll('.day')].some((each) => each.innerText === 'Yesterday')")
+}
+
+func TestTextsRunInTheirDirection(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	says(p, ada, "Ada", "שלום, מה שלומך?")
+	p.shows(bob, "שלום")
+	p.eventually("it runs from the right", "getComputedStyle("+bob+".querySelector('.message p')).direction === 'rtl'")
+	p.fill(labelled(bob, "Message from Bob"), "שלום")
+	p.eventually("so does what is being written", "getComputedStyle("+labelled(bob, "Message from Bob")+").direction === 'rtl'")
+}
+
+func TestNothingMovesForThoseWhoWantNoMotion(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}))
+	p.run(chromedp.Evaluate(`globalThis.moved = 0; {
+		const animate = Element.prototype.animate;
+		Element.prototype.animate = function (...how) { globalThis.moved++; return animate.apply(this, how); };
+		document.addEventListener('transitionrun', () => globalThis.moved++);
+	}`, nil))
+	talk(p)
+	if moved := evaluate[int](p, "globalThis.moved"); moved > 0 {
+		t.Errorf("%d things have moved", moved)
+	}
+}
+
+func TestNamesWithTheIssuerForDevelopment(t *testing.T) {
+	s := start(t, "AUTH=dev")
+	p := open(t, chromium(t), s.url, 1200, 900)
+	other := open(t, chromium(t), s.url, 1200, 900)
+	p.click(labelled("document", "Log in as ada"))
+	create(p, ada, "Secrets")
+	p.shows(flow, "register")
+	p.showsNot(flow, "not seen yet")
+	invite(p, ada, "bob")
+	p.shows(ada, "Bob")
+	other.click(labelled("document", "Log in as bob"))
+	says(other, bob, "Bob", "I can keep one")
+	p.shows(ada, "I can keep one")
+	for who, text := range map[string]string{"ada": evaluate[string](p, ada+".innerText"), "bob": evaluate[string](other, bob+".innerText")} {
+		if regexp.MustCompile("…[0-9A-Z]{6}").MatchString(text) {
+			t.Errorf("%s sees a number for a name:\n%s", who, text)
+		}
+	}
+	other.shows(within("Live flow"), "register")
+	other.showsNot(within("Live flow"), "not seen yet")
+}
+
+func TestARebuildEndsInTheView(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1200, 900)
+	begin(p)
+	p.click(labelled("document", "Operations"))
+	p.click(labelled(within("Read model"), "Rebuild"))
+	p.shows(within("Read model"), "The rebuild has begun")
+	p.shows(within("Read model"), "The rebuild has ended")
+	p.showsNot(within("Read model"), "has begun")
+}
+
+func TestAPhoneIsEnough(t *testing.T) {
+	install(t)
+	s := start(t)
+	p := open(t, chromium(t), s.url, 375, 667)
+	begin(p)
+	postMany(p, s, 60)
+	p.shows(ada, "number 60 of many")
+	reachable := func(about string) {
+		t.Helper()
+		p.eventually(about+": the field is on the screen, and nothing lies on it", `(() => {
+			const field = [...document.querySelectorAll('.composer textarea')].find((each) => each.offsetParent);
+			const box = field?.getBoundingClientRect();
+			return box && box.top > 0 && box.bottom <= innerHeight && box.left >= 0 && box.right <= innerWidth &&
+				field.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)) && document.documentElement.scrollWidth <= innerWidth;
+		})()`)
+	}
+	reachable("at the beginning")
+	p.screenshot("phone-chat")
+	p.scrolled(ada, "0")
+	reachable("scrolled up")
+	p.click(labelled(ada, "2 people"))
+	p.shows(ada, "Close Ada's account")
+	reachable("among people")
+	p.fits("people on a phone")
+	p.screenshot("phone-people")
+	p.click(labelled(ada, "2 people"))
+	p.click(labelled("document", "Bob"))
+	reachable("as Bob")
+	says(p, bob, "Bob", "from a phone")
+	p.shows(bob, "from a phone")
+	p.click(labelled("document", "Ada"))
+	p.shows(ada, "from a phone")
+	// With its keyboard, a phone shows half of that.
+	p.run(chromedp.EmulateViewport(375, 400))
+	reachable("with a keyboard")
+	p.screenshot("phone-keyboard")
+	p.accessible("a phone with a keyboard")
+}

@@ -1,0 +1,73 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+var (
+	theMap    = "document.querySelector('.map')"
+	writeSide = within("Write side")
+	readSide  = within("Read side")
+)
+
+func TestTheMapShowsBothSides(t *testing.T) {
+	install(t)
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 1440, 1100)
+	begin(p)
+	says(p, ada, "Ada", "Anyone for a cup?")
+	p.shows(theMap, "journal 3, projection 3: no distance")
+	p.eventually("there is a card for each event", writeSide+".querySelectorAll('.tape li').length === 3")
+	p.shows(writeSide, "3 message posted Ada")
+	p.shows(readSide, "Anyone for a cup?")
+	// What the last event has changed is lit, and nothing else.
+	lit := "[..." + readSide + ".querySelectorAll('.lit')].map((each) => each.innerText.replace(/\\s+/g, ' ').trim()).join('|')"
+	if found := evaluate[string](p, lit); found != "3|Ada Anyone for a cup?" {
+		t.Errorf("these rows are lit: %q", found)
+	}
+	p.accessible("the map")
+	p.screenshot("map")
+
+	// While the projection stands still, the journal goes on.
+	p.click(labelled("document", "Failure lab"))
+	p.click(labelled(within("Pause the projection"), "Pause"))
+	p.shows(within("Pause the projection"), "it stays grey")
+	for i := range 3 {
+		says(p, bob, "Bob", fmt.Sprint("number ", i))
+	}
+	p.shows(theMap, "journal 6, projection 3: three behind")
+	p.shows(writeSide, "6 message posted Bob") // read from the journal itself
+	p.eventually("these cards are ahead of the rows", writeSide+".querySelectorAll('.ahead').length === 3")
+	p.screenshot("map-behind")
+	p.click(labelled(within("Pause the projection"), "Resume"))
+	p.shows(theMap, "journal 6, projection 6: no distance")
+	p.shows(readSide, "number 2")
+}
+
+// The drawing is slow, and what it says is not.
+func TestSlowMotion(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 1100)
+	begin(p)
+	p.click(labelled(within("Slow motion"), "100×"))
+	p.run(evaluation(`globalThis.drawn = []; new MutationObserver(() => {
+		const dot = document.querySelector('.dot.chosen');
+		const stage = dot && [...dot.classList][1];
+		if (stage && globalThis.drawn.at(-1)?.[0] !== stage) globalThis.drawn.push([stage, performance.now()]);
+	}).observe(document.querySelector('.picture'), {subtree: true, childList: true, attributes: true}); null`, nil))
+	says(p, ada, "Ada", "slowly")
+	p.shows(flow, "seen after")
+	p.shows(within("What Bob sees"), "slowly")
+	p.eventually("the dot has replayed its way", "globalThis.drawn.length >= 3 && globalThis.drawn.at(-1)[0] === 'visible' && globalThis.drawn.at(-2)[0] === 'written'")
+	drawn := evaluate[[][]any](p, "globalThis.drawn.slice(-3)")
+	took := evaluate[float64](p, `Number(/seen after ([\d.]+) ms/.exec(document.querySelector('.trace').innerText)[1])`)
+	slow := drawn[2][1].(float64) - drawn[0][1].(float64)
+	if drawn[0][0] != "sent" || slow < took*100*.8 {
+		t.Errorf("%v ms are drawn as %v: %v", took, slow, drawn)
+	}
+	if text := evaluate[string](p, within("Slow motion")+".innerText"); !strings.Contains(text, "100 times slower") {
+		t.Errorf("the page says: %s", text)
+	}
+}
