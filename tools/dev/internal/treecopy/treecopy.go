@@ -20,15 +20,19 @@ func Of(t *testing.T, root string) string {
 	}
 	to := t.TempDir()
 	for path := range strings.SplitSeq(strings.TrimSpace(Do(t, root, "git", "ls-files", "--cached", "--others", "--exclude-standard")), "\n") {
-		content, err := os.ReadFile(filepath.Join(root, path))
+		info, err := os.Stat(filepath.Join(root, path))
 		if os.IsNotExist(err) {
 			continue // deleted, and not committed yet
+		}
+		var content []byte
+		if err == nil {
+			content, err = os.ReadFile(filepath.Join(root, path))
 		}
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(filepath.Join(to, path)), 0o755)
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(to, path), content, 0o644)
+			err = os.WriteFile(filepath.Join(to, path), content, info.Mode())
 		}
 		if err != nil {
 			t.Fatal(err)
