@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Of copies the files at root that git would add to a folder that is deleted after the test. It skips the test
+// Of copies the files at root that git would add to a folder that is deleted after the test, and adds them to git there. It skips the test
 // with -short.
 func Of(t *testing.T, root string) string {
 	t.Helper()
@@ -38,6 +38,8 @@ func Of(t *testing.T, root string) string {
 			t.Fatal(err)
 		}
 	}
+	Do(t, to, "git", "init", "-q")
+	Do(t, to, "git", "add", "-A")
 	return to
 }
 
