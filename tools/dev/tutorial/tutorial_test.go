@@ -18,7 +18,7 @@ import (
 
 const root = "../../.."
 
-// A lesson is a page with blocks that are a patch, one that tries the result, and one with the files of `git diff --stat`.
+// A lesson is a page with blocks that are a patch, one that tries the result, and the output of git diff --stat.
 var lessons = map[string]struct{ mostFiles int }{
 	"1-a-field.md":   {8},
 	"2-a-command.md": {10},
@@ -132,11 +132,11 @@ func TestNoOmissionPassesInSilence(t *testing.T) {
 		{field, "interfaceadaptor/eventjson/threads.go", "", "go test -run TestEventsOfToday ./interfaceadaptor/eventjson"},
 		{field, "interfaceadaptor/eventjson/golden_test.go", "", "go test -run TestEventsOfToday ./interfaceadaptor/eventjson"},
 		{field, "docs/asyncapi.yaml", "", "go test -run TestPublishedEventsAreAsDocumented ./extras/publishing"},
-		{field, "interfaceadaptor/rest/threads.go", "json:\"urgent", "go generate ./interfaceadaptor/graphql"},
+		{field, "interfaceadaptor/rest/threads.go", "json:\"urgent", generate},
 		{field, "interfaceadaptor/rest/threads.go", "Urgent: b.Urgent", "go test -run Story ./cmd/standalone"},
 		{field, "interfaceadaptor/rest/openapi_test.go", "", "go test -run TestTheDocumentCoversTheContract ./interfaceadaptor/rest"},
 		{field, "usecase/chat/threads.go", "", "go test -run TestEverythingThatMayHappenGetsIntoTheRows ./usecase/chat"},
-		{field, "usecase/query/threads.go", "", "go generate ./interfaceadaptor/graphql"},
+		{field, "usecase/query/threads.go", "", generate},
 		{field, "rdb-migration/readmodel/mysql", "", "go test -run TestEachMigrationIsThereForEachDatabase ./tests/architecture"},
 		{field, "rdb-migration/readmodel/sqlite", "", "go test -run TestRowsAreWhatTheFoldSays/SQLite ./interfaceadaptor/readmodel/chatrows"},
 		{field, "interfaceadaptor/graphql/schema.graphqls", "", "go test -run Story ./cmd/standalone"},
@@ -193,8 +193,8 @@ func TestNoOmissionPassesInSilence(t *testing.T) {
 }
 
 const (
-	generate   = "go generate ./interfaceadaptor/graphql"
-	generating = "make generate" // what it writes for the page is left as it was
+	generate   = "make generate"
+	generating = "generate" // what it writes for the page is left as it was
 )
 
 // changesOf returns a lesson's text and its changes: a patch for each hunk.

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Of copies the files at root that git would add to a folder that is deleted after the test, and adds them to git there. It skips the test
-// with -short.
+// Of copies the files at root that git would add to a folder that is deleted after the test, and adds them to git
+// there. It skips the test with -short.
 func Of(t *testing.T, root string) string {
 	t.Helper()
 	if testing.Short() {
