@@ -40,7 +40,9 @@ func TestEveryWordIsSealed(t *testing.T) {
 		reflect.TypeFor[thread.MemberID](), reflect.TypeFor[thread.MessageID](), reflect.TypeFor[thread.UserID](), reflect.TypeFor[thread.Role](),
 		reflect.TypeFor[thread.Code](), reflect.TypeFor[bool](), reflect.TypeFor[time.Time](),
 	}
-	nothing := func(context.Context, es.AggregateID) (es.State[thread.Thread], error) { return es.State[thread.Thread]{}, nil }
+	nothing := func(context.Context, es.AggregateID) (es.State[thread.Thread], error) {
+		return es.State[thread.Thread]{}, nil
+	}
 	var handled handles
 	service := newFixture(t).Commands(chat.Services{Threads: &handled}, nothing).Threads
 

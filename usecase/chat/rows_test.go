@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"errors"
 	"maps"
 	"reflect"
 	"strings"
@@ -262,6 +263,43 @@ func (r Rows) memento(key RowKey[thread.Thread]) thread.Memento {
 		}
 	}
 	return m
+}
+
+// An event must find the rows that it changes among those that RowsOf names, wherever a batch of events begins.
+func TestEveryEventFindsItsRows(t *testing.T) {
+	key := keyOf(t)
+	for _, history := range threadtest.Histories() {
+		all := NewRows()
+		for i, event := range threadtest.Events(history) {
+			recorded := next(key, event)
+			recorded.SeqNr = uint64(i + 1)
+			loaded := RowsOf([]projection.Event{recorded})
+			keep(loaded.Threads, all.Threads)
+			keep(loaded.Members, all.Members)
+			keep(loaded.Messages, all.Messages)
+			if err := errors.Join(all.Apply(recorded), loaded.Apply(recorded)); err != nil {
+				t.Fatalf("%T: %v", event, err)
+			}
+			before := rowsCopy(all)
+			maps.Copy(all.Threads, loaded.Threads)
+			maps.Copy(all.Members, loaded.Members)
+			maps.Copy(all.Messages, loaded.Messages)
+			if !reflect.DeepEqual(before, all) {
+				t.Fatalf("%T changes other rows when only those are loaded that RowsOf names", event)
+			}
+		}
+	}
+}
+
+// keep replaces the rows by those that exist.
+func keep[K comparable, R any](rows, existing map[K]R) {
+	for key := range rows {
+		if row, exists := existing[key]; exists {
+			rows[key] = row
+		} else {
+			delete(rows, key)
+		}
+	}
 }
 
 // After every event, the rows must say what the state of the domain says.

@@ -179,9 +179,13 @@ func (r Rows) Apply(recorded projection.Event) error {
 			}
 		}
 	case thread.MessageEdited:
-		err = r.message(recorded.Envelope, by, e.Message.ID, func(m *query.Message) { m.Text = e.Message.Text.String() })
+		err = r.message(recorded.Envelope, e.Message.ID, func(m *query.Message) {
+			m.Text, m.UpdatedAt, m.Audit = e.Message.Text.String(), recorded.OccurredAt, query.ChangedBy(by, m.Audit)
+		})
 	case thread.MessageDeleted:
-		err = r.message(recorded.Envelope, by, e.Message, func(m *query.Message) { m.Text, m.Deleted = "", true })
+		err = r.message(recorded.Envelope, e.Message, func(m *query.Message) {
+			m.Text, m.Deleted, m.UpdatedAt, m.Audit = "", true, recorded.OccurredAt, query.ChangedBy(by, m.Audit)
+		})
 	}
 	if err == nil {
 		r.Threads[key] = row
@@ -215,7 +219,7 @@ func (r Rows) member(at es.Envelope, by query.Audit, id thread.MemberID, change 
 }
 
 // message changes an existing message.
-func (r Rows) message(at es.Envelope, by query.Audit, id thread.MessageID, change func(*query.Message)) error {
+func (r Rows) message(at es.Envelope, id thread.MessageID, change func(*query.Message)) error {
 	key := RowKey[thread.Message]{at.Tenant, id}
 	row, exists := r.Messages[key]
 	switch {
@@ -224,7 +228,6 @@ func (r Rows) message(at es.Envelope, by query.Audit, id thread.MessageID, chang
 	case !exists || row.Deleted || row.Thread != ThreadID(at.Aggregate()):
 		return fmt.Errorf("message %s is not in the thread", id)
 	}
-	row.UpdatedAt, row.Audit = at.OccurredAt, query.ChangedBy(by, row.Audit)
 	change(&row)
 	r.Messages[key] = row
 	return nil

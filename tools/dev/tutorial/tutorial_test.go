@@ -1,7 +1,9 @@
 package tutorial_test
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,128 +11,207 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/threads/tools/dev/internal/treecopy"
 )
 
 const root = "../../.."
 
-// lesson is a page whose blocks are a patch.
-type lesson struct {
-	page      string
-	mostFiles int // without tests, documents and generated code
-	// tests are those that a reader runs, beside the ones of the packages that every lesson changes.
-	tests [][]string
-}
-
-var lessons = []lesson{
-	{"1-a-field.md", 8, [][]string{{"-run", "Documented", "./extras/publishing"}, {"-run", "Story", "./cmd/standalone"}}},
-	{"2-a-command.md", 9, [][]string{{"-run", "Story", "./cmd/standalone"}}},
+// A lesson is a page with blocks that are a patch, one that tries the result, and the output of git diff --stat.
+var lessons = map[string]struct{ mostFiles int }{
+	"1-a-field.md":   {8},
+	"2-a-command.md": {10},
 }
 
 var (
 	blocks = regexp.MustCompile("(?s)```diff\n(.*?\n)```")
 	target = regexp.MustCompile(`(?m)^\+\+\+ b/(.*)$`)
-	tests  = regexp.MustCompile(`_test\.go$|^domain/thread/threadtest/|^docs/`)
+	tests  = regexp.MustCompile(`_test\.go$|^domain/thread/threadtest/|^tests/`)
+	stat   = regexp.MustCompile(`(?m)^ (\S+) +\| +\d+`)
+	tries  = regexp.MustCompile("(?s)```sh\n(make run.*?\n)```\n+It prints:\n+```\n(.*?\n)```")
 )
 
-// The blocks of a lesson, applied to a copy of the tree, must make a system that builds and whose tests pass.
+// A lesson must say which files it changes. Applied to a copy of the tree, it must make a system that passes all checks
+// and all tests that need no service, and that answers as the lesson says. Afterwards the rows must be what the domain
+// says, and no event may be a dead letter.
 func TestTheLessonsAreTrue(t *testing.T) {
-	for _, l := range lessons {
-		t.Run(l.page, func(t *testing.T) {
-			if os.Getenv("RELEASE_CHECK") == "" && l.page != "2-a-command.md" {
+	for page, lesson := range lessons {
+		t.Run(page, func(t *testing.T) {
+			if os.Getenv("RELEASE_CHECK") == "" && page != "2-a-command.md" {
 				t.Skip("left out: it takes minutes; make release-check runs it")
 			}
 			folder := treecopy.Of(t, root)
-			changes := changesOf(t, l.page, folder)
-			var files []string
+			text, changes := changesOf(t, page, folder)
+			var files, said []string
 			for _, change := range changes {
 				if path := target.FindStringSubmatch(change)[1]; !tests.MatchString(path) {
 					files = append(files, path)
 				}
 			}
+			for _, line := range stat.FindAllStringSubmatch(text, -1) {
+				said = append(said, line[1])
+			}
 			slices.Sort(files)
-			if files = slices.Compact(files); len(files) < 8 || len(files) > l.mostFiles {
-				t.Errorf("it touches %d files, more than %d: %q", len(files), l.mostFiles, files)
+			if files = slices.Compact(files); !slices.Equal(files, said) {
+				t.Errorf("it changes %q, and says that it changes %q", files, said)
+			}
+			files = slices.DeleteFunc(files, func(path string) bool { return strings.HasPrefix(path, "docs/") })
+			if len(files) < 7 || len(files) > lesson.mostFiles {
+				t.Errorf("it changes %d files of the programs, not 7 to %d: %q", len(files), lesson.mostFiles, files)
 			}
 			if output, err := apply(t, folder, changes); err != nil {
 				t.Fatalf("%v: %s", err, output)
 			}
-			treecopy.Do(t, folder, "go", "vet", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./cmd/...", "./tests/...")
-			// The other tests that need no services.
-			for _, test := range append([][]string{
-				{"./domain/thread", "./usecase/chat", "./interfaceadaptor/eventjson", "./tests/architecture"},
-				{"-run", "EveryCommandHas|Rejections|Content|Document", "./interfaceadaptor/rest"},
-				{"-run", "TestRowsAreWhatTheFoldSays/SQLite", "./interfaceadaptor/readmodel/chatrows"},
-			}, l.tests...) {
-				treecopy.Do(t, folder, "go", append([]string{"test"}, test...)...)
-			}
+			treecopy.Do(t, folder, "make", "check", "test-short")
+			try(t, folder, text)
 		})
 	}
 }
 
-// Whoever forgets a place of the first lesson must hear of it: from the compiler, when code is generated, or from the
-// named test.
+// try runs the lesson's commands on the changed system, and checks what they leave behind.
+func try(t *testing.T, folder, text string) {
+	t.Helper()
+	block := tries.FindStringSubmatch(text)
+	if block == nil {
+		t.Fatal("the lesson has no block that begins with make run, and says what it prints")
+	}
+	treecopy.Do(t, folder, "go", "build", "-o", ".", "./cmd/standalone", "./cmd/threadctl")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	const script = `
+		./standalone >standalone.log 2>&1 &
+		trap 'kill $! && wait $!' EXIT
+		until curl -sf $QUERIES/health/ready >ready; do sleep 0.1; done
+	`
+	write, read := address(t), address(t)
+	commands := exec.CommandContext(ctx, "bash", "-euc", script+strings.NewReplacer(
+		"localhost:28080", write, "localhost:28082", read, "make run", ": make run",
+	).Replace(block[1]))
+	commands.Dir = folder
+	commands.Env = append(os.Environ(), "QUERIES="+read, "WRITE_API_ADDR="+write, "READ_API_ADDR="+read, "UPDATER_ADDR="+address(t), "WEB_ADDR="+address(t))
+	printed, err := commands.Output()
+	if got := anyID.ReplaceAllString(string(printed), "01..."); err != nil || got != block[2] {
+		log, _ := os.ReadFile(filepath.Join(folder, "standalone.log"))
+		t.Fatalf("%v: it prints\n%s instead of\n%s\n%s", err, got, block[2], log)
+	}
+	t.Setenv("EVENT_STORE", "sqlite")
+	t.Setenv("EVENT_STORE_URL", "sqlite:data/events.db")
+	t.Setenv("DATABASE_URL", "sqlite:data/readmodel.db")
+	treecopy.Do(t, folder, "./threadctl", "journal", "check")
+	treecopy.Do(t, folder, "./threadctl", "rows", "verify")
+	treecopy.Do(t, folder, "./threadctl", "dead-letters", "list")
+}
+
+var anyID = regexp.MustCompile(`01[0-9A-Z]{24}`)
+
+// address returns a free one.
+func address(t *testing.T) string {
+	t.Helper()
+	var any net.ListenConfig
+	listener, err := any.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// Whoever forgets a place of a lesson must hear of it from the compiler, the linter, or the named test.
 func TestNoOmissionPassesInSilence(t *testing.T) {
 	if os.Getenv("RELEASE_CHECK") == "" {
 		t.Skip("left out: it takes minutes; make release-check runs it")
 	}
+	const field, command = "1-a-field.md", "2-a-command.md"
 	for _, omission := range []struct {
-		place, line string   // a change with this line
-		heard       []string // the arguments of go that must fail
+		lesson, place, line string // the changes of the place that have the line
+		heard               string // the command that must fail
 	}{
-		{"domain/thread/lifecycle.go", "Urgent: c.Urgent", []string{"test", "-run", "TestDecide", "./domain/thread"}},
-		{"domain/thread/threadtest/history.go", "", []string{"test", "-run", "TestEverythingThatMayHappenGetsIntoTheRows", "./usecase/chat"}},
-		{"interfaceadaptor/eventjson/threads.go", "", []string{"test", "-run", "TestEventsOfToday", "./interfaceadaptor/eventjson"}},
-		{"interfaceadaptor/eventjson/golden_test.go", "", []string{"test", "-run", "TestEventsOfToday", "./interfaceadaptor/eventjson"}},
-		{"docs/asyncapi.yaml", "", []string{"test", "-run", "TestPublishedEventsAreAsDocumented", "./extras/publishing"}},
-		{"interfaceadaptor/rest/threads.go", "json:\"urgent", []string{"generate"}},
-		{"interfaceadaptor/rest/threads.go", "Urgent: b.Urgent", []string{"test", "-run", "Story", "./cmd/standalone"}},
-		{"interfaceadaptor/rest/openapi_test.go", "", []string{"test", "-run", "TestTheDocumentCoversTheContract", "./interfaceadaptor/rest"}},
-		{"usecase/chat/threads.go", "", []string{"test", "-run", "TestEverythingThatMayHappenGetsIntoTheRows", "./usecase/chat"}},
-		{"usecase/query/threads.go", "", []string{"generate"}},
-		{"rdb-migration/readmodel/mysql", "", []string{"test", "-run", "TestEachMigrationIsThereForEachDatabase", "./tests/architecture"}},
-		{"rdb-migration/readmodel/sqlite", "", []string{"test", "-run", "TestRowsAreWhatTheFoldSays/SQLite", "./interfaceadaptor/readmodel/chatrows"}},
-		{"interfaceadaptor/graphql/schema.graphqls", "", []string{"test", "-run", "Story", "./cmd/standalone"}},
+		{field, "domain/thread/lifecycle.go", "Urgent: c.Urgent", "go test -run TestDecide ./domain/thread"},
+		{field, "domain/thread/threadtest/history.go", "", "go test -run TestEverythingThatMayHappenGetsIntoTheRows ./usecase/chat"},
+		{field, "interfaceadaptor/eventjson/threads.go", "", "go test -run TestEventsOfToday ./interfaceadaptor/eventjson"},
+		{field, "interfaceadaptor/eventjson/golden_test.go", "", "go test -run TestEventsOfToday ./interfaceadaptor/eventjson"},
+		{field, "docs/asyncapi.yaml", "", "go test -run TestPublishedEventsAreAsDocumented ./extras/publishing"},
+		{field, "interfaceadaptor/rest/threads.go", "json:\"urgent", generate},
+		{field, "interfaceadaptor/rest/threads.go", "Urgent: b.Urgent", "go test -run Story ./cmd/standalone"},
+		{field, "interfaceadaptor/rest/openapi_test.go", "", "go test -run TestTheDocumentCoversTheContract ./interfaceadaptor/rest"},
+		{field, "usecase/chat/threads.go", "", "go test -run TestEverythingThatMayHappenGetsIntoTheRows ./usecase/chat"},
+		{field, "usecase/query/threads.go", "", generate},
+		{field, "rdb-migration/readmodel/mysql", "", "go test -run TestEachMigrationIsThereForEachDatabase ./tests/architecture"},
+		{field, "rdb-migration/readmodel/sqlite", "", "go test -run TestRowsAreWhatTheFoldSays/SQLite ./interfaceadaptor/readmodel/chatrows"},
+		{field, "interfaceadaptor/graphql/schema.graphqls", "", "go test -run Story ./cmd/standalone"},
+		{field, generating, "", "make check-generated"},
+
+		{command, "domain/thread/posting.go", "t.pinned == e.Message", "go vet ./domain/thread"},
+		{command, "domain/thread/decide_test.go", "", "go test -run TestDecide ./domain/thread"},
+		{command, "domain/thread/threadtest/history.go", "", "go test -run TestNothingIsForgotten ./domain/thread"},
+		{command, "interfaceadaptor/eventjson/threads.go", "ThreadMessagePinned", "go test -run TestEveryEventHasItsJSON ./interfaceadaptor/eventjson"},
+		{command, "interfaceadaptor/eventjson/threads.go", "Pinned: optional", "go test -run TestEveryFieldOfTheStateIsInItsSnapshot ./interfaceadaptor/eventjson"},
+		{command, "interfaceadaptor/eventjson/golden_test.go", "", "go test -run TestEveryEventHasItsJSON ./interfaceadaptor/eventjson"},
+		{command, "docs/asyncapi.yaml", "", "go test -run TestPublishedEventsAreAsDocumented ./extras/publishing"},
+		{command, "usecase/chat/threads.go", "AnswerMessage", "make check-lint"},
+		{command, "usecase/chat/threads.go", "event.Instead", "go test -run TestEveryEventFindsItsRows ./usecase/chat"},
+		{command, "usecase/chat/threads.go", "m.Pinned = true", "go test -run TestEverythingThatMayHappenGetsIntoTheRows ./usecase/chat"},
+		{command, "usecase/chat/rows_test.go", "", "go test -run TestRowsSayWhatTheDomainSays ./usecase/chat"},
+		{command, "rdb-migration/readmodel/mysql", "", "go test -run TestEachMigrationIsThereForEachDatabase ./tests/architecture"},
+		{command, "rdb-migration/readmodel/sqlite", "", "go test -run TestEachMigrationIsThereForEachDatabase ./tests/architecture"},
+		{command, "interfaceadaptor/rest/threads.go", "Path: \"/threads/pin_message\"", "go test -run TestTheDocumentCoversTheContract ./interfaceadaptor/rest"},
+		{command, "interfaceadaptor/rest/operations_test.go", "", "go test -run TestTheContentOfRequestsStaysWhatItIs ./interfaceadaptor/rest"},
+		{command, "cmd/standalone/access_test.go", "", "go test -run TestWhoMayDoWhat ./cmd/standalone"},
+		{command, "interfaceadaptor/readmodel/chatrows/leaveonclose.go", "", "make check-lint"},
+		{command, "interfaceadaptor/graphql/schema.graphqls", "", "go test -run Story ./cmd/standalone"},
 	} {
-		t.Run(omission.place+" "+omission.line, func(t *testing.T) {
+		t.Run(omission.lesson+" "+omission.place+" "+omission.line, func(t *testing.T) {
 			folder := treecopy.Of(t, root)
-			all := changesOf(t, lessons[0].page, folder)
+			_, all := changesOf(t, omission.lesson, folder)
 			rest := slices.DeleteFunc(slices.Clone(all), func(change string) bool {
 				return strings.HasPrefix(target.FindStringSubmatch(change)[1], omission.place) && strings.Contains(change, omission.line)
 			})
-			if len(rest) == len(all) {
+			if len(rest) == len(all) && omission.place != generating {
 				t.Fatal("the lesson has no such place")
 			}
-			if output, err := apply(t, folder, rest); (err != nil) != (omission.heard[0] == "generate") {
-				t.Fatalf("generating code: %v: %s", err, output)
-			} else if err != nil {
+			output, err := apply(t, folder, rest)
+			switch {
+			case omission.place == generating:
+				treecopy.Do(t, folder, "git", "checkout", "extras/page/src/schema.ts")
+			case omission.heard == generate:
+				if err == nil {
+					t.Errorf("%s says nothing", omission.heard)
+				}
 				return
+			case err != nil:
+				t.Fatalf("generating code: %v: %s", err, output)
 			}
-			heard := exec.CommandContext(t.Context(), "go", omission.heard...)
+			words := strings.Fields(omission.heard)
+			heard := exec.CommandContext(t.Context(), words[0], words[1:]...)
 			heard.Dir = folder
 			if output, err := heard.CombinedOutput(); err == nil {
-				t.Errorf("go %q says nothing:\n%s", omission.heard, output)
+				t.Errorf("%s says nothing:\n%s", omission.heard, output)
 			}
 		})
 	}
 }
 
-// changesOf returns the changes of a lesson: a patch for each hunk.
-func changesOf(t *testing.T, page, folder string) (changes []string) {
+const (
+	generate   = "make generate"
+	generating = "generate" // what it writes for the page is left as it was
+)
+
+// changesOf returns a lesson's text and its changes: a patch for each hunk.
+func changesOf(t *testing.T, page, folder string) (text string, changes []string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(root, "docs/tutorial", page))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.ReplaceAll(string(content), "NNNNN", nextMigration(t, folder))
+	text = strings.ReplaceAll(string(content), "NNNNN", nextMigration(t, folder))
 	for _, block := range blocks.FindAllStringSubmatch(text, -1) {
 		head, hunks, _ := strings.Cut(block[1], "@@")
 		for _, hunk := range regexp.MustCompile(`(?m)^@@`).Split("@@"+hunks, -1)[1:] {
 			changes = append(changes, head+"@@"+hunk)
 		}
 	}
-	return changes
+	return text, changes
 }
 
 // apply changes the copy, and generates what the lesson says. The error is that of generating code.
@@ -143,9 +224,10 @@ func apply(t *testing.T, folder string, changes []string) ([]byte, error) {
 		}
 		treecopy.Do(t, folder, "git", "apply", path)
 	}
-	generate := exec.CommandContext(t.Context(), "go", "generate", "./interfaceadaptor/graphql")
-	generate.Dir = folder
-	if output, err := generate.CombinedOutput(); err != nil {
+	words := strings.Fields(generate)
+	generating := exec.CommandContext(t.Context(), words[0], words[1:]...)
+	generating.Dir = folder
+	if output, err := generating.CombinedOutput(); err != nil {
 		return output, err
 	}
 	golden := exec.CommandContext(t.Context(), "go", "test", "-run", "TestEventsOfToday", "./interfaceadaptor/eventjson")

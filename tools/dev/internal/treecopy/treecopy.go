@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Of copies the files at root that git would add to a folder that is deleted after the test. It skips the test
-// with -short.
+// Of copies the files at root that git would add to a folder that is deleted after the test, and adds them to git
+// there. It skips the test with -short.
 func Of(t *testing.T, root string) string {
 	t.Helper()
 	if testing.Short() {
@@ -20,20 +20,26 @@ func Of(t *testing.T, root string) string {
 	}
 	to := t.TempDir()
 	for path := range strings.SplitSeq(strings.TrimSpace(Do(t, root, "git", "ls-files", "--cached", "--others", "--exclude-standard")), "\n") {
-		content, err := os.ReadFile(filepath.Join(root, path))
+		info, err := os.Stat(filepath.Join(root, path))
 		if os.IsNotExist(err) {
 			continue // deleted, and not committed yet
+		}
+		var content []byte
+		if err == nil {
+			content, err = os.ReadFile(filepath.Join(root, path))
 		}
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(filepath.Join(to, path)), 0o755)
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(to, path), content, 0o644)
+			err = os.WriteFile(filepath.Join(to, path), content, info.Mode())
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	Do(t, to, "git", "init", "-q")
+	Do(t, to, "git", "add", "-A")
 	return to
 }
 
