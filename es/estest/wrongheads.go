@@ -40,6 +40,8 @@ var wrongHeadContracts = []contract{
 		h.SetHead(t, id, es.Head{Version: 5})
 		_, err := read(t, h, id, 0, 5)
 		wantInconsistent(t, err, es.InconsistentError{ID: id, Head: 5, Event: 4})
+		wantConflict(t, appendOne(t, h, id, 3)) // whoever decided on fewer events than the head tells of
+		wantVersion(t, h, id, 5)
 	}},
 	{"a correct head is no contradiction", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()

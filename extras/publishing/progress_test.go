@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -127,6 +128,22 @@ func TestProgressOfAParkedAggregate(t *testing.T) {
 	until(t, func() error { _, err := projector.RetryParked(t.Context()); return err })
 	if parked, err := store.CountParked(t.Context()); parked != 0 || err != nil || b.has(j, j.each) != nil || b.repeats != 0 {
 		t.Errorf("%d aggregates are parked, %v, %v, %d repeats", parked, err, b.has(j, j.each), b.repeats)
+	}
+}
+
+// Another process may publish more while the broker answers. Its position must not be set back: every event from there
+// on would be published again.
+func TestAnotherProcessPublishesMeanwhile(t *testing.T) {
+	db, j := readmodeltest.SQLite(t), newJournal(1, 3)
+	_, other := newPublisher(t, db, &testBroker{seen: map[es.AggregateID]uint64{}}, j, never)
+	meanwhile := sync.OnceValue(func() error { _, err := other.Project(t.Context(), j.batch()); return err })
+	b := &testBroker{seen: map[es.AggregateID]uint64{}, fault: func(publishing.Event) error { return meanwhile() }}
+	p, projector := newPublisher(t, db, b, j, never)
+	batch := j.batch()
+	batch.Records = batch.Records[:2]
+	until(t, func() error { _, err := projector.Project(t.Context(), batch); return err })
+	if got := position(t, p, j.keys[0]); got != 3 {
+		t.Errorf("the position is %d, want 3", got)
 	}
 }
 

@@ -1,23 +1,25 @@
 // What people do in the chat, and what is read for them.
-import { command, inWords, query, QueryError, ulid } from './api.ts';
+import { command, query, QueryError, ulid } from './api.ts';
 import type { Outcome } from './api.ts';
 import { follow } from './live.ts';
+import { messageFields } from './message.tsx';
+import type { ShownMessage } from './message.tsx';
 import * as out from './outbox.ts';
 import { play } from './slow.ts';
 import { Pane, state, updateTrace } from './state.ts';
-import type { HistoryEvent, ListedThread, MessagePage, Person, ShownMessage, ShownThread, Trace } from './state.ts';
+import type { HistoryEvent, ListedThread, MessagePage, Person, ShownThread, Trace } from './state.ts';
 import { arrived, left, onSettled } from './traces.ts';
 import { countUnread } from './unread.ts';
 
 const page = 50;
-const messageFields = '{ edges { node { id userAccountId text createdAt updatedAt sender { name } } } pageInfo { hasPreviousPage startCursor } }';
+const messages = `{ edges { node { ${messageFields} } } pageInfo { hasPreviousPage startCursor } }`;
 const threadFields = `id name version
   members(first: 200) { edges { node { id userAccountId role account { name closed } } } }
-  messages(last: ${page}) ${messageFields}`;
+  messages(last: ${page}) ${messages}`;
 const threadChanged = `subscription($thread: ID!, $viewer: ID!) { threadChanged(threadId: $thread, userAccountId: $viewer) { ${threadFields} } }`;
 const threadList = 'query($viewer: ID!) { threads(userAccountId: $viewer, first: 50) { edges { node { id name version updatedAt } } } }';
 const earlier = `query($thread: ID!, $viewer: ID!, $last: Int, $before: String) {
-  getThread(threadId: $thread, userAccountId: $viewer) { messages(last: $last, before: $before) ${messageFields} } }`;
+  getThread(threadId: $thread, userAccountId: $viewer) { messages(last: $last, before: $before) ${messages} } }`;
 
 /** Loads the person's threads; the last changed is opened where none is. */
 export async function loadThreads(pane: Pane, token = ''): Promise<void> {
@@ -142,58 +144,21 @@ async function events(document: string, variables: Record<string, unknown>): Pro
   return found.edges.map((edge) => edge.node);
 }
 
-/** Orders a command about the open thread. A refusal is told beside the field. */
-async function send(pane: Pane, field: string, path: string, fields: Record<string, unknown>): Promise<Outcome> {
-  pane.problem(field, '');
-  const outcome = await out.order(pane.id, path, fields);
-  if (!outcome.ok) pane.problem(field, inWords(outcome.problem));
-  return outcome;
-}
-
-const onThread = (pane: Pane): Record<string, unknown> => ({ thread_id: pane.selected.peek() });
-
-/** Posts a text past the outbox, at the same time as others; it is shown once it is in the read model. */
-export const postText = (pane: Pane, text: string): Promise<Outcome> => command(out.post, pane.viewer, { ...onThread(pane), text });
-
-/** Posts what has been written. It is shown at once, and so is a refusal. */
-export function post(pane: Pane): void {
-  const text = pane.draft.peek();
-  if (!text.trim()) return;
-  pane.draft.value = '';
-  void out.order(pane.id, out.post, { ...onThread(pane), text });
-}
-
-/** Puts a refused text back into the field. */
-export function mend(pane: Pane, entry: out.Entry): void {
-  pane.draft.value = [entry.fields.text, pane.draft.peek()].filter(Boolean).join('\n');
-  out.drop(entry);
-}
-
-export async function saveEdit(pane: Pane): Promise<void> {
-  const editing = pane.editing.peek();
-  if (!editing) return;
-  pane.editing.value = null;
-  const outcome = await send(pane, 'edit', '/threads/edit_message', { ...onThread(pane), message_id: editing.id, text: editing.text });
-  if (!outcome.ok && !pane.editing.peek()) pane.editing.value = editing; // to be mended
-}
-
-export const deleteMessage = (pane: Pane, id: string): Promise<Outcome> =>
-  send(pane, 'draft', '/threads/delete_message', { ...onThread(pane), message_id: id });
-export const rename = (pane: Pane, name: string): Promise<Outcome> => send(pane, 'name', '/threads/rename', { ...onThread(pane), name });
-export const deleteThread = (pane: Pane): Promise<Outcome> => send(pane, 'name', '/threads/delete', onThread(pane));
+export const rename = (pane: Pane, name: string): Promise<Outcome> => out.orderFrom(pane, 'name', '/threads/rename', { ...pane.onThread, name });
+export const deleteThread = (pane: Pane): Promise<Outcome> => out.orderFrom(pane, 'name', '/threads/delete', pane.onThread);
 export const removeMember = (pane: Pane, user: string): Promise<Outcome> =>
-  send(pane, 'members', '/threads/remove_member', { ...onThread(pane), user_account_id: user });
+  out.orderFrom(pane, 'members', '/threads/remove_member', { ...pane.onThread, user_account_id: user });
 export const changeRole = (pane: Pane, user: string, role: string): Promise<Outcome> =>
-  send(pane, 'members', '/threads/change_member_role', { ...onThread(pane), user_account_id: user, role });
+  out.orderFrom(pane, 'members', '/threads/change_member_role', { ...pane.onThread, user_account_id: user, role });
 
 export async function addMember(pane: Pane, user: string, role: string): Promise<boolean> {
-  const outcome = await send(pane, 'add', '/threads/add_member', { ...onThread(pane), user_account_id: user, role });
+  const outcome = await out.orderFrom(pane, 'add', '/threads/add_member', { ...pane.onThread, user_account_id: user, role });
   if (outcome.ok) for (const other of state.panes.peek()) if (other.id === user) void loadThreads(other, outcome.token);
   return outcome.ok;
 }
 
 export async function createThread(pane: Pane, name: string): Promise<boolean> {
-  const outcome = await send(pane, 'new', '/threads/create', { name });
+  const outcome = await out.orderFrom(pane, 'new', '/threads/create', { name });
   if (!outcome.ok) return false;
   open(pane, outcome.answer.thread_id as string);
   await loadThreads(pane, outcome.token);
@@ -221,14 +186,14 @@ export async function readName(pane: Pane): Promise<void> {
 
 /** Registers the name of who has logged in. */
 export async function registerName(pane: Pane): Promise<void> {
-  const outcome = await send(pane, 'account', '/accounts/register', { name: pane.viewer.name });
+  const outcome = await out.orderFrom(pane, 'account', '/accounts/register', { name: pane.viewer.name });
   if (!outcome.ok) return;
   state.unnamed.value = false;
   void readAccount(pane.id, outcome.token);
 }
 
 export async function closeAccount(pane: Pane): Promise<void> {
-  const outcome = await send(pane, 'account', '/accounts/close', {});
+  const outcome = await out.orderFrom(pane, 'account', '/accounts/close', {});
   if (outcome.ok) void readAccount(pane.id, outcome.token);
 }
 

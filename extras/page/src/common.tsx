@@ -1,5 +1,5 @@
 // Small things that several parts of the page show.
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Pane } from './state.ts';
@@ -40,6 +40,15 @@ export function typed(event: Event, name: string): [string, HTMLFormElement] {
   event.preventDefault();
   const form = event.target as HTMLFormElement;
   return [(form.elements.namedItem(name) as HTMLInputElement).value, form];
+}
+
+export type Field = RefObject<HTMLTextAreaElement | null>;
+
+/** Sends a form's text on Enter; Shift and Enter begin a line. */
+export function submitOnEnter(event: KeyboardEvent): void {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  (event.target as HTMLTextAreaElement).form?.requestSubmit();
 }
 
 interface Question {

@@ -11,6 +11,7 @@ import * as past from './history.tsx';
 import type { PageForLab } from './forlab.ts';
 import * as operations from './operations.tsx';
 import { onConnected } from './live.ts';
+import { postText } from './message.tsx';
 import { resume } from './outbox.ts';
 import { frontPane, Pane, state } from './state.ts';
 import type { Session, View } from './state.ts';
@@ -31,7 +32,7 @@ const pageForLab: PageForLab = {
   },
   post: async (text) => {
     const pane = frontPane();
-    const outcome = pane && (await act.postText(pane, text));
+    const outcome = pane && (await postText(pane, text));
     if (!outcome?.ok) throw new Error(outcome ? inWords(outcome.problem) : 'open a thread in the chat first');
     return outcome.answer.version;
   },

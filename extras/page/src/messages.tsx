@@ -1,22 +1,21 @@
-// The messages of a thread, and the field to write one.
-import { useComputed, useSignal } from '@preact/signals';
+// The list of a thread's messages, and the field to write one. What a message is, message.tsx says.
+import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import * as act from './actions.ts';
-import { day, dayOf, hue, Problem, sure, time } from './common.tsx';
-import { drop, outbox, post } from './outbox.ts';
-import type { Entry } from './outbox.ts';
-import { nameOf } from './state.ts';
-import type { Pane, ShownMessage } from './state.ts';
+import { day, dayOf, Problem, submitOnEnter } from './common.tsx';
+import type { Field } from './common.tsx';
+import { Message, post, Unwritten } from './message.tsx';
+import type { ShownMessage } from './message.tsx';
+import * as out from './outbox.ts';
+import type { Pane } from './state.ts';
 import { markRead } from './unread.ts';
-
-type Field = RefObject<HTMLTextAreaElement | null>;
 
 export function Messages({ pane, composer }: { pane: Pane; composer: Field }) {
   const messages = pane.messages;
-  const entries = outbox.value.filter((entry) => entry.person === pane.id && entry.fields.thread_id === pane.selected.value);
-  const posts = entries.filter((entry) => entry.path === post && !messages.some((message) => message.id === entry.message));
+  const entries = out.outbox.value.filter((entry) => entry.person === pane.id && entry.fields.thread_id === pane.selected.value);
+  const posts = entries.filter((entry) => entry.path === out.post && !messages.some((message) => message.id === entry.message));
   const { list, toEnd, unseen } = useScroll(pane, messages, posts.length);
   return (
     <div class="scroll">
@@ -105,121 +104,11 @@ function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list:
   return { list, toEnd, unseen };
 }
 
-/** Grey says: not in the read model yet. Why, it says in words. */
-const progress = (entry: Entry): string => (entry.state === 'waiting' ? 'sending …' : `written as event ${entry.version}, not in the read model yet`);
-
-function Unwritten({ pane, entry, composer }: { pane: Pane; entry: Entry; composer: Field }) {
-  const mend = (): void => {
-    act.mend(pane, entry);
-    composer.current?.focus();
-  };
-  return (
-    <li class="message own pending">
-      <p dir="auto">{String(entry.fields.text).trim()}</p>
-      {entry.state === 'refused' ? (
-        <>
-          <span class="problem">Refused: {entry.reason}</span>
-          <span class="row">
-            <button class="plain" onClick={mend}>
-              Mend it
-            </button>
-            <button class="plain" onClick={() => (drop(entry), composer.current?.focus())}>
-              Discard it
-            </button>
-          </span>
-        </>
-      ) : (
-        <small>{progress(entry)}</small>
-      )}
-    </li>
-  );
-}
-
-function Message({ pane, message, entry, composer }: { pane: Pane; message: ShownMessage; entry: Entry | undefined; composer: Field }) {
-  const editing = useComputed(() => pane.editing.value?.id === message.id);
-  const admin = useComputed(() => pane.admin);
-  const own = message.userAccountId === pane.id;
-  const deletion = entry?.path === '/threads/delete_message';
-  const text = entry && !deletion ? String(entry.fields.text).trim() : message.text;
-  if (editing.value) return <Edit pane={pane} id={message.id} composer={composer} />;
-  const remove = async (): Promise<void> => {
-    if (!(await sure(`Delete "${text}" for everybody? It can't be undone.`, 'Delete the message'))) return;
-    composer.current?.focus(); // the button vanishes
-    void act.deleteMessage(pane, message.id);
-  };
-  return (
-    <li class={`message ${own ? 'own' : ''} ${entry ? 'pending' : ''} ${deletion ? 'deleted' : ''}`}>
-      {!own && (
-        <strong style={hue(message.userAccountId)} class="sender" dir="auto">
-          {nameOf(message.sender?.name, message.userAccountId)}
-        </strong>
-      )}
-      <p dir="auto">{text}</p>
-      <small>
-        {entry ? `${deletion ? 'deletion' : 'edit'} ${progress(entry)}` : time(message.createdAt)}
-        {!entry && message.updatedAt !== message.createdAt && ' · edited'}
-      </small>
-      {!entry && (own || admin.value) && (
-        <span class="tools">
-          {own && (
-            <button class="plain" aria-label={`Edit "${text}"`} onClick={() => (pane.editing.value = { id: message.id, text })}>
-              Edit
-            </button>
-          )}
-          <button class="plain" aria-label={`Delete "${text}"`} onClick={remove}>
-            Delete
-          </button>
-        </span>
-      )}
-    </li>
-  );
-}
-
-function Edit({ pane, id, composer }: { pane: Pane; id: string; composer: Field }) {
-  const field = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => field.current?.focus(), []);
-  const close = (): void => {
-    pane.editing.value = null;
-    pane.problem('edit', '');
-    composer.current?.focus();
-  };
-  const save = (event: Event): void => {
-    event.preventDefault();
-    void act.saveEdit(pane);
-    composer.current?.focus();
-  };
-  return (
-    <li class="message own">
-      <form onSubmit={save} onKeyDown={(event) => event.key === 'Escape' && close()}>
-        <label>
-          <span class="hidden">New text</span>
-          <textarea
-            rows={2}
-            dir="auto"
-            ref={field}
-            value={pane.editing.value?.text}
-            aria-describedby={`edit-${id}`}
-            onInput={(event) => (pane.editing.value = { id, text: event.currentTarget.value })}
-            onKeyPress={submitOnEnter}
-          />
-        </label>
-        <Problem of={pane} field="edit" id={`edit-${id}`} />
-        <span class="row">
-          <button>Save</button>
-          <button type="button" class="plain" onClick={close}>
-            Cancel
-          </button>
-        </span>
-      </form>
-    </li>
-  );
-}
-
 export function Composer({ pane, at, field }: { pane: Pane; at: number; field: Field }) {
   const draft = pane.draft;
   const submit = (event: Event): void => {
     event.preventDefault();
-    act.post(pane);
+    post(pane);
     field.current?.focus();
   };
   return (
@@ -250,10 +139,4 @@ function editLast(pane: Pane, event: Event): void {
   if (!own) return;
   event.preventDefault();
   pane.editing.value = { id: own.id, text: own.text };
-}
-
-function submitOnEnter(event: KeyboardEvent): void {
-  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  (event.target as HTMLTextAreaElement).form?.requestSubmit();
 }

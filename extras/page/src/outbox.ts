@@ -4,6 +4,7 @@ import { computed, signal } from '@preact/signals';
 import { alphabet, command, inWords, ulid } from './api.ts';
 import type { Outcome } from './api.ts';
 import { personOf, state } from './state.ts';
+import type { Pane } from './state.ts';
 
 export interface Entry {
   key: string; // the Idempotency-Key; keys are in order
@@ -34,6 +35,14 @@ export function order(person: string, path: string, fields: Record<string, unkno
     answered.set(entry.key, done);
     void send(person);
   });
+}
+
+/** Sends a command from a pane. A refusal is told beside the field. */
+export async function orderFrom(pane: Pane, field: string, path: string, fields: Record<string, unknown>): Promise<Outcome> {
+  pane.problem(field, '');
+  const outcome = await order(pane.id, path, fields);
+  if (!outcome.ok) pane.problem(field, inWords(outcome.problem));
+  return outcome;
 }
 
 /** Goes on with what was not answered before the page was loaded. */

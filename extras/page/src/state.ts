@@ -2,7 +2,8 @@
 // signal changes, and nothing else is. Values are replaced, never changed.
 import { signal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
-import type { Member, Message, Thread } from './schema.ts';
+import type { ShownMessage } from './message.tsx';
+import type { Member, Thread } from './schema.ts';
 
 export type Person = { id: string; name: string };
 
@@ -44,7 +45,6 @@ export interface HistoryEvent {
   data: unknown;
 }
 
-export type ShownMessage = Pick<Message, 'id' | 'userAccountId' | 'text' | 'createdAt' | 'updatedAt'> & { sender: { name: string } | null };
 export type ShownMember = Pick<Member, 'id' | 'userAccountId' | 'role'> & { account: { name: string; closed: boolean } | null };
 export type ShownThread = Pick<Thread, 'id' | 'name' | 'version'> & {
   members: { edges: Array<{ node: ShownMember }> };
@@ -78,6 +78,11 @@ export class Pane {
 
   get viewer(): Person {
     return personOf(this.id);
+  }
+
+  /** The field of a command that names the open thread. */
+  get onThread(): { thread_id: string } {
+    return { thread_id: this.selected.peek() };
   }
 
   /** What is being written to the open thread. */

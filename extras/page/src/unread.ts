@@ -1,8 +1,9 @@
 // Which messages a person has not read yet, as this browser remembers it: for each thread, when the last message was
 // posted that they have seen.
 import { query } from './api.ts';
+import type { ShownMessage } from './message.tsx';
 import { state } from './state.ts';
-import type { ListedThread, Pane, ShownMessage } from './state.ts';
+import type { ListedThread, Pane } from './state.ts';
 
 const lastMessages = `query($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) {
   messages(last: 100) { edges { node { userAccountId createdAt } } } } }`;

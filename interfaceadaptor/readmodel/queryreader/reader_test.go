@@ -76,6 +76,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 		// Another tenant has a thread with the same id, with the same user account as a member.
 		same := elsewhere.Thread("theirs", alice)
 		w.ThreadWithID(same, "ours", carol)
+		said := map[es.Tenant]thread.MessageID{elsewhere.Tenant: elsewhere.Post(same, alice, "theirs"), w.Tenant: w.Post(same, carol, "ours")}
 
 		viewer := func(w *readmodeltest.World, user thread.UserID) query.Viewer {
 			return query.Viewer{Tenant: w.Tenant, User: user}
@@ -114,6 +115,16 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 			}
 			if _, err := reader.Threads(t.Context(), other, query.Range{AfterID: tea.String(), Limit: 1}); es.KindOf(err) != es.Invalid {
 				t.Errorf("after a thread that %v was never in: %v", other, err)
+			}
+		}
+		for tenant, message := range said {
+			messages, err := reader.Messages(t.Context(), tenant, []thread.ID{same}, query.Range{Limit: 10})
+			if got := messages[same].Items; err != nil || len(got) != 1 || got[0].ID != message {
+				t.Errorf("the messages of %v's thread: %+v, %v", tenant, got, err)
+			}
+			members, err := reader.Members(t.Context(), tenant, []thread.ID{same}, query.Range{Limit: 10})
+			if got := members[same].Items; err != nil || len(got) != 1 {
+				t.Errorf("the members of %v's thread: %+v, %v", tenant, got, err)
 			}
 		}
 		owner, err := reader.Member(t.Context(), w.Key(tea), alice)

@@ -1,0 +1,155 @@
+// A message: what is read of it, what can be done with it, and how it is shown. Another field of messages, or another
+// command on them, is added here.
+import { useComputed } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { command } from './api.ts';
+import type { Outcome } from './api.ts';
+import { hue, Problem, submitOnEnter, sure, time } from './common.tsx';
+import type { Field } from './common.tsx';
+import * as out from './outbox.ts';
+import type { Message as Row } from './schema.ts';
+import { nameOf } from './state.ts';
+import type { Pane } from './state.ts';
+
+/** What is read of a message, in GraphQL and as a type. */
+export const messageFields = 'id userAccountId text createdAt updatedAt sender { name }';
+export type ShownMessage = Pick<Row, 'id' | 'userAccountId' | 'text' | 'createdAt' | 'updatedAt'> & { sender: { name: string } | null };
+
+/** Posts a text past the outbox, at the same time as others; it is shown once it is in the read model. */
+export const postText = (pane: Pane, text: string): Promise<Outcome> => command(out.post, pane.viewer, { ...pane.onThread, text });
+
+/** Posts what has been written. It is shown at once, and so is a refusal. */
+export function post(pane: Pane): void {
+  const text = pane.draft.peek();
+  if (!text.trim()) return;
+  pane.draft.value = '';
+  void out.order(pane.id, out.post, { ...pane.onThread, text });
+}
+
+/** Puts a refused text back into the field. */
+function putBack(pane: Pane, entry: out.Entry): void {
+  pane.draft.value = [entry.fields.text, pane.draft.peek()].filter(Boolean).join('\n');
+  out.drop(entry);
+}
+
+async function saveEdit(pane: Pane): Promise<void> {
+  const editing = pane.editing.peek();
+  if (!editing) return;
+  pane.editing.value = null;
+  const outcome = await out.orderFrom(pane, 'edit', '/threads/edit_message', { ...pane.onThread, message_id: editing.id, text: editing.text });
+  if (!outcome.ok && !pane.editing.peek()) pane.editing.value = editing; // to be mended
+}
+
+const deletion = '/threads/delete_message';
+
+const deleteMessage = (pane: Pane, id: string): Promise<Outcome> => out.orderFrom(pane, 'draft', deletion, { ...pane.onThread, message_id: id });
+
+/** Grey says: not in the read model yet. Why, it says in words. */
+const progress = (entry: out.Entry): string => (entry.state === 'waiting' ? 'sending …' : `written as event ${entry.version}, not in the read model yet`);
+
+export function Unwritten({ pane, entry, composer }: { pane: Pane; entry: out.Entry; composer: Field }) {
+  const mend = (): void => {
+    putBack(pane, entry);
+    composer.current?.focus();
+  };
+  return (
+    <li class="message own pending">
+      <p dir="auto">{String(entry.fields.text).trim()}</p>
+      {entry.state === 'refused' ? (
+        <>
+          <span class="problem">Refused: {entry.reason}</span>
+          <span class="row">
+            <button class="plain" onClick={mend}>
+              Mend it
+            </button>
+            <button class="plain" onClick={() => (out.drop(entry), composer.current?.focus())}>
+              Discard it
+            </button>
+          </span>
+        </>
+      ) : (
+        <small>{progress(entry)}</small>
+      )}
+    </li>
+  );
+}
+
+export function Message({ pane, message, entry, composer }: { pane: Pane; message: ShownMessage; entry: out.Entry | undefined; composer: Field }) {
+  const editing = useComputed(() => pane.editing.value?.id === message.id);
+  const admin = useComputed(() => pane.admin);
+  const own = message.userAccountId === pane.id;
+  const deleting = entry?.path === deletion;
+  const text = entry && !deleting ? String(entry.fields.text).trim() : message.text;
+  if (editing.value) return <Edit pane={pane} id={message.id} composer={composer} />;
+  const remove = async (): Promise<void> => {
+    if (!(await sure(`Delete "${text}" for everybody? It can't be undone.`, 'Delete the message'))) return;
+    composer.current?.focus(); // the button vanishes
+    void deleteMessage(pane, message.id);
+  };
+  return (
+    <li class={`message ${own ? 'own' : ''} ${entry ? 'pending' : ''} ${deleting ? 'deleted' : ''}`}>
+      {!own && (
+        <strong style={hue(message.userAccountId)} class="sender" dir="auto">
+          {nameOf(message.sender?.name, message.userAccountId)}
+        </strong>
+      )}
+      <p dir="auto">{text}</p>
+      <small>
+        {entry ? `${deleting ? 'deletion' : 'edit'} ${progress(entry)}` : time(message.createdAt)}
+        {!entry && message.updatedAt !== message.createdAt && ' · edited'}
+      </small>
+      {!entry && (own || admin.value) && (
+        <span class="tools">
+          {own && (
+            <button class="plain" aria-label={`Edit "${text}"`} onClick={() => (pane.editing.value = { id: message.id, text })}>
+              Edit
+            </button>
+          )}
+          <button class="plain" aria-label={`Delete "${text}"`} onClick={remove}>
+            Delete
+          </button>
+        </span>
+      )}
+    </li>
+  );
+}
+
+function Edit({ pane, id, composer }: { pane: Pane; id: string; composer: Field }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => field.current?.focus(), []);
+  const close = (): void => {
+    pane.editing.value = null;
+    pane.problem('edit', '');
+    composer.current?.focus();
+  };
+  const save = (event: Event): void => {
+    event.preventDefault();
+    void saveEdit(pane);
+    composer.current?.focus();
+  };
+  return (
+    <li class="message own">
+      <form onSubmit={save} onKeyDown={(event) => event.key === 'Escape' && close()}>
+        <label>
+          <span class="hidden">New text</span>
+          <textarea
+            rows={2}
+            dir="auto"
+            ref={field}
+            value={pane.editing.value?.text}
+            aria-describedby={`edit-${id}`}
+            onInput={(event) => (pane.editing.value = { id, text: event.currentTarget.value })}
+            onKeyPress={submitOnEnter}
+          />
+        </label>
+        <Problem of={pane} field="edit" id={`edit-${id}`} />
+        <span class="row">
+          <button>Save</button>
+          <button type="button" class="plain" onClick={close}>
+            Cancel
+          </button>
+        </span>
+      </form>
+    </li>
+  );
+}
