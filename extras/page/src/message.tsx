@@ -32,15 +32,19 @@ function putBack(pane: Pane, entry: out.Entry): void {
   out.drop(entry);
 }
 
+const edit = '/threads/edit_message';
+const deletion = '/threads/delete_message';
+
+/** What is under way, in words. */
+const changes: Record<string, string> = { [edit]: 'edit', [deletion]: 'deletion' };
+
 async function saveEdit(pane: Pane): Promise<void> {
   const editing = pane.editing.peek();
   if (!editing) return;
   pane.editing.value = null;
-  const outcome = await out.orderFrom(pane, 'edit', '/threads/edit_message', { ...pane.onThread, message_id: editing.id, text: editing.text });
+  const outcome = await out.orderFrom(pane, 'edit', edit, { ...pane.onThread, message_id: editing.id, text: editing.text });
   if (!outcome.ok && !pane.editing.peek()) pane.editing.value = editing; // to be mended
 }
-
-const deletion = '/threads/delete_message';
 
 const deleteMessage = (pane: Pane, id: string): Promise<Outcome> => out.orderFrom(pane, 'draft', deletion, { ...pane.onThread, message_id: id });
 
@@ -79,7 +83,7 @@ export function Message({ pane, message, entry, composer }: { pane: Pane; messag
   const admin = useComputed(() => pane.admin);
   const own = message.userAccountId === pane.id;
   const deleting = entry?.path === deletion;
-  const text = entry && !deleting ? String(entry.fields.text).trim() : message.text;
+  const text = String(entry?.fields.text ?? message.text).trim();
   if (editing.value) return <Edit pane={pane} id={message.id} composer={composer} />;
   const remove = async (): Promise<void> => {
     if (!(await sure(`Delete "${text}" for everybody? It can't be undone.`, 'Delete the message'))) return;
@@ -95,7 +99,7 @@ export function Message({ pane, message, entry, composer }: { pane: Pane; messag
       )}
       <p dir="auto">{text}</p>
       <small>
-        {entry ? `${deleting ? 'deletion' : 'edit'} ${progress(entry)}` : time(message.createdAt)}
+        {entry ? `${changes[entry.path]} ${progress(entry)}` : time(message.createdAt)}
         {!entry && message.updatedAt !== message.createdAt && ' · edited'}
       </small>
       {!entry && (own || admin.value) && (
