@@ -15,7 +15,7 @@ import (
 
 // mostNames is how many exported names the library has at most, without methods and fields. Lower it when names go; a
 // new name needs another one to go.
-const mostNames = 212
+const mostNames = 211
 
 // kits are packages for tests and examples.
 var kits = regexp.MustCompile(`internal|estest|testenv|projectiontest|dynamodbtest|examples`)

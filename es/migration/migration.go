@@ -71,28 +71,6 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 	return taken, err
 }
 
-// Down reverts the set's latest migration, deleting the data in its tables, and returns its name; "" if there was none.
-// It needs two connections of the pool.
-func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
-	err = alone(ctx, db, func() error {
-		schema, err := set.open(ctx, db)
-		if err != nil {
-			return err
-		}
-		if schema.newer() {
-			return schema.difference()
-		}
-		result, err := schema.Down(ctx)
-		if err == nil {
-			taken = result.Source.Path
-		} else if !errors.Is(err, goose.ErrNoNextVersion) {
-			return fmt.Errorf("revert the latest migration of the %s: %w", set.Name, err)
-		}
-		return nil
-	})
-	return taken, err
-}
-
 // Check returns an error that says how to go on if a set's schema in db is not the one of this program. Call it at a
 // program's start. It only reads, so it may run during a migration.
 func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error { return check(ctx, db, sets, false) }
