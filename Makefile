@@ -64,7 +64,7 @@ core: ## copies the project without extras, except those named: make core DIR=..
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(EXTRAS)
 
 new-app: ## writes a new repository without chat: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate"
-	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
+	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" -new -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
 
 EACH    := none $(notdir $(wildcard extras/*))
 FOR_NEW := $(filter-out erasure history lab page tasks,$(notdir $(wildcard extras/*))) # the others are about chat

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"example.com/threads/tools/dev/internal/treecopy"
@@ -40,19 +42,28 @@ func TestANewApplicationHasNothingOfChat(t *testing.T) {
 }
 
 func TestNewApplicationsThatAreNone(t *testing.T) {
-	for about, test := range map[string]struct {
+	for _, test := range []struct {
 		app    newApp
 		extras []string
+		named  string // in the error
 	}{
-		"no module":                       {newApp{"", "order"}, nil},
-		"a module without a host":         {newApp{"shop", "order"}, nil},
-		"a name that is no word":          {newApp{"example.org/7", "order"}, nil},
-		"the application's name":          {newApp{"example.org/order", "order"}, nil},
-		"an aggregate that is not a word": {newApp{"example.org/shop", "Purchase Order"}, nil},
-		"an extra that is about chat":     {newApp{"example.org/shop", "order"}, []string{"tasks"}},
+		{newApp{"", "order"}, nil, "MODULE is"},
+		{newApp{"shop", "order"}, nil, "MODULE is"},
+		{newApp{"example.org/7", "order"}, nil, "MODULE is"},
+		{newApp{"example.org/order", "order"}, nil, "both called order"},
+		{newApp{"example.org/shop", "Purchase Order"}, nil, "AGGREGATE is"},
+		{newApp{"example.org/shop", "thread"}, nil, "thread"},
+		{newApp{"example.org/shop", "message"}, nil, "message is taken"},
+		{newApp{"example.org/shop", "ident"}, nil, "domain/ident exists"},
+		{newApp{"example.org/shop", "order"}, []string{"access", "tasks"}, `"tasks" is about chat`},
+		{newApp{"example.org/shop", "order"}, []string{"access,limits"}, "with spaces between them"},
 	} {
-		if err := test.app.run(t.Context(), "../../..", filepath.Join(t.TempDir(), "shop"), test.extras); err == nil {
-			t.Errorf("%s: it is made", about)
+		to := filepath.Join(t.TempDir(), "shop")
+		if err := test.app.run(t.Context(), "../../..", to, test.extras); err == nil || !strings.Contains(err.Error(), test.named) {
+			t.Errorf("%+v: %v, want an error with %q", test, err, test.named)
+		}
+		if _, err := os.Stat(to); err == nil {
+			t.Errorf("%+v: a folder is made", test)
 		}
 	}
 }

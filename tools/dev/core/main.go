@@ -98,14 +98,15 @@ func main() {
 	root := flag.String("root", ".", "folder of the project")
 	to := flag.String("dir", "", "folder for the copy; it must be empty, or not exist")
 	var another newApp
-	flag.StringVar(&another.module, "module", "", "make a new application without chat, as this Go module")
-	flag.StringVar(&another.aggregate, "aggregate", "", "the aggregate of the new application")
+	isNew := flag.Bool("new", false, "make a new application, without chat")
+	flag.StringVar(&another.module, "module", "", "its Go module")
+	flag.StringVar(&another.aggregate, "aggregate", "", "its aggregate")
 	flag.Parse()
 	var err error
-	if another == (newApp{}) {
-		err = run(ctx, *root, *to, flag.Args())
-	} else {
+	if *isNew {
 		err = another.run(ctx, *root, *to, flag.Args())
+	} else {
+		err = run(ctx, *root, *to, flag.Args())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "core:", err)
@@ -117,6 +118,9 @@ func main() {
 func run(ctx context.Context, root, to string, extras []string) error {
 	if to == "" {
 		return errors.New(`DIR is missing; for example: make core DIR=../core EXTRAS="access limits"`)
+	}
+	if err := known(root, extras, nil); err != nil {
+		return err
 	}
 	kept, err := withNeeded(root, extras)
 	if err != nil {
@@ -133,6 +137,29 @@ func run(ctx context.Context, root, to string, extras []string) error {
 	return nil
 }
 
+// known returns an error unless there are these extras, and none of them is about chat where aboutChat are left out.
+func known(root string, extras, aboutChat []string) error {
+	folders, err := os.ReadDir(filepath.Join(root, "extras"))
+	if err != nil {
+		return err
+	}
+	var there []string
+	for _, folder := range folders {
+		if !slices.Contains(aboutChat, folder.Name()) {
+			there = append(there, folder.Name())
+		}
+	}
+	for _, name := range extras {
+		switch {
+		case slices.Contains(aboutChat, name):
+			return fmt.Errorf("the extra %q is about chat; a new application can have: %s", name, strings.Join(there, " "))
+		case !slices.Contains(there, name):
+			return fmt.Errorf("there is no extra %q; EXTRAS takes names with spaces between them, out of: %s", name, strings.Join(there, " "))
+		}
+	}
+	return nil
+}
+
 // withNeeded returns the extras with those that they import, sorted.
 func withNeeded(root string, extras []string) (kept []string, err error) {
 	for len(extras) > 0 {
@@ -142,9 +169,6 @@ func withNeeded(root string, extras []string) (kept []string, err error) {
 			continue
 		}
 		needed, err := imported(filepath.Join(root, "extras", name))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no extra %q; see the folders in extras/", name)
-		}
 		if err != nil {
 			return nil, err
 		}

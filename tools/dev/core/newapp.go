@@ -40,17 +40,20 @@ func (n newApp) run(ctx context.Context, root, to string, extras []string) error
 		return fmt.Errorf("MODULE is %q; it must be a path such as example.org/shop, whose last part names the application; %s", n.module, newAppExample)
 	case !usableName.MatchString(n.aggregate):
 		return fmt.Errorf("AGGREGATE is %q; it must be one word of small letters; %s", n.aggregate, newAppExample)
+	case strings.Contains(n.aggregate, "thread"), strings.Contains(n.aggregate, "chat"):
+		return fmt.Errorf("AGGREGATE is %q, but a new application has other words in the place of chat and threads: name something else", n.aggregate)
 	case n.aggregate == n.name():
 		return fmt.Errorf("the application and its aggregate are both called %s: give one of them another name", n.aggregate)
+	}
+	if err := known(root, extras, aboutChat); err != nil {
+		return err
+	}
+	if err := n.checkAggregate(ctx, root); err != nil {
+		return fmt.Errorf("AGGREGATE is %q: %w", n.aggregate, err)
 	}
 	kept, err := withNeeded(root, extras)
 	if err != nil {
 		return err
-	}
-	for _, extra := range kept {
-		if slices.Contains(aboutChat, extra) {
-			return fmt.Errorf("the extra %q is about chat; a new application can't have it", extra)
-		}
 	}
 	if err := copyTree(ctx, root, to, kept); err != nil {
 		return err
@@ -74,6 +77,15 @@ func (n newApp) run(ctx context.Context, root, to string, extras []string) error
 	}
 	fmt.Printf("Done. Go on with: cd %s && make run\n", to)
 	return nil
+}
+
+// checkAggregate returns an error if the name is taken, so that nothing is copied.
+func (n newApp) checkAggregate(ctx context.Context, root string) error {
+	folder := "domain/" + n.aggregate
+	if _, err := os.Stat(filepath.Join(root, folder)); err == nil && ownerOf(folder) == core {
+		return fmt.Errorf("%s exists already", folder)
+	}
+	return do(ctx, filepath.Join(root, "tools/dev"), "go run ./scaffold -check "+n.aggregate)
 }
 
 // overwrite copies the files in other words.
