@@ -1,5 +1,5 @@
 // Package commands is the write side: the services of all aggregate types over an event store ([New]), and the API that
-// hands them commands ([Listen]). write-api and standalone serve it; the updater's tasks use the services.
+// hands them commands ([Listen]). write-api and standalone serve it.
 package commands
 
 import (

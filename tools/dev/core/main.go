@@ -41,6 +41,7 @@ var parts = map[string]string{
 	"tools/bench":             "whole",
 	"tools/dev/compose-check": "whole",
 	"tools/dev/core":          "whole",
+	"tools/dev/promtool.sh":   "whole",
 	"tools/dev/tutorial":      "whole",
 
 	// this application, whose tests of programs and adapters are its own, but for these
@@ -71,8 +72,6 @@ var parts = map[string]string{
 	"tests/architecture/prose.go":                         chat, // other names make other lines
 	"tests/architecture/prose_test.go":                    chat,
 	"tests/architecture/engine_test.go":                   chat,
-	"tests/chattest":                                      chat,
-	"tests/graphqltest":                                   chat,
 	"usecase/chat/accounts.go":                            chat,
 	"usecase/chat/leaveonclose.go":                        chat,
 	"usecase/chat/threads.go":                             chat,
@@ -127,6 +126,9 @@ func run(ctx context.Context, root, to string, extras []string) error {
 		return err
 	}
 	if err := copyTree(ctx, root, to, append(kept, chat)); err != nil {
+		return err
+	}
+	if err := removeUnused(to); err != nil {
 		return err
 	}
 	fmt.Printf("Copied to %s with the extras: %s. Generating code ...\n", to, cmp.Or(strings.Join(kept, ", "), "none"))

@@ -68,6 +68,9 @@ func (n newApp) run(ctx context.Context, root, to string, extras []string) error
 	if err := do(ctx, filepath.Join(to, "tools/dev"), "go run ./scaffold -root ../.. "+n.aggregate); err != nil {
 		return err
 	}
+	if err := removeUnused(to); err != nil {
+		return err
+	}
 	if err := n.rename(to); err != nil {
 		return err
 	}
@@ -120,7 +123,7 @@ func (n newApp) name() string {
 func (n newApp) rename(folder string) error {
 	title := func(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 	named := strings.NewReplacer(
-		"example.com/threads", n.module, "chat threads", words.Of(n.aggregate).Replace("gadgets"),
+		"example.com/threads", n.module, "/accounts/rename", words.Of(n.aggregate).Replace("/gadgets/rename"), "chat threads", words.Of(n.aggregate).Replace("gadgets"),
 		"chatrows", n.name()+"rows", "usecase/chat", "usecase/"+n.name(), "ackage chat", "ackage "+n.name(), "chat.", n.name()+".",
 		"threadctl", n.name()+"ctl", "Threads", title(n.name()), "threads", n.name(),
 		"a thread", words.Of(n.aggregate).Replace("a gadget"), "Thread", title(n.aggregate), "thread", n.aggregate,
