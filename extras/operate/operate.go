@@ -1,4 +1,4 @@
-// Package operate serves what operators do on the page, below /operate of the read-model-updater. threadctl (ctl) does
+// Package operate serves what operators do over HTTP, below /operate of the read-model-updater. threadctl (ctl) does
 // the same and more. See extras/operate/README.md.
 package operate
 

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +41,73 @@ func TestANewApplicationHasNothingOfChat(t *testing.T) {
 	treecopy.Do(t, to, "go", "test", "-short", "./domain/...", "./interfaceadaptor/...", "./cmd/standalone", "./tests/architecture")
 	if unformatted := treecopy.Do(t, to, "gofmt", "-l", "."); unformatted != "" {
 		t.Errorf("gofmt would change %s", unformatted)
+	}
+}
+
+// A copy must not name a document that it does not have.
+func TestTheDocumentsThatACopyNamesAreThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it makes many copies")
+	}
+	extras, err := os.ReadDir("../../../extras")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, extra := range extras {
+		kept, err := withNeeded("../../..", []string{extra.Name()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(t.TempDir(), "core")
+		if err := copyTree(t.Context(), "../../..", to, append(slices.Clone(kept), chat)); err != nil {
+			t.Fatal(err)
+		}
+		linksHold(t, to)
+		if slices.Contains(aboutChat, extra.Name()) {
+			continue
+		}
+		to = filepath.Join(t.TempDir(), "shop")
+		if err := copyTree(t.Context(), "../../..", to, kept); err != nil {
+			t.Fatal(err)
+		}
+		if err := (newApp{"example.org/shop", "order"}).overwrite("../../..", to, kept); err != nil {
+			t.Fatal(err)
+		}
+		linksHold(t, to)
+	}
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)#:"]+)(?:#[^)]*)?\)`)
+	mention = regexp.MustCompile(`\bdocs/[a-z-]+\.(?:md|yaml)|\bADR \d+`)
+)
+
+func linksHold(t *testing.T, folder string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		isGuarantees := strings.HasSuffix(path, "docs/guarantees.md") // the failure lab shows them
+		if err != nil || isGuarantees || filepath.Ext(path) != ".md" && filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		named := mention.FindAllString(string(text), -1)
+		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+			if below, err := filepath.Rel(folder, filepath.Join(filepath.Dir(path), found[1])); filepath.Ext(path) == ".md" && err == nil {
+				named = append(named, below)
+			}
+		}
+		for _, name := range named {
+			if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+				t.Errorf("%s names %s", path, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -25,6 +25,7 @@ var parts = map[string]string{
 	"docs/asyncapi.yaml": "publishing",
 	"docs/docs.go":       "lab", // and what it embeds
 	"docs/guarantees.md": "lab",
+	"docs/operations.md": "operate",
 	"tools/dev/browser":  "page",
 	"tools/dev/page":     "page",
 
