@@ -37,7 +37,7 @@ func TestANewApplicationHasNothingOfChat(t *testing.T) {
 	if left := treecopy.Do(t, to, "sh", "-c", "git grep --cached -i -n -E 'thread|chat' || true"); left != "" {
 		t.Errorf("left of chat:\n%s", left)
 	}
-	treecopy.Do(t, to, "go", "build", "./...")
+	treecopy.Do(t, to, "go", "vet", "./...")
 	treecopy.Do(t, to, "go", "test", "-short", "./domain/...", "./interfaceadaptor/...", "./cmd/standalone", "./tests/architecture")
 	if unformatted := treecopy.Do(t, to, "gofmt", "-l", "."); unformatted != "" {
 		t.Errorf("gofmt would change %s", unformatted)

@@ -106,7 +106,7 @@ func (n newApp) overwrite(root, to string, kept []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		path = filepath.Join(to, strings.TrimPrefix(path, from))
+		path = filepath.Join(to, strings.TrimSuffix(strings.TrimPrefix(path, from), ".tmpl"))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
