@@ -3,7 +3,7 @@
 # /dynamodb-setup, /migrate up, /healthcheck <url>.
 #
 # The image builds with BuildKit and with Docker's classic builder. The classic builder has no cache mounts, so layers
-# are the cache. The tag is the version in go.mod's `go` line; tools/dev/compose-check checks that.
+# are the cache. The tag is the version in go.mod's `go` line.
 FROM golang:1.26.8-bookworm AS build
 WORKDIR /src
 ENV CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"

@@ -24,8 +24,13 @@ endif
 
 .DEFAULT_GOAL := help
 
-run: ## builds and runs everything in one process on SQLite in ./data; needs only Go. AUTH=dev requires tokens
-	@go build -tags lab -ldflags="-s -w" -o ./bin/standalone ./cmd/standalone && LAB=$${LAB:-on} exec ./bin/standalone
+run: ## builds and runs everything in one process on SQLite in ./data; needs only Go
+	@go build -ldflags="-s -w" -o ./bin/standalone ./cmd/standalone && exec ./bin/standalone
+
+# extra:lab {
+run: export LAB ?= on
+run: export GOFLAGS += -tags=lab
+# extra:lab }
 
 test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg $(RERUN_FLAGS) --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
@@ -64,7 +69,7 @@ core: ## copies the project without extras, except those named: make core DIR=..
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(EXTRAS)
 
 new-app: ## writes a new repository without chat: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate"
-	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
+	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" -new -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
 
 EACH    := none $(notdir $(wildcard extras/*))
 FOR_NEW := $(filter-out erasure history lab page tasks,$(notdir $(wildcard extras/*))) # the others are about chat
@@ -107,9 +112,9 @@ check-modules:
 	@echo "check: go.mod and go.sum"
 	@for module in $(MODULES); do (cd $$module && go mod tidy -diff && go mod verify) || failed=1; done; exit $${failed:-0}
 
-GENERATED := git ls-files --cached --others --exclude-standard "*.go" extras/page/app.js extras/page/src/schema.ts extras/lab/lab.js
+GENERATED := git ls-files --cached --others --exclude-standard "*.go" "extras/*.js" "extras/*.ts"
 
-# Compares the Go files and the page's files before and after generating, so uncommitted changes do not matter.
+# Compares files before and after generating, so uncommitted changes do not matter.
 check-generated:
 	@echo "check: generated code"
 	@before="$$($(GENERATED) | git hash-object --stdin-paths)" && go generate ./... && \
@@ -147,5 +152,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test test-short release-check dev-up dev-down up down compose-check migrate generate new-aggregate core new-app fuzz bench help \
-	check check-format check-lint check-modules check-generated check-layers check-observe
+.PHONY: FORCE run test test-short dev-up dev-down migrate generate new-aggregate help check check-format check-lint check-modules check-generated check-layers
+.PHONY: release-check up down compose-check core new-app fuzz bench check-observe # extra:whole

@@ -22,11 +22,8 @@ import (
 
 const about = `
 Answers GraphQL queries and subscriptions on chat threads at /graphql, from the read model. GET / is a page to try
-queries on. Only threadHistory, threadAt and accountHistory need the event store, and with ERASURE=on the start.
+queries on.
 SIGINT and SIGTERM end it once the accepted queries are answered; the clients of subscriptions are told to reconnect.
-
-Browsers may open a WebSocket only from a page of this server's own origin or of one in ALLOWED_ORIGINS. A proxy in
-front of it must pass the header Host on.
 `
 
 func main() { program.Main("read-api", run) }

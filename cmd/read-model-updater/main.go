@@ -31,11 +31,10 @@ import (
 
 const about = `
 Follows the event store (the stream of the journal table, or the events table as a queue) and projects its events into
-the read model. It also executes the tasks that clients have created. While a database can't be reached, it waits and
-logs that. If several updaters use one read model, one works and the others stand by: another one takes over at once
-when the active one stops or dies, and within five seconds when it hangs.
-SIGINT and SIGTERM end it once the current batches are stored. After a kill it continues where it stopped, and publishes
-the events of the last second again.
+the read model. While a database can't be reached, it waits and logs that. If several updaters use one read model, one
+works and the others stand by: another one takes over at once when the active one stops or dies, and within five seconds
+when it hangs.
+SIGINT and SIGTERM end it once the current batches are stored. After a kill it continues where it stopped.
 
 GET /health/alive   200 while the program runs
 GET /health/ready   200 while it works or stands by. 503 while the database or the event store can't be reached; while
@@ -47,8 +46,6 @@ GET /health/ready   200 while it works or stands by. 503 while the database or t
                     projected; repair_due: whether the rows are being compared with the journal; active: whether it works
                     or stands by; rebuild: the progress of a rebuild
 GET /metrics        the same and more, for Prometheus
-/operate/...        the operators' actions on the page: parked aggregates, verification and rebuild of the rows. With AUTH
-                    it needs the scope threads:operate
 `
 
 func main() { program.Main("read-model-updater", run) }

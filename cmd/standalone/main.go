@@ -30,9 +30,9 @@ import (
 )
 
 const about = `
-The whole system in one process: a page, commands over REST, queries over GraphQL, events and read model in SQLite
-files. Acknowledged commands survive a crash of the process and of the machine. If the read model's file is missing, it
-is rebuilt from the events. SIGINT (Ctrl-C) and SIGTERM end it once the accepted requests are answered.
+The whole system in one process: commands over REST, queries over GraphQL, events and read model in SQLite files.
+Acknowledged commands survive a crash of the process and of the machine. If the read model's file is missing, it is
+rebuilt from the events. SIGINT (Ctrl-C) and SIGTERM end it once the accepted requests are answered.
 `
 
 func main() {

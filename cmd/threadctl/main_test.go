@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -142,5 +144,21 @@ func TestARetryOfNothingSaysSo(t *testing.T) {
 	err := quiet(t.Context(), []string{"dead-letters", "retry", "--projection", "publisher"}, sqliteStore(t), &out)
 	if want := "nothing to retry: in publisher no aggregate is parked and no command fails\n"; err != nil || out.String() != want {
 		t.Errorf("%v, printed %q", err, out.String())
+	}
+}
+
+// A wrong path must not lead to an empty database, which would look as if all were well.
+func TestAMissingFileIsNotMade(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "events.db")
+	getenv := func(name string) string {
+		return map[string]string{"EVENT_STORE": "sqlite", "EVENT_STORE_URL": "sqlite:" + file, "DATABASE_URL": "sqlite:" + file}[name]
+	}
+	for _, args := range [][]string{{"journal", "check"}, {"dead-letters", "list"}} {
+		if err := quiet(t.Context(), args, getenv, io.Discard); exitCode(err) != 1 || !strings.Contains(err.Error(), file+`" does not exist`) {
+			t.Errorf("%v: %v", args, err)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%v: the file is made", args)
+		}
 	}
 }

@@ -41,6 +41,8 @@ type Settings struct {
 	// Rebuildable means that the content can be rebuilt from another store. A SQLite file then commits without waiting
 	// for the disk: a power failure may lose the last transactions as a whole; a crash of the process loses none.
 	Rebuildable bool
+	// MustExist means that a missing SQLite file is an error; otherwise it is created.
+	MustExist bool
 	// Silence, if not 0, is the time, in whole seconds, after which a server ends a silent connection, so that a paused
 	// process and its locks do not block others for longer. SQLite ignores it.
 	Silence time.Duration
@@ -57,7 +59,7 @@ type Settings struct {
 //   - its URI with parameters of the driver, such as file:data/readmodel.db?_pragma=busy_timeout(77); write %, ? and #
 //     in the path as %25, %3F and %23.
 //
-// A missing SQLite file is created; its folder must exist.
+// A missing SQLite file is created, unless it must exist; its folder must exist.
 //
 // Errors say what to correct. They never contain the password.
 func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) {

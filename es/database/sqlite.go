@@ -42,7 +42,7 @@ func openSQLite(name string, settings Settings) (*sqlx.DB, func(error) error, er
 	if err != nil {
 		return nil, nil, fmt.Errorf("the database file %q can't be used: %w", path, err)
 	}
-	explain := func(err error) error { return explainSQLite(path, err) }
+	explain := func(err error) error { return explainSQLite(path, settings.MustExist, err) }
 	return sqlx.NewDb(open(preparing{connector}, settings.Tracer), SQLite), explain, nil
 }
 
@@ -69,6 +69,9 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 	if !asked.Has("_txlock") {
 		parameters.Set("_txlock", "immediate") // a writing transaction locks at once; a reading one does not lock
 	}
+	if settings.MustExist && !asked.Has("mode") {
+		parameters.Set("mode", "rw")
+	}
 	return parameters
 }
 
@@ -76,8 +79,10 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 // connections together may use an eighth of what Go may.
 func sqliteCache() uint64 { return min(16<<20, memory.Limit()/8/defaultConns) }
 
-func explainSQLite(path string, err error) error {
+func explainSQLite(path string, mustExist bool, err error) error {
 	switch {
+	case mustExist && errors.Is(err, sqlite3.CANTOPEN):
+		return fmt.Errorf("the database file %q does not exist, or this user may not open it: %w", path, err)
 	case errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.READONLY):
 		return fmt.Errorf("the database file %q can't be written: create its folder, or give this user the right to write there: %w", path, err)
 	case errors.Is(err, sqlite3.NOTADB):

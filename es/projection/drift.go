@@ -73,12 +73,12 @@ func (p *Projector) note(ctx context.Context, key es.AggregateID, found Verified
 	about := []any{"aggregate", key.String(), "tenant", key.Tenant.String(), "row", d.Row, "what", d.What, "expected", d.Expected, "found", d.Found}
 	switch {
 	case found.Contradicted: // an operator must repair the head, and new rows would not help
-		p.logger.ErrorContext(ctx, "head and journal contradict each other: `journal check` tells what to do", about...)
+		p.logger.ErrorContext(ctx, "head and journal contradict each other: repair the head", about...)
 	case found.ahead:
 		p.logger.ErrorContext(ctx, "the rows are ahead of the journal: the event store was restored to an earlier time; rebuild the rows, "+
 			"or set REBUILD=auto to have it done", about...)
 	default:
-		p.logger.ErrorContext(ctx, "rows differ from the journal: `rows verify` lists the differences, and repairs them with --repair",
+		p.logger.ErrorContext(ctx, "rows differ from the journal: repair or rebuild them",
 			append(about, "differences", len(found.Differences)+found.More)...)
 	}
 }

@@ -137,7 +137,7 @@ func (s *Source) locate(ctx context.Context) error {
 			}
 			if at == 0 {
 				s.log.ErrorContext(ctx, "this event store does not have the last event that was projected, as after a backup was restored: "+
-					"rows of lost events remain; rebuild the rows (docs/operations.md)", "position", mark)
+					"rows of lost events remain; rebuild the rows", "position", mark)
 			}
 		}
 		s.change(func() { s.name, s.position, s.mark = name, at, mark })

@@ -1,6 +1,6 @@
 // Package access authenticates and authorizes requests, for both APIs and before any use case: [Access] puts a guard
-// into the context of each request, which turns it into a principal of interfaceadaptor/admission, or refuses it. The
-// domain decides what a member may do in a thread.
+// into the context of each request, which turns it into a principal of interfaceadaptor/admission, or refuses it. What
+// an account may do with an aggregate is decided by the domain.
 //
 // A [Verifier] verifies access tokens: JSON Web Tokens of one OpenID Connect issuer, whose keys it finds by discovery,
 // caches and follows when they are rotated. Package devissuer beside it is an issuer for development.

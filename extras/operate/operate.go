@@ -1,11 +1,23 @@
-// Package operate serves what operators do on the page, below /operate of the read-model-updater. threadctl (ctl) does
+// Package operate serves what operators do over HTTP, below /operate of the read-model-updater. threadctl (ctl) does
 // the same and more. See extras/operate/README.md.
 package operate
 
 import (
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/run"
 )
+
+// Advise names the commands of threadctl in what the updater tells operators.
+func Advise(advice *run.Advice) {
+	*advice = run.Advice{
+		Parked:  "`threadctl dead-letters list` says why",
+		Drifted: "`threadctl rows verify` lists them, and repairs them with --repair",
+		Rebuild: "run `threadctl rows rebuild`, or set REBUILD=auto",
+		Resume:  "`threadctl rows rebuild --resume` continues it, --cancel ends it",
+		Ignore:  "set IGNORE_AGGREGATE_TYPES=",
+	}
+}
 
 // Named names an aggregate for people and programs.
 type Named struct {

@@ -110,6 +110,22 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
+// A setting of what a program lacks must not be ignored in silence.
+func TestUnknown(t *testing.T) {
+	for value, wrong := range map[string]bool{"": false, "none": false, "dev": true} {
+		for _, isRead := range []bool{false, true} {
+			r := config.NewReader(func(string) string { return value })
+			if isRead {
+				r.String("AUTH", "", "help")
+			}
+			r.Unknown("AUTH", "none", "it is not here")
+			if err := r.Err(); (err != nil) != (wrong && !isRead) || err != nil && !strings.Contains(err.Error(), `AUTH is "dev", but it is not here`) {
+				t.Errorf("%q, read: %t: %v", value, isRead, err)
+			}
+		}
+	}
+}
+
 func TestHelp(t *testing.T) {
 	for kind, want := range map[string]string{
 		"string":   "help (fallback)",

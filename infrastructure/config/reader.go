@@ -84,6 +84,15 @@ func (r *Reader) Err() error {
 // Wrong adds a problem that concerns several variables; its text must name them.
 func (r *Reader) Wrong(problem string) { r.problems = append(r.problems, errors.New(problem)) }
 
+// Unknown adds a problem if nothing has read the variable and it has another value than usual, because somebody expects
+// something of it.
+func (r *Reader) Unknown(name, usual, why string) {
+	isRead := slices.ContainsFunc(r.variables, func(v variable) bool { return v.name == name })
+	if value := r.getenv(name); !isRead && value != "" && value != usual {
+		r.Wrong(fmt.Sprintf("%s is %q, but %s", name, value, why))
+	}
+}
+
 // wrong adds a problem of one variable.
 func (r *Reader) wrong(name, value, expected string) {
 	r.Wrong(fmt.Sprintf("%s is %q, expected %s", name, value, expected))

@@ -57,7 +57,7 @@ type Ports struct {
 
 // Open connects to a relational store, and checks its schema.
 func Open(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
-	db, err := database.Open(ctx, settings.URL, database.Settings{Tracer: ports.Tracer, Logger: ports.Log})
+	db, err := database.Open(ctx, settings.URL, database.Settings{MustExist: true, Tracer: ports.Tracer, Logger: ports.Log})
 	if err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}

@@ -268,7 +268,7 @@ func requestHeaders() []requestHeader {
 	return []requestHeader{
 		{
 			name: tenantCode, example: "acme",
-			description: "Whose threads and accounts these are; without it, those of the tenant with the empty code.",
+			description: "The tenant; without it, the one with the empty code.",
 			expected:    "1 to 32 characters out of a-z, 0-9 and -",
 			pattern:     regexp.MustCompile(`^[a-z0-9-]{1,32}$`),
 			read: func(c *Conditions, value string) (err error) {

@@ -11,7 +11,7 @@ import (
 func TestEachMigrationIsThereForEachDatabase(t *testing.T) {
 	there := map[string][]string{}
 	for _, database := range []string{"mysql", "sqlite"} {
-		for _, folder := range []string{"../../*/*", "../../*/*/*"} {
+		for _, folder := range []string{"../../rdb-migration/*", "../../*/*/migrations"} {
 			files, err := filepath.Glob(filepath.Join(folder, database, "*.sql"))
 			if err != nil {
 				t.Fatal(err)

@@ -34,21 +34,22 @@ var layers = map[string]struct {
 	"es": {imports: []string{"es"}},
 
 	// An extra imports another one only where its README says so.
-	"extras/access":           {imports: with(inner, "infrastructure", "extras/limits", "interfaceadaptor/admission")},
-	"extras/erasure":          {imports: with(inner, "extras/history", "infrastructure", "interfaceadaptor")},
-	"extras/history":          {imports: with(inner, "infrastructure", "interfaceadaptor")},
-	"extras/lab":              {imports: []string{"docs", "es", "infrastructure"}},
-	"extras/limits":           {imports: []string{"infrastructure"}},
-	"extras/limits/documents": {imports: []string{"infrastructure", "interfaceadaptor", "usecase"}},
-	"extras/observe":          {imports: []string{"infrastructure"}},
-	"extras/operate":          {imports: []string{"domain", "es", "infrastructure", "interfaceadaptor", "rdb-migration"}},
-	"extras/page":             {imports: []string{"extras/access", "infrastructure"}},
-	"extras/publishing":       {imports: with(inner, "infrastructure")},
-	"extras/tasks":            {imports: with(inner, "extras/erasure", "interfaceadaptor")},
-	"extras/tenants":          {imports: with(inner, "infrastructure", "interfaceadaptor")},
-	"extras/websocket":        {imports: []string{"domain", "es", "infrastructure", "interfaceadaptor"}},
+	"extras/access": {imports: with(inner, // extra:access {
+		"infrastructure", "extras/limits", "interfaceadaptor/admission")}, // extra:access }
+	"extras/erasure":          {imports: with(outer, "extras/history", "usecase")},                  // extra:erasure
+	"extras/history":          {imports: with(inner, "infrastructure", "interfaceadaptor")},         // extra:history
+	"extras/lab":              {imports: []string{"docs", "es", "infrastructure"}},                  // extra:lab
+	"extras/limits":           {imports: []string{"infrastructure"}},                                // extra:limits
+	"extras/limits/documents": {imports: []string{"infrastructure", "interfaceadaptor", "usecase"}}, // extra:limits
+	"extras/observe":          {imports: []string{"infrastructure"}},                                // extra:observe
+	"extras/operate":          {imports: with(outer, "rdb-migration")},                              // extra:operate
+	"extras/page":             {imports: []string{"extras/access", "infrastructure"}},               // extra:page
+	"extras/publishing":       {imports: with(inner, "infrastructure")},                             // extra:publishing
+	"extras/tasks":            {imports: with(inner, "extras/erasure", "interfaceadaptor")},         // extra:tasks
+	"extras/tenants":          {imports: with(inner, "infrastructure", "interfaceadaptor")},         // extra:tenants
+	"extras/websocket":        {imports: outer},                                                     // extra:websocket
 
-	"docs":              {},
+	"docs":              {}, // extra:lab
 	"infrastructure":    {imports: []string{"es"}},
 	"rdb-migration":     {imports: []string{"es/migration", "es/rowstore"}},
 	"rdb-migration/cmd": {imports: with(everything, "extras")},
@@ -60,6 +61,7 @@ var layers = map[string]struct {
 
 var (
 	inner = []string{"domain", "usecase", "es"}
+	outer = []string{"domain", "es", "infrastructure", "interfaceadaptor"}
 	// smallLibraries are allowed in use cases, because they bring no technology with them.
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5", "github.com/hashicorp/golang-lru/v2",
 		// the interface of tracing, without exporters

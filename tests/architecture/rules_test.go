@@ -49,7 +49,7 @@ func TestRules(t *testing.T) {
 		{"cmd/write-api", "/extras/access", true},
 		{"cmd/write-api", "/cmd/internal/system", true},
 		{"extras/lab", "/extras/page", false},
-		{"extras/page", "/extras/access", true},
+		{"extras/page", "/extras/access", true}, // extra:page
 
 		{"cmd/write-api", "/interfaceadaptor/rest", true},
 		{"cmd/write-api", "/infrastructure/httpserver", true},

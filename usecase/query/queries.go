@@ -1,5 +1,5 @@
-// Package query answers questions about the read model: threads, their members and messages, as one viewer sees them.
-// The GraphQL adapter calls [Queries], and interfaceadaptor/readmodel/queryreader implements [Reader] with SQL.
+// Package query answers questions about the read model, as one viewer sees it. The GraphQL adapter calls [Queries], and
+// interfaceadaptor/readmodel/queryreader implements [Reader] with SQL.
 //
 // The read model follows the journal with a delay. A [projection.Watcher] lets a query wait for the version in its
 // client's token, and a subscription for the next version.
@@ -73,8 +73,7 @@ func Changes[T any](ctx context.Context, q *Queries, key es.AggregateID, read fu
 	}
 }
 
-// Viewer is the user of a query. A viewer sees only threads of the tenant that are not deleted and that the user is a
-// member of.
+// Viewer is the user of a query, in a tenant. Readers return only what the viewer may see.
 type Viewer struct {
 	Tenant es.Tenant
 	User   ident.UserID

@@ -9,7 +9,8 @@ import (
 	"example.com/threads/es"
 )
 
-// ThreadReader reads threads, their members and messages.
+// ThreadReader reads threads, their members and messages. A viewer sees the threads that it is a member of, until they
+// are deleted.
 type ThreadReader interface {
 	// Thread returns a thread, or [thread.ErrThreadNotFound] if the viewer does not see it.
 	Thread(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error)

@@ -50,13 +50,13 @@ func ReadSettings(r *config.Reader, rebuild ...string) Settings {
 	ignore := r.Group("Operations (extras/operate)").String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
 	// extra:operate }
 	return Settings{
-		Address: r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health, metrics and operators (/operate)"),
+		Address: r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health and metrics"),
 		Ignore:  strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' }), // extra:operate
 		VerifyRate: r.Int("VERIFY_RATE", 1, 0, 1000,
 			"aggregates per second whose rows are compared with the journal, all the time, to find drift; each 500 events of a large one "+
 				"count as one; with 0 none are"),
 		RebuildAuto: r.OneOf("REBUILD", "auto: rows of another version of the program, or ahead of a restored event store, are rebuilt "+
-			"automatically; manual: /health/ready reports them, and threadctl rebuilds them", rebuild...) == Auto,
+			"automatically; manual: /health/ready reports them", rebuild...) == Auto,
 	}
 }
 
@@ -95,7 +95,7 @@ func Listen(ctx context.Context, s Settings, ports Ports, parts system.Parts) (*
 	server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) { report(health, updater.Look(ctx)) })
 	mux := chi.NewRouter()
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics, /operate/dead-letters\n")
+		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics\n")
 	})
 	operate.AddTo(mux, updater, parts.Log) // extra:operate
 	return &Server{updater, server, server.Handler(mux, parts.Registry, "/health/ready tells how far the projection is, /metrics its figures")}, nil
@@ -110,7 +110,7 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 func options(s Settings, ports Ports, parts system.Parts) run.Options {
-	return run.Options{
+	all := run.Options{
 		ReadModel: system.ReadModel(),
 		Open: func(ctx context.Context) (run.Databases, error) {
 			d, err := ports.Open(ctx)
@@ -133,14 +133,12 @@ func options(s Settings, ports Ports, parts system.Parts) run.Options {
 		},
 		Ignore: s.Ignore, VerifyRate: s.VerifyRate, RebuildAuto: s.RebuildAuto,
 		Advice: run.Advice{
-			Parked:  "`threadctl dead-letters list` says why",
-			Drifted: "`threadctl rows verify` lists them, and repairs them with --repair",
-			Rebuild: "run `threadctl rows rebuild`, or set REBUILD=auto",
-			Resume:  "`threadctl rows rebuild --resume` continues it, --cancel ends it",
-			Ignore:  "set IGNORE_AGGREGATE_TYPES=", // extra:operate
+			Parked: "the log says why", Drifted: "the log names them", Rebuild: "set REBUILD=auto", Resume: "it goes on with REBUILD=auto",
 		},
 		Notify: ports.Notify, Faults: ports.Faults, Tracer: parts.Tracer, Log: parts.Log,
 	}
+	operate.Advise(&all.Advice) // extra:operate
+	return all
 }
 
 // report adds the state of the updater to its health.

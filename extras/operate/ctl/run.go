@@ -154,7 +154,7 @@ func (c *call) open(ctx context.Context, needs string) (err error) {
 	}
 	c.log, c.line = c.Logger(c.stderr), progressOn(c.stderr)
 	if strings.Contains(needs, "rows") {
-		if c.db, err = database.Open(ctx, c.databaseURL, database.Settings{Rebuildable: true, Logger: c.log}); err == nil {
+		if c.db, err = database.Open(ctx, c.databaseURL, database.Settings{MustExist: true, Rebuildable: true, Logger: c.log}); err == nil {
 			err = migration.Check(ctx, c.db, c.Schemas...)
 		}
 		if err != nil {

@@ -1,5 +1,5 @@
-// Package chatrows stores the rows of threads and accounts in the read model's tables, for the projection
-// (usecase/chat), and keeps what the process manager [chat.LeaveOnClose] knows. queryreader reads the same tables.
+// Package chatrows stores the rows of usecase/chat in the read model's tables, for the projection. queryreader reads
+// the same tables.
 package chatrows
 
 import (

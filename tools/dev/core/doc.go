@@ -7,11 +7,12 @@
 //
 // and so do the lines from the mark `extra:lab {` to `extra:lab }`, with what stands before these marks. A mark in a
 // file's first line marks the whole file. A mark with several names, as in extra:page,lab, belongs to those who have
-// all of them. What belongs to an extra that is not copied is left out; the other marks are removed.
+// all of them. What belongs to an extra that is not copied is left out; the other marks are removed. A folder
+// of tests that only helps tests which are not copied is left out, too.
 //
 // The extra "whole" is never copied: it marks what makes sense only where everything is. The extra "chat" is this
 // application; a copy has it.
 //
-// With -module and -aggregate it makes a new application instead (make new-app): the copy has no chat, an aggregate
+// With -new it makes a new application instead (make new-app): the copy has no chat, an aggregate
 // that tools/dev/scaffold writes, files in other words (folder newapp), and names of its own.
 package main

@@ -6,7 +6,12 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -52,4 +57,50 @@ func withoutUnused(code []byte) ([]byte, error) {
 func isOursOrStandard(from string) bool {
 	first, _, _ := strings.Cut(from, "/")
 	return first == "example.com" || !strings.Contains(first, ".")
+}
+
+var importOfTests = regexp.MustCompile(`"example\.com/threads/tests/([a-z]+)`)
+
+// removeUnused removes the folders of tests that only help other tests, where none of those is left.
+func removeUnused(to string) error {
+	for {
+		used, err := usedTests(to)
+		if err != nil {
+			return err
+		}
+		folders, err := filepath.Glob(filepath.Join(to, "tests/*"))
+		if err != nil {
+			return err
+		}
+		unused := slices.DeleteFunc(folders, func(folder string) bool {
+			own, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+			return err != nil || len(own) > 0 || used[filepath.Base(folder)]
+		})
+		if len(unused) == 0 {
+			return nil
+		}
+		for _, folder := range unused { // and then those that only these have used
+			if err := os.RemoveAll(folder); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// usedTests returns the names of the folders of tests that a file elsewhere imports.
+func usedTests(to string) (used map[string]bool, err error) {
+	used = map[string]bool{}
+	err = filepath.WalkDir(to, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		code, err := os.ReadFile(path)
+		for _, found := range importOfTests.FindAllSubmatch(code, -1) {
+			if name := string(found[1]); !strings.HasPrefix(path, filepath.Join(to, "tests", name)+string(filepath.Separator)) {
+				used[name] = true
+			}
+		}
+		return err
+	})
+	return used, err
 }

@@ -25,6 +25,7 @@ var parts = map[string]string{
 	"docs/asyncapi.yaml":     "publishing",
 	"docs/docs.go":           "lab", // and what it embeds
 	"docs/guarantees.md":     "lab",
+	"docs/operations.md":     "operate",
 	"tools/dev/browser":      "page",
 	"tools/dev/internal/npm": "page",
 	"tools/dev/page":         "page",
@@ -42,6 +43,7 @@ var parts = map[string]string{
 	"tools/bench":             "whole",
 	"tools/dev/compose-check": "whole",
 	"tools/dev/core":          "whole",
+	"tools/dev/promtool.sh":   "whole",
 	"tools/dev/tutorial":      "whole",
 
 	// this application, whose tests of programs and adapters are its own, but for these
@@ -72,8 +74,6 @@ var parts = map[string]string{
 	"tests/architecture/prose.go":                         chat, // other names make other lines
 	"tests/architecture/prose_test.go":                    chat,
 	"tests/architecture/engine_test.go":                   chat,
-	"tests/chattest":                                      chat,
-	"tests/graphqltest":                                   chat,
 	"usecase/chat/accounts.go":                            chat,
 	"usecase/chat/leaveonclose.go":                        chat,
 	"usecase/chat/threads.go":                             chat,
@@ -99,14 +99,15 @@ func main() {
 	root := flag.String("root", ".", "folder of the project")
 	to := flag.String("dir", "", "folder for the copy; it must be empty, or not exist")
 	var another newApp
-	flag.StringVar(&another.module, "module", "", "make a new application without chat, as this Go module")
-	flag.StringVar(&another.aggregate, "aggregate", "", "the aggregate of the new application")
+	isNew := flag.Bool("new", false, "make a new application, without chat")
+	flag.StringVar(&another.module, "module", "", "its Go module")
+	flag.StringVar(&another.aggregate, "aggregate", "", "its aggregate")
 	flag.Parse()
 	var err error
-	if another == (newApp{}) {
-		err = run(ctx, *root, *to, flag.Args())
-	} else {
+	if *isNew {
 		err = another.run(ctx, *root, *to, flag.Args())
+	} else {
+		err = run(ctx, *root, *to, flag.Args())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "core:", err)
@@ -119,6 +120,9 @@ func run(ctx context.Context, root, to string, extras []string) error {
 	if to == "" {
 		return errors.New(`DIR is missing; for example: make core DIR=../core EXTRAS="access limits"`)
 	}
+	if err := known(root, extras, nil); err != nil {
+		return err
+	}
 	kept, err := withNeeded(root, extras)
 	if err != nil {
 		return err
@@ -126,11 +130,37 @@ func run(ctx context.Context, root, to string, extras []string) error {
 	if err := copyTree(ctx, root, to, append(kept, chat)); err != nil {
 		return err
 	}
+	if err := removeUnused(to); err != nil {
+		return err
+	}
 	fmt.Printf("Copied to %s with the extras: %s. Generating code ...\n", to, cmp.Or(strings.Join(kept, ", "), "none"))
 	if err := do(ctx, to, "git init -q .", "go generate ./...", "go mod tidy", "go -C tools/dev mod tidy", "git add -A"); err != nil {
 		return err
 	}
 	fmt.Printf("Done. Go on with: cd %s && make run\n", to)
+	return nil
+}
+
+// known returns an error unless there are these extras, and none of them is about chat where aboutChat are left out.
+func known(root string, extras, aboutChat []string) error {
+	folders, err := os.ReadDir(filepath.Join(root, "extras"))
+	if err != nil {
+		return err
+	}
+	var there []string
+	for _, folder := range folders {
+		if !slices.Contains(aboutChat, folder.Name()) {
+			there = append(there, folder.Name())
+		}
+	}
+	for _, name := range extras {
+		switch {
+		case slices.Contains(aboutChat, name):
+			return fmt.Errorf("the extra %q is about chat; a new application can have: %s", name, strings.Join(there, " "))
+		case !slices.Contains(there, name):
+			return fmt.Errorf("there is no extra %q; EXTRAS takes names with spaces between them, out of: %s", name, strings.Join(there, " "))
+		}
+	}
 	return nil
 }
 
@@ -143,9 +173,6 @@ func withNeeded(root string, extras []string) (kept []string, err error) {
 			continue
 		}
 		needed, err := imported(filepath.Join(root, "extras", name))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no extra %q; see the folders in extras/", name)
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -14,12 +14,18 @@ var mark = regexp.MustCompile(`[ \t]*(?://|#|--|<!--) extra:([a-z,]+)(?: ([{}]))
 // such an extra, it returns false.
 func cut(text string, kept []string) (rest string, any bool, err error) {
 	var lines []string
-	block, drop := "", false
+	block, drop, gap := "", false, false
+	keep := func(line string) {
+		if line == "" && gap && (len(lines) == 0 || lines[len(lines)-1] == "") {
+			return // a block stood between two empty lines
+		}
+		lines, gap = append(lines, line), false
+	}
 	for n, line := range strings.Split(text, "\n") {
 		found := mark.FindStringSubmatch(line)
 		if found == nil {
 			if !drop {
-				lines = append(lines, line)
+				keep(line)
 			}
 			continue
 		}
@@ -36,7 +42,9 @@ func cut(text string, kept []string) (rest string, any bool, err error) {
 			return "", false, fmt.Errorf("line %d: the mark %q does not fit the block %q", n+1, strings.TrimSpace(found[0]), block)
 		}
 		if has && !drop && bare != "" {
-			lines = append(lines, bare)
+			keep(bare)
+		} else {
+			gap = true
 		}
 		if brace == "}" {
 			block, drop = "", false

@@ -19,6 +19,13 @@ func TestCut(t *testing.T) {
 	}
 }
 
+func TestCutLeavesOneEmptyLine(t *testing.T) {
+	const text = "one\n\n# extra:lab {\nlab\n# extra:lab }\n\ntwo\n\n\nthree\n\n# extra:lab {\nlab\n# extra:lab }\n"
+	if got, _, err := cut(text, nil); got != "one\n\ntwo\n\n\nthree\n" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestCutWholeFile(t *testing.T) {
 	const text = "// extra:lab\npackage lab"
 	if _, any, err := cut(text, nil); any || err != nil {

@@ -40,17 +40,20 @@ func (n newApp) run(ctx context.Context, root, to string, extras []string) error
 		return fmt.Errorf("MODULE is %q; it must be a path such as example.org/shop, whose last part names the application; %s", n.module, newAppExample)
 	case !usableName.MatchString(n.aggregate):
 		return fmt.Errorf("AGGREGATE is %q; it must be one word of small letters; %s", n.aggregate, newAppExample)
+	case strings.Contains(n.aggregate, "thread"), strings.Contains(n.aggregate, "chat"):
+		return fmt.Errorf("AGGREGATE is %q, but a new application has other words in the place of chat and threads: name something else", n.aggregate)
 	case n.aggregate == n.name():
 		return fmt.Errorf("the application and its aggregate are both called %s: give one of them another name", n.aggregate)
+	}
+	if err := known(root, extras, aboutChat); err != nil {
+		return err
+	}
+	if err := n.checkAggregate(ctx, root); err != nil {
+		return fmt.Errorf("AGGREGATE is %q: %w", n.aggregate, err)
 	}
 	kept, err := withNeeded(root, extras)
 	if err != nil {
 		return err
-	}
-	for _, extra := range kept {
-		if slices.Contains(aboutChat, extra) {
-			return fmt.Errorf("the extra %q is about chat; a new application can't have it", extra)
-		}
 	}
 	if err := copyTree(ctx, root, to, kept); err != nil {
 		return err
@@ -65,6 +68,9 @@ func (n newApp) run(ctx context.Context, root, to string, extras []string) error
 	if err := do(ctx, filepath.Join(to, "tools/dev"), "go run ./scaffold -root ../.. "+n.aggregate); err != nil {
 		return err
 	}
+	if err := removeUnused(to); err != nil {
+		return err
+	}
 	if err := n.rename(to); err != nil {
 		return err
 	}
@@ -74,6 +80,15 @@ func (n newApp) run(ctx context.Context, root, to string, extras []string) error
 	}
 	fmt.Printf("Done. Go on with: cd %s && make run\n", to)
 	return nil
+}
+
+// checkAggregate returns an error if the name is taken, so that nothing is copied.
+func (n newApp) checkAggregate(ctx context.Context, root string) error {
+	folder := "domain/" + n.aggregate
+	if _, err := os.Stat(filepath.Join(root, folder)); err == nil && ownerOf(folder) == core {
+		return fmt.Errorf("%s exists already", folder)
+	}
+	return do(ctx, filepath.Join(root, "tools/dev"), "go run ./scaffold -check "+n.aggregate)
 }
 
 // overwrite copies the files in other words.
@@ -91,7 +106,7 @@ func (n newApp) overwrite(root, to string, kept []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		path = filepath.Join(to, strings.TrimPrefix(path, from))
+		path = filepath.Join(to, strings.TrimSuffix(strings.TrimPrefix(path, from), ".tmpl"))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
@@ -108,9 +123,9 @@ func (n newApp) name() string {
 func (n newApp) rename(folder string) error {
 	title := func(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 	named := strings.NewReplacer(
-		"example.com/threads", n.module, "chat threads", words.Of(n.aggregate).Replace("gadgets"),
+		"example.com/threads", n.module, "/accounts/rename", words.Of(n.aggregate).Replace("/gadgets/rename"), "chat threads", words.Of(n.aggregate).Replace("gadgets"),
 		"chatrows", n.name()+"rows", "usecase/chat", "usecase/"+n.name(), "ackage chat", "ackage "+n.name(), "chat.", n.name()+".",
-		"threadctl", n.name()+"ctl", "Threads", title(n.name()), "threads", n.name(),
+		" leave-on-close", "", "threadctl", n.name()+"ctl", "Threads", title(n.name()), "threads", n.name(),
 		"a thread", words.Of(n.aggregate).Replace("a gadget"), "Thread", title(n.aggregate), "thread", n.aggregate,
 	)
 	module := strings.NewReplacer("example.com/threads", n.module)

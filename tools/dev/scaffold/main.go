@@ -27,8 +27,13 @@ var templates embed.FS
 
 func main() {
 	root := flag.String("root", ".", "folder of the system's go.mod")
+	check := flag.Bool("check", false, "only report whether the name can be used")
 	flag.Parse()
-	if err := run(context.Background(), *root, flag.Arg(0)); err != nil {
+	err := checkName(flag.Arg(0))
+	if err == nil && !*check {
+		err = run(context.Background(), *root, flag.Arg(0))
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "scaffold: %v\n", err)
 		os.Exit(1)
 	}
@@ -65,13 +70,23 @@ var taken = []string{"message", "member", "query", "subscription", "error", "str
 
 var usable = regexp.MustCompile(`^[a-z][a-z0-9]{1,30}$`)
 
+func checkName(name string) error {
+	if !usable.MatchString(name) {
+		return errors.New("the aggregate's name must be one word of small letters, such as order: make new-aggregate NAME=order")
+	}
+	if token.IsKeyword(name) || slices.Contains(taken, name) {
+		return fmt.Errorf("the name %s is taken: Go or this application uses it for something else", name)
+	}
+	return nil
+}
+
 // filesOf returns the files that the aggregate adds, and the changed files with lists. It writes nothing.
 func filesOf(root, name string) ([]file, error) {
-	if !usable.MatchString(name) {
-		return nil, errors.New("the aggregate's name must be one word of small letters, such as order: make new-aggregate NAME=order")
+	if err := checkName(name); err != nil {
+		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(root, "domain", name)); err == nil || token.IsKeyword(name) || slices.Contains(taken, name) {
-		return nil, fmt.Errorf("the name %s is taken: nothing is overwritten, and %s exists already, in Go or here", name, name)
+	if _, err := os.Stat(filepath.Join(root, "domain", name)); err == nil {
+		return nil, fmt.Errorf("the name %s is taken: domain/%s exists already, and nothing is overwritten", name, name)
 	}
 	named := words.Of(name)
 	number, err := nextMigration(filepath.Join(root, "rdb-migration/readmodel/mysql"))

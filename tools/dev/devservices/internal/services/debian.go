@@ -44,13 +44,13 @@ func Compiler(ctx context.Context, progress launch.Progress) error {
 	return installDebian(ctx, progress, "gcc", "libc6-dev")
 }
 
-// Browser ensures that there is Chromium, which the tests of the page need.
+// Browser ensures that there is Chromium, which the tests of the page need. // extra:page {
 func Browser(ctx context.Context, progress launch.Progress) error {
 	if _, err := exec.LookPath("chromium"); err == nil {
 		return nil
 	}
 	return installDebian(ctx, progress, "chromium", "fonts-dejavu-core")
-}
+} // extra:page }
 
 func aptGet(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", args...)
