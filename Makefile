@@ -61,8 +61,8 @@ migrate: $(DEVSERVICES) ## creates or updates DynamoDB tables and SQL schema, of
 generate: ## writes the generated code
 	go generate ./...
 
-new-aggregate: ## writes a small working aggregate to start from: make new-aggregate NAME=order
-	@go -C tools/dev run ./scaffold -root ../.. $(NAME)
+new-aggregate: ## writes a small working aggregate to start from: make new-aggregate NAME=order. PROCESS=yes adds a process manager
+	@go -C tools/dev run ./scaffold -root ../.. -process "$(or $(PROCESS),no)" $(NAME)
 
 # extra:whole {
 core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits"

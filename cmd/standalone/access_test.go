@@ -200,7 +200,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			expectVerdict(t, path+" as "+actor, got, command.want[i])
 		}
 	}
-	expectAll(t, "operation", maps.Keys(commandRights), w.operations(t, "post"))
+	expectAll(t, "commandRights", maps.Keys(commandRights), w.operations(t, "post"))
 	for path, want := range readings {
 		for i, actor := range actors {
 			var headers []string
@@ -210,7 +210,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			expectVerdict(t, path+" as "+actor, w.see(t, w.tokens[actor], strings.ReplaceAll(path, "{task_id}", task), headers...), want[i])
 		}
 	}
-	expectAll(t, "reading", maps.Keys(readings), w.operations(t, "get"))
+	expectAll(t, "readings", maps.Keys(readings), w.operations(t, "get"))
 }
 
 func expectVerdict(t *testing.T, about string, got answer, want string) {
@@ -264,12 +264,19 @@ func (w world) operations(t *testing.T, method string) []string {
 	return paths
 }
 
-// expectAll checks that a table has a row for every existing operation.
-func expectAll(t *testing.T, what string, have func(func(string) bool), there []string) {
+// expectAll checks that the named table has a row for every existing operation, and no other.
+func expectAll(t *testing.T, table string, have func(func(string) bool), there []string) {
 	t.Helper()
-	slices.Sort(there)
-	if rows := slices.Sorted(have); !slices.Equal(rows, there) {
-		t.Errorf("the table must have a row for every %s: it has %q, but there are %q", what, rows, there)
+	rows := slices.Collect(have)
+	for _, operation := range there {
+		if !slices.Contains(rows, operation) {
+			t.Errorf("%s is missing: add a row to %s", operation, table)
+		}
+	}
+	for _, operation := range rows {
+		if !slices.Contains(there, operation) {
+			t.Errorf("%s does not exist: remove its row from %s", operation, table)
+		}
 	}
 }
 
@@ -358,8 +365,8 @@ func TestWhoMaySeeWhat(t *testing.T) {
 			}
 		}
 	}
-	expectAll(t, "query", maps.Keys(queryFields), schema.fields("Query"))
-	expectAll(t, "subscription", maps.Keys(subscriptionFields), schema.fields("Subscription"))
+	expectAll(t, "queryFields", maps.Keys(queryFields), schema.fields("Query"))
+	expectAll(t, "subscriptionFields", maps.Keys(subscriptionFields), schema.fields("Subscription"))
 }
 
 // A request may name the token's account.

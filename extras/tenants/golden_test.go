@@ -9,8 +9,7 @@ import (
 
 const aTenant = "01H42K4ABWQ5V2XQEP3A48VE0Z"
 
-// All events in their current form. Golden files are only ever added, so that old events stay readable. Run with
-// UPDATE_GOLDEN=1 to write missing files; it never changes one.
+// All events in their current form.
 func today(t *testing.T) []tenants.Event {
 	code, err := tenants.ParseCode("acme-2")
 	if err != nil {

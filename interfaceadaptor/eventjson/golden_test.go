@@ -1,11 +1,7 @@
 package eventjson_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -18,11 +14,12 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/eventjson"
+	"example.com/threads/tests/codectest"
 	"example.com/threads/tests/kit"
 )
 
-// Every event in every version of its JSON that was ever written. Golden files are only ever added: run with
-// UPDATE_GOLDEN=1 to write missing files; it never changes one.
+// Every event in every version of its JSON that was ever written. Golden files that were released are never changed;
+// package codectest writes the others.
 var (
 	aThread = parsed[thread.Thread]("01H42K4ABWQ5V2XQEP3A48VE0Z")
 	ada     = parsed[ident.UserAccount]("01H42KBHCWA0000000000000AD")
@@ -155,28 +152,12 @@ func TestTheFirstVersionOfSnapshots(t *testing.T) {
 
 func golden(t *testing.T, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("testdata/thread", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return codectest.Golden(t, "thread/"+name)
 }
 
 func checkGolden(t *testing.T, name string, encoded []byte) {
 	t.Helper()
-	path := filepath.Join("testdata/thread", name)
-	if _, err := os.Stat(path); os.IsNotExist(err) && os.Getenv("UPDATE_GOLDEN") != "" {
-		if err := os.WriteFile(path, append(encoded, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var want bytes.Buffer
-	if err := json.Compact(&want, golden(t, name)); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want.String(), string(encoded)); diff != "" {
-		t.Error("JSON (-golden +encoded):\n" + diff)
-	}
+	codectest.CheckGolden(t, "thread/"+name, encoded)
 }
 
 func byValue() cmp.Option {

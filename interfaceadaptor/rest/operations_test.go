@@ -92,11 +92,7 @@ func TestRejectionsAreDescribed(t *testing.T) {
 	// A creation generates the id of its thread, so it can't exist.
 	delete(met["thread.Create"], thread.ErrThreadExists.Code())
 	asked(t, func(op Operation, r describedRequest) {
-		var described []string
-		for _, err := range op.Rejections {
-			described = append(described, err.(*ident.Rejection).Code()) //nolint:errorlint // compare the value itself
-		}
-		sealed.Check(t, "rejections of "+op.Path, slices.Sorted(maps.Keys(met[r.name])), described)
+		sealed.Check(t, "rejections of "+op.Path, slices.Sorted(maps.Keys(met[r.name])), codesOf(op.Rejections))
 	})
 }
 
@@ -121,6 +117,7 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 		"account.Close":           `{"executor_id":"ID"}`,
 	}
 	asked(t, func(op Operation, r describedRequest) {
+		checkPassed(t, op, r)
 		if got := strings.ReplaceAll(r.content, executor, "ID"); got != want[r.name] {
 			t.Errorf("%s: %s is %s, want %s", op.Path, r.name, got, want[r.name])
 		}

@@ -1,13 +1,18 @@
 // Package codectest checks the codecs of aggregates. Events and states must have golden files in testdata/TYPE, nothing
-// of the domain may be missing, and broken data must be an error. Golden files are only ever added: run the tests with
-// UPDATE_GOLDEN=1 to write missing files; it never changes one.
+// of the domain may be missing, and broken data must be an error.
+//
+// With UPDATE_GOLDEN=1, the tests of a package write its golden files: the missing ones, and those that changed and
+// were never released. A file that is in the branch main was released, because stores may have such events; it is
+// never changed.
 package codectest
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,13 +50,29 @@ func Recorded[E any](t testing.TB, aggregateType, id string, event E) es.Recorde
 	}
 }
 
-// Events checks the codec with one current event of each type; domain is the package of the types.
+// Events checks the codec with current events of each type; domain is the package of the types. A second event of a
+// type is a variant, with the golden file NAME-2: the fields that one of them lacks may be missing.
 func Events[E any](t *testing.T, domain string, codec *es.Codec[E], id string, today ...E) {
 	t.Helper()
 	var covered []string
+	variants := map[string][]map[string]json.RawMessage{} // their fields, by event type
 	for _, event := range today {
 		name := codec.EventType(event)
+		_, encoded, err := codec.Describe(event)
+		var fields map[string]json.RawMessage
+		if err := errors.Join(err, json.Unmarshal(encoded, &fields)); err != nil {
+			t.Fatal(err)
+		}
+		variants[name] = append(variants[name], fields)
+	}
+	number := map[string]int{}
+	for _, event := range today {
+		eventType := codec.EventType(event)
 		covered = append(covered, sealed.Name(event))
+		name := eventType
+		if number[eventType]++; number[eventType] > 1 {
+			name = fmt.Sprintf("%s-%d", eventType, number[eventType])
+		}
 		t.Run(name, func(t *testing.T) {
 			want := Recorded(t, codec.Type(), id, event)
 			encoded, err := codec.Encode(want)
@@ -64,7 +85,7 @@ func Events[E any](t *testing.T, domain string, codec *es.Codec[E], id string, t
 			if diff := kit.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("decoded (-want +got): %v\n%s", err, diff)
 			}
-			broken(t, codec, encoded)
+			broken(t, codec, encoded, variants[eventType])
 		})
 	}
 	sealed.Check(t, "events of today in this test", sealed.Types(t, domain, "isEvent"), covered)
@@ -72,9 +93,9 @@ func Events[E any](t *testing.T, domain string, codec *es.Codec[E], id string, t
 	kit.EveryField(t, "the events of this test", today...)
 }
 
-// broken checks that an event without one of its fields is an error that names the event, never an event with zero
-// values.
-func broken[E any](t *testing.T, codec *es.Codec[E], whole []byte) {
+// broken checks that an event without one of the fields that all its variants have is an error that names the event,
+// never an event with zero values.
+func broken[E any](t *testing.T, codec *es.Codec[E], whole []byte, variants []map[string]json.RawMessage) {
 	t.Helper()
 	optional := map[string]bool{ // of the envelope: some events were written without them
 		"tenant_code": true, "command_id": true, "request_id": true, "correlation_id": true, "causation_id": true, "source": true, "client_ip": true,
@@ -84,7 +105,12 @@ func broken[E any](t *testing.T, codec *es.Codec[E], whole []byte) {
 		t.Fatal(err)
 	}
 	for field := range fields {
-		if optional[field] {
+		isOwn, lacks := false, false
+		for _, variant := range variants {
+			_, has := variant[field]
+			isOwn, lacks = isOwn || has, lacks || !has
+		}
+		if optional[field] || isOwn && lacks {
 			continue
 		}
 		event, err := codec.Decode(bytes.ReplaceAll(whole, []byte(`"`+field+`":`), []byte(`"no_`+field+`":`)))
@@ -133,7 +159,7 @@ func Snapshots[S any](t *testing.T, aggregateType string, codec es.SnapshotCodec
 	kit.EveryField(t, "states of this test", all...)
 }
 
-// files returns the names of the golden files of events, without their suffix.
+// files returns the names of the events that have golden files.
 func files(t *testing.T, aggregateType string) (names []string) {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/" + aggregateType + "/*.json")
@@ -141,7 +167,8 @@ func files(t *testing.T, aggregateType string) (names []string) {
 		t.Fatal(err)
 	}
 	for _, path := range paths {
-		if name := strings.TrimSuffix(filepath.Base(path), ".json"); !strings.HasPrefix(name, "snapshot-") {
+		name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".json"), "-") // what follows is a variant
+		if name != "snapshot" {
 			names = append(names, name)
 		}
 	}
@@ -149,11 +176,11 @@ func files(t *testing.T, aggregateType string) (names []string) {
 }
 
 // Golden returns the content of a golden file in compact form.
-func Golden(t *testing.T, name string) []byte {
+func Golden(t testing.TB, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
-		t.Fatalf("%v; write it:\n\tUPDATE_GOLDEN=1 go -C %s test .", err, here(t))
+		t.Fatalf("%v%s", err, howToWrite(t))
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, content); err != nil {
@@ -162,27 +189,56 @@ func Golden(t *testing.T, name string) []byte {
 	return compact.Bytes()
 }
 
-// CheckGolden compares JSON with a golden file. With UPDATE_GOLDEN=1 a missing file is written.
-func CheckGolden(t *testing.T, name string, encoded []byte) {
+// CheckGolden compares JSON with a golden file. With UPDATE_GOLDEN=1, it writes the file first if it is missing, or if
+// it differs and was never released.
+func CheckGolden(t testing.TB, name string, encoded []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if _, err := os.Stat(path); os.IsNotExist(err) && os.Getenv("UPDATE_GOLDEN") != "" {
+	_, err := os.Stat(path)
+	missing := os.IsNotExist(err)
+	if os.Getenv("UPDATE_GOLDEN") != "" && (missing || !bytes.Equal(Golden(t, name), encoded) && !released(t, path)) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, append(encoded, '\n'), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if diff := kit.Diff(string(Golden(t, name)), string(encoded)); diff != "" {
-		t.Errorf("JSON (-golden +encoded):\n%s\nStored JSON must stay readable: give the new form another name. If none was ever released, "+
-			"write the file again:\n\trm %s && UPDATE_GOLDEN=1 go -C %s test .", diff, filepath.Join(here(t), path), here(t))
+	diff := kit.Diff(string(Golden(t, name)), string(encoded))
+	switch {
+	case diff == "":
+	case released(t, path):
+		t.Errorf("JSON of %s (-golden +encoded):\n%s\nIt was released: it is in the branch main. Stored JSON must stay readable, so give the new form another name.", name, diff)
+	default:
+		t.Errorf("JSON of %s (-golden +encoded):\n%s%s", name, diff, howToWrite(t))
 	}
 }
 
-// here returns the folder of the package under test.
-func here(t *testing.T) string {
+// howToWrite is advice.
+func howToWrite(t testing.TB) string {
 	t.Helper()
 	folder, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return folder
+	return "\nTo write all golden files of this package that were never released:\n\tUPDATE_GOLDEN=1 go -C " + folder + " test ."
+}
+
+// released reports whether a file is in the branch main, here or where it is pushed. If there is no such branch, it
+// asks for the last commit; if there is no repository, every file counts as released.
+func released(t testing.TB, path string) bool {
+	t.Helper()
+	git := func(arguments ...string) bool {
+		return exec.CommandContext(t.Context(), "git", arguments...).Run() == nil
+	}
+	if !git("rev-parse", "--git-dir") {
+		return true
+	}
+	known := false
+	for _, branch := range []string{"origin/main", "main", "HEAD"} {
+		if !git("rev-parse", "--verify", "--quiet", branch) || branch == "HEAD" && known {
+			continue
+		}
+		if known = true; git("cat-file", "-e", branch+":./"+filepath.ToSlash(path)) {
+			return true
+		}
+	}
+	return false
 }

@@ -62,6 +62,30 @@ func Calls(t testing.TB, pkg, other string, functions ...string) []string {
 	return slices.Sorted(slices.Values(found))
 }
 
+// Constants returns the sorted values of a package's constants of a string type.
+func Constants(t testing.TB, pkg, of string) []string {
+	t.Helper()
+	var found []string
+	inspect(t, pkg, func(node ast.Node) {
+		declared, is := node.(*ast.ValueSpec)
+		if !is {
+			return
+		}
+		if kind, is := declared.Type.(*ast.Ident); !is || kind.Name != of {
+			return
+		}
+		for _, value := range declared.Values {
+			if literal, is := value.(*ast.BasicLit); is {
+				found = append(found, strings.Trim(literal.Value, `"`))
+			}
+		}
+	})
+	if len(found) == 0 {
+		t.Fatalf("%s has no constants of type %s", pkg, of)
+	}
+	return slices.Sorted(slices.Values(found))
+}
+
 // Name returns the name of a value's type, without its package.
 func Name(value any) string { return reflect.TypeOf(value).Name() }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,7 +32,8 @@ func TestEightHundredThousandMessagesFitInto256MiB(t *testing.T) {
 		Settings{SnapshotEvery: 100}, es.Settings{Logger: slog.New(slog.DiscardHandler), Metrics: metrics},
 	)
 	empty := heap()
-	threads := commands.Services[0].(*es.Service[thread.Thread, thread.Command, thread.Event])
+	at := slices.IndexFunc(commands.Services, func(s Service) bool { return s.Type() == thread.AggregateType })
+	threads := commands.Services[at].(*es.Service[thread.Thread, thread.Command, thread.Event])
 	for i := range 2 * gateway.count {
 		if _, err := threads.Load(t.Context(), threadKey(i%gateway.count)); err != nil {
 			t.Fatal(err)

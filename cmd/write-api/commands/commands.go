@@ -118,9 +118,9 @@ func New(
 	registry := es.NewService(tenants.Aggregate(), gateway, ofOthers) // extra:tenants {
 	c.Services = append(c.Services, registry)
 	c.Operations = append(c.Operations, tenants.Operations(registry)) // extra:tenants }
-	orders := es.NewService(task.Aggregate(), gateway, ofOthers)      // extra:tasks {
-	c.Tasks = &tasks.Intake{Store: tasks.Store{Events: gateway, Keys: keys, Handle: orders.Handle, Thread: threads.Reload}}
-	c.Services = append(c.Services, orders)
+	taskService := es.NewService(task.Aggregate(), gateway, ofOthers) // extra:tasks {
+	c.Tasks = &tasks.Intake{Store: tasks.Store{Events: gateway, Keys: keys, Handle: taskService.Handle, Thread: threads.Reload}}
+	c.Services = append(c.Services, taskService)
 	c.Operations = append(c.Operations, tasks.Operations(c.Tasks, handle.Logger)) // extra:tasks }
 	return c
 }

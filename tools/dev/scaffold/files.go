@@ -5,6 +5,7 @@ import (
 	"go/format"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,9 +66,9 @@ var lists = []registry{
 	}},
 	{"cmd/write-api/commands/commands.go", []line{
 		{imports, "example.com/threads/interfaceadaptor/eventjson"},
-		{"ofOthers.CacheBytes = ", "\tgadgets := es.NewService(eventjson.Gadgets(), gateway, ofOthers)"},
-		{"[]Service{", "\t\t\tgadgets,"},
-		{"[]rest.Aggregate{", "\t\t\trest.Gadgets(gadgets),"},
+		{"ofOthers.CacheBytes = ", "\tgadgetService := es.NewService(eventjson.Gadgets(), gateway, ofOthers)"},
+		{"[]Service{", "\t\t\tgadgetService,"},
+		{"[]rest.Aggregate{", "\t\t\trest.Gadgets(gadgetService),"},
 	}},
 	{"interfaceadaptor/readmodel/chatrows/chatrows.go", []line{
 		{imports, "example.com/threads/es/rowstore"},
@@ -94,13 +95,14 @@ var lists = []registry{
 	}}, // extra:publishing }
 	// extra:whole {
 	{"cmd/standalone/access_test.go", []line{
-		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first", "quantity": 5}, "gadget_id"),`},
+		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first", "quantity": 5, "priority": "LOW", "due": "2026-03-01T12:00:00Z"}, "gadget_id"),`},
 		{`notRegistered = "404 account_not_found"`, `noGadget = "404 gadget_not_found"
 			notGadgetOwner = "403 not_the_owner"`},
 		{"= []string{noToken, notRegistered, notRegistered", "byGadgetOwner = []string{noToken, notGadgetOwner, notGadgetOwner, ok, noGadget, notGadgetOwner, denied, denied}"},
-		{`"/accounts/rename":`, `"/gadgets/open": {map[string]any{"name": "second", "quantity": 0}, byAnybody},
+		{`"/accounts/rename":`, `"/gadgets/open": {map[string]any{"name": "second", "quantity": 0, "priority": "LOW", "due": "2026-03-01T12:00:00Z"}, byAnybody},
 			"/gadgets/rename": {map[string]any{"gadget_id": "", "name": "second"}, byGadgetOwner},
 			"/gadgets/adjust": {map[string]any{"gadget_id": "", "by": 1}, byGadgetOwner},
+			"/gadgets/plan": {map[string]any{"gadget_id": "", "priority": "HIGH", "due": "2026-03-01T12:00:00Z"}, byGadgetOwner},
 			"/gadgets/close": {map[string]any{"gadget_id": ""}, byGadgetOwner},`},
 		{"var queryFields = ", "\"getGadget\": {`gadgetId: \"{gadget_id}\" {viewer}`, byOwner},"},
 		{"var subscriptionFields = ", "\"gadgetChanged\": {`gadgetId: \"{gadget_id}\" {viewer}`, byOwner},"},
@@ -116,19 +118,32 @@ var lists = []registry{
 	}}, // extra:publishing }
 }
 
+// processLists are where a process manager is registered.
+var processLists = []registry{
+	{"cmd/read-model-updater/projections/consumers.go", []line{
+		{"all := []consumer{", "\t\td.replaceGadgets(parts),"},
+	}},
+	{"cmd/internal/system/lists.go", []line{
+		{imports, "example.com/threads/usecase/chat"},
+		{"model := run.ReadModel{", "\tmodel.Others = append(model.Others, chat.ReplaceGadgets)"},
+	}},
+}
+
 // The calls of a TypeScript client. // extra:whole {
 const clientCalls = `
-const { gadget_id } = await done(api.POST('/gadgets/open', { params, body: { executor_id: ada, name: 'first', quantity: 5 } }));
+const { gadget_id } = await done(api.POST('/gadgets/open', { params, body: { executor_id: ada, name: 'first', quantity: 5, priority: 'LOW', due: '2026-03-01T12:00:00Z' } }));
 await done(api.POST('/gadgets/rename', { params, body: { executor_id: ada, gadget_id, name: 'second' } }));
 await done(api.POST('/gadgets/adjust', { params, body: { executor_id: ada, gadget_id, by: -2 } }));
+await done(api.POST('/gadgets/plan', { params, body: { executor_id: ada, gadget_id, priority: 'HIGH', due: '2026-03-01T12:00:00Z' } }));
 const closedGadget = await done(api.POST('/gadgets/close', { params, body: { executor_id: ada, gadget_id } }));
-assert.equal(closedGadget.version, 4);` // extra:whole }
+assert.equal(closedGadget.version, 5);` // extra:whole }
 
 // The published events of a gadget. // extra:publishing {
 const (
 	listedMessages = `      GadgetOpened: {$ref: '#/components/messages/GadgetOpened'}
       GadgetRenamed: {$ref: '#/components/messages/GadgetRenamed'}
       GadgetAdjusted: {$ref: '#/components/messages/GadgetAdjusted'}
+      GadgetPlanned: {$ref: '#/components/messages/GadgetPlanned'}
       GadgetClosed: {$ref: '#/components/messages/GadgetClosed'}`
 
 	messages = `    GadgetOpened:
@@ -143,6 +158,10 @@ const (
       name: GadgetAdjusted
       summary: The quantity of a gadget rose or fell.
       payload: {$ref: '#/components/schemas/GadgetAdjusted'}
+    GadgetPlanned:
+      name: GadgetPlanned
+      summary: A gadget has another priority, or is due at another time.
+      payload: {$ref: '#/components/schemas/GadgetPlanned'}
     GadgetClosed:
       name: GadgetClosed
       summary: A gadget was closed.
@@ -158,7 +177,10 @@ const (
             name: {type: string}
             owner_id: {$ref: '#/components/schemas/ULID'}
             quantity: {type: integer, minimum: 0, maximum: 1000}
-          required: [name, owner_id]
+            priority: {enum: [LOW, NORMAL, HIGH]}
+            due: {type: string, format: date-time}
+            replaces_id: {$ref: '#/components/schemas/ULID', description: 'A gadget that is closed then, within seconds.'} # process
+          required: [name, owner_id, quantity, priority, due]
     GadgetRenamed:
       allOf: [{$ref: '#/components/schemas/CloudEvent'}]
       properties:
@@ -177,6 +199,16 @@ const (
             type: {const: GadgetAdjusted}
             by: {type: integer}
           required: [by]
+    GadgetPlanned:
+      allOf: [{$ref: '#/components/schemas/CloudEvent'}]
+      properties:
+        type: {const: GadgetPlanned}
+        data:
+          properties:
+            type: {const: GadgetPlanned}
+            priority: {enum: [LOW, NORMAL, HIGH]}
+            due: {type: string, format: date-time}
+          required: [priority, due]
     GadgetClosed:
       allOf: [{$ref: '#/components/schemas/CloudEvent'}]
       properties:
@@ -185,6 +217,25 @@ const (
           properties:
             type: {const: GadgetClosed}`
 ) // extra:publishing }
+
+// forProcess matches the mark of a line, and of the first and last line of a block, that only a process manager needs.
+var forProcess = regexp.MustCompile(`[ \t]*(?://|#) process( [{}])?$`)
+
+// cut returns the text without these marks; if it is for no process manager, also without the lines.
+func cut(text string, process bool) string {
+	var lines []string
+	within := false
+	for line := range strings.SplitSeq(text, "\n") {
+		found := forProcess.FindStringSubmatch(line)
+		if process || found == nil && !within {
+			lines = append(lines, forProcess.ReplaceAllString(line, ""))
+		}
+		if found != nil && found[1] != "" {
+			within = found[1] == " {"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
 
 // withImport returns lines of Go code that import a path. They have a list of imports, which may be empty.
 func withImport(lines []string, path string) []string {
@@ -196,7 +247,7 @@ func withImport(lines []string, path string) []string {
 }
 
 // with returns the list with the lines of another aggregate.
-func (l registry) with(root string, words *strings.Replacer) (file, error) {
+func (l registry) with(root string, words func(string) string) (file, error) {
 	content, err := os.ReadFile(filepath.Join(root, l.path))
 	if err != nil {
 		return file{}, err
@@ -204,7 +255,7 @@ func (l registry) with(root string, words *strings.Replacer) (file, error) {
 	lines := strings.Split(string(content), "\n")
 	for _, each := range l.lines {
 		if each.behind == imports {
-			lines = withImport(lines, words.Replace(each.add))
+			lines = withImport(lines, words(each.add))
 			continue
 		}
 		at := slices.IndexFunc(lines, func(text string) bool { return strings.Contains(text, each.behind) })
@@ -214,7 +265,7 @@ func (l registry) with(root string, words *strings.Replacer) (file, error) {
 		if begin, end, empty := strings.Cut(lines[at], "{}"); empty { // a list of nothing
 			lines = slices.Replace(lines, at, at+1, begin+"{", "}"+end)
 		}
-		lines = slices.Insert(lines, at+1, words.Replace(each.add))
+		lines = slices.Insert(lines, at+1, words(each.add))
 	}
 	return file{path: l.path, content: strings.Join(lines, "\n")}, nil
 }

@@ -22,6 +22,7 @@ func Of(name string) *strings.Replacer {
 	}
 	return strings.NewReplacer(
 		"gadgets", many, "Gadgets", strings.ToUpper(many[:1])+many[1:],
+		"aGadget", article+title, "AGadget", strings.ToUpper(article[:1])+article[1:]+title,
 		"a gadget", article+" "+name, "A gadget", strings.ToUpper(article[:1])+article[1:]+" "+name,
 		"gadget", name, "Gadget", title,
 	)

@@ -8,9 +8,10 @@ import (
 
 func TestWords(t *testing.T) {
 	for name, want := range map[string]string{
-		"order": "an order, orders, Order, Orders", "box": "a box, boxes, Box, Boxes", "city": "a city, cities, City, Cities", "day": "a day, days, Day, Days",
+		"order": "an order, orders, Order, Orders, AnOrder", "box": "a box, boxes, Box, Boxes, ABox", "city": "a city, cities, City, Cities, ACity",
+		"day": "a day, days, Day, Days, ADay",
 	} {
-		if got := words.Of(name).Replace("a gadget, gadgets, Gadget, Gadgets"); got != want {
+		if got := words.Of(name).Replace("a gadget, gadgets, Gadget, Gadgets, AGadget"); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
