@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
 )
 
 var (
@@ -69,5 +71,33 @@ func TestSlowMotion(t *testing.T) {
 	}
 	if text := evaluate[string](p, within("Slow motion")+".innerText"); !strings.Contains(text, "100 times slower") {
 		t.Errorf("the page says: %s", text)
+	}
+}
+
+// The first message of a new visitor goes slowly, and the next one does not. Who wants no motion is spared.
+func TestTheFirstMessageIsSlow(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 1100)
+	begin(p)
+	speed := within("Slow motion") + ".querySelector('[aria-pressed=true]').innerText"
+	says(p, ada, "Ada", "my first")
+	p.eventually("it is slow", speed+" === '100×'")
+	p.shows(bob, "my first")
+	p.shows(within("Slow motion"), "Now it is fast again")
+	says(p, ada, "Ada", "my second")
+	p.shows(bob, "my second")
+	if now := evaluate[string](p, speed); now != "1×" {
+		t.Errorf("the second one is drawn at %s", now)
+	}
+
+	other := open(t, chromium(t), s.url, 1440, 1100)
+	other.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}))
+	begin(other)
+	other.run(evaluation(`globalThis.slow = 0; new MutationObserver(() => { if (`+speed+` !== '1×') globalThis.slow++; })
+		.observe(document.querySelector('.speed'), {subtree: true, childList: true, attributes: true}); null`, nil))
+	says(other, ada, "Ada", "my first")
+	other.shows(flow, "event 3, seen after")
+	if evaluate[int](other, "globalThis.slow") > 0 {
+		t.Error("it is slow, and motion is not wanted")
 	}
 }
