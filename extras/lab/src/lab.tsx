@@ -421,18 +421,18 @@ function Card({ page, experiment, now, ready }: { page: PageForLab; experiment: 
         {name} {(held || failed) && busy.value !== name && <span class={`verdict ${failed ? 'failed' : ''}`}>{failed ? 'not held' : 'held'}</span>}
       </h3>
       <dl>
-        <dt>The break</dt>
-        <dd>{about}</dd>
-        <dt>Expected</dt>
-        <dd>
-          {promise} <small>{tests}</small>
-        </dd>
         {result?.before && (
           <>
             <dt>Before</dt>
             <dd>{result.before}</dd>
           </>
         )}
+        <dt>The break</dt>
+        <dd>{about}</dd>
+        <dt>Expected</dt>
+        <dd>
+          {promise} <small>{tests}</small>
+        </dd>
         <dt class={result ? '' : 'hidden'}>Observed</dt>
         <dd>
           <span role="status">{busy.value === name ? 'Working …' : <Observed checks={result?.observed ?? []} />}</span>

@@ -165,9 +165,9 @@ function Speed({ trace }: { trace: Trace | undefined }) {
 
 function speedInWords(slow: number, trace: Trace | undefined): string {
   const took = trace?.visibleAt === undefined ? 0 : trace.visibleAt - trace.sentAt;
-  if (firstShown.value) return 'That was 100 times slower than usual. Now it is fast again: see the next one at 10×, or again at 100×.';
+  if (firstShown.value) return 'That was 100× slower. Now it is fast again: see one at 10×, or once more at 100×.';
   if (slow === 1) return 'Dots move more slowly than commands.';
-  return `The next command is drawn ${slow} times slower than it was${took ? `: ${took.toFixed(0)} ms would take ${((took * slow) / 1000).toFixed(1)} s` : ''}. Numbers are the real ones.`;
+  return `The next one is drawn ${slow} times slower${took ? `: ${took.toFixed(0)} ms would take ${((took * slow) / 1000).toFixed(1)} s` : ''}. Numbers are the real ones.`;
 }
 
 function Traces({ chosen }: { chosen: Trace | undefined }) {

@@ -32,6 +32,34 @@ async function readJournal(thread: string): Promise<void> {
 
 const numbers = ['none', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
+const inWords = (behind: number): string => (behind === 0 ? 'no distance' : `${numbers[behind] ?? behind} behind`);
+
+/** The last event of a thread that this page knows of. */
+function lastEvent(thread: ShownThread): number {
+  const own = state.traces.value.filter((each) => each.aggregate === thread.id).map((each) => each.version ?? 0);
+  const read = journal.value.thread === thread.id ? (journal.value.events.at(-1)?.seqNr ?? 0) : 0;
+  return Math.max(thread.version, read, ...own);
+}
+
+/** The map in one line, for a phone: the last cards, and where the rows are. It leads to the map. */
+export function SmallMap() {
+  const thread = frontPane()?.thread.value;
+  if (!thread) return null;
+  const last = lastEvent(thread);
+  const cards = Array.from({ length: Math.min(4, last) }, (_, i) => last - Math.min(4, last) + 1 + i);
+  return (
+    <button class="small" onClick={() => document.querySelector('.map')?.scrollIntoView()}>
+      <span>journal</span>
+      {cards.map((number) => (
+        <b key={number} class={number > thread.version ? 'ahead' : ''}>
+          {number}
+        </b>
+      ))}
+      <span>→ rows at {thread.version}: {inWords(last - thread.version)}</span>
+    </button>
+  );
+}
+
 export function Map({ trace }: { trace: Trace | undefined }) {
   const pane = state.panes.value.find((each) => each.thread.value && each.thread.value.id === trace?.aggregate) ?? frontPane();
   const thread = pane?.thread.value;
@@ -43,16 +71,18 @@ export function Map({ trace }: { trace: Trace | undefined }) {
   }, [thread?.id, written, records]);
   if (!pane || !thread) return null;
   const known = journal.value.thread === thread.id ? journal.value.events : [];
-  const last = Math.max(written, known.at(-1)?.seqNr ?? 0);
+  const last = lastEvent(thread);
   const behind = last - thread.version;
   const lost = isLost(own.find((each) => each.version === thread.version + 1)) ? thread.version + 1 : 0;
-  const told = behind === 0 ? 'no distance' : `${numbers[behind] ?? behind} behind`;
+  const told = inWords(behind);
   return (
     <div class="map" role="group" aria-label={`Map of ${thread.name}`}>
       <p class={`distance ${behind > 0 ? 'behind' : ''}`} role="status">
         journal <b>{last}</b>, projection <b>{thread.version}</b>: {told}
       </p>
-      <Deliveries version={thread.version} />
+      <div class="delivery" role="status">
+        <Deliveries version={thread.version} />
+      </div>
       <section aria-label="Write side">
         <h3>Write side</h3>
         <ol class="tape">
@@ -107,12 +137,12 @@ function Deliveries({ version }: { version: number }) {
   return (
     <>
       {again > 0 && (
-        <p class="delivery bounced">
+        <p>
           {again === 1 ? 'One event came again and bounced off' : `${again} events came again and bounced off`}: already at {version}
         </p>
       )}
       {filled > 0 && (
-        <p class="delivery filled">
+        <p>
           {filled === 1 ? 'One event was' : `${filled} events were`} read from the journal: a record was lost, or late
         </p>
       )}

@@ -150,7 +150,7 @@ const steps: Step[] = [
         });
       }
       return read !== undefined
-        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)}'s query has just answered event ${read}. That is old, but never wrong: eventual consistency.`
+        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)}'s query has just answered event ${read}. It is old, but not wrong: eventual consistency.`
         : '';
     },
   },

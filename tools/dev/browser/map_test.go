@@ -48,6 +48,42 @@ func TestTheMapShowsBothSides(t *testing.T) {
 	p.shows(readSide, "number 2")
 }
 
+// While the tour is on, chat and map are on one screen.
+func TestChatAndMapShareAScreen(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	top := evaluate[float64](p, theMap+".nextElementSibling.getBoundingClientRect().top")
+	for i := range 6 {
+		says(p, ada, "Ada", fmt.Sprint("number ", i))
+	}
+	p.shows(bob, "number 5")
+	p.shows(theMap, "journal 8, projection 8: no distance")
+	if now := evaluate[float64](p, theMap+".nextElementSibling.getBoundingClientRect().top"); now != top {
+		t.Errorf("what is below the map has moved from %v to %v", top, now)
+	}
+	for _, part := range []string{theTour, ada, bob, theMap} {
+		if bottom := evaluate[float64](p, part+".getBoundingClientRect().bottom"); bottom > 900 {
+			t.Errorf("%s ends at %v", part, bottom)
+		}
+	}
+	p.screenshot("one-screen")
+}
+
+// On a phone a line above the chat says how far the rows are, and leads to the map.
+func TestTheMapIsInReachOnAPhone(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 375, 667)
+	begin(p)
+	says(p, ada, "Ada", "Anyone for a cup?")
+	small := "document.querySelector('.small')"
+	p.shows(small, "rows at 3: no distance")
+	p.fits("the small map")
+	p.screenshot("small-map")
+	p.click(small)
+	p.eventually("the map is on the screen", "(() => { const box = "+theMap+".getBoundingClientRect(); return box.top >= 0 && box.top < innerHeight / 2; })()")
+}
+
 // The drawing is slow, and what it says is not.
 func TestSlowMotion(t *testing.T) {
 	s := start(t)
