@@ -169,6 +169,8 @@ type Rebuilding struct {
 	Interrupted bool    `json:"interrupted"`  // it has not gone on for a while
 	Failure     string  `json:"failure,omitempty"`
 	Over        bool    `json:"-"`
+
+	DoneAt time.Time `json:"-"` // zero: it is not done
 }
 
 // warning tells operators of it.
@@ -189,6 +191,9 @@ func rebuilding(ctx context.Context, store *rowstore.Store) (*Rebuilding, error)
 		return nil, err
 	}
 	found := &Rebuilding{Phase: state.Phase, Events: state.Done, EventsTotal: state.Total, Failure: state.Failure, Over: state.Over()}
+	if state.Phase == rowstore.RebuildDone {
+		found.DoneAt = state.UpdatedAt
+	}
 	if found.Interrupted = !found.Over && time.Since(state.UpdatedAt) >= rebuildSilent; !found.Over && !found.Interrupted {
 		found.SecondsLeft = state.Left(rowstore.RebuildState{UpdatedAt: state.StartedAt}).Seconds()
 	}

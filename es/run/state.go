@@ -24,6 +24,7 @@ type State struct {
 	DriftedAggregates int  // whose rows differ from the journal, of those verified so far
 	RepairDue         bool
 	Rebuild           *Rebuilding // unfinished; nil: there is none
+	RebuiltAt         time.Time   // when the last rebuild was done; zero: the latest one is not, or there was none
 	// Checks has the conditions of being ready, by name, with the reason why each fails, which anybody may be told. A
 	// check without a reason passes.
 	Checks   map[string]string
@@ -63,7 +64,7 @@ func (u *Updater) Look(ctx context.Context) State {
 		found.ParkedAggregates = &parked
 		u.parked.Store(int64(parked))
 		if found.Rebuild, err = rebuilding(ctx, opened.store); err == nil && found.Rebuild.Over {
-			found.Rebuild = nil
+			found.RebuiltAt, found.Rebuild = found.Rebuild.DoneAt, nil
 		}
 	}
 	if turn != nil {
@@ -160,6 +161,11 @@ func (u *Updater) Collect(metrics chan<- prometheus.Metric) {
 	gauge("projection_rebuild_running", "1 while a rebuild of the read model is unfinished.", oneIf(found.Rebuild != nil))
 	gauge("projection_rebuild_events", "Events in the new rows of the rebuild.", float64(rebuild.Events))
 	gauge("projection_rebuild_events_expected", "Events that the rebuild is expected to project.", float64(rebuild.EventsTotal))
+	var rebuilt float64
+	if !found.RebuiltAt.IsZero() {
+		rebuilt = float64(found.RebuiltAt.UnixMilli()) / 1000
+	}
+	gauge("projection_rebuild_done_timestamp_seconds", "Unix time at which the last rebuild was done; 0 if unknown.", rebuilt)
 	gauge("projection_rebuild_seconds_left", "Estimated time until the rebuild has read all events; 0 if unknown.", rebuild.SecondsLeft)
 
 	var ahead, outdated int

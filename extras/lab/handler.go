@@ -24,6 +24,7 @@ type state struct {
 	BreakNext  bool   `json:"break_next"`  // make the next event unreadable
 	Unreadable int    `json:"unreadable"`  // number of unreadable events; setting it to 0 repairs them
 	DelayMS    int    `json:"delay_ms"`    // before each write
+	HoldMS     int    `json:"hold_ms"`     // before each batch of the projection
 	LoseAnswer bool   `json:"lose_answer"` // of the next write
 }
 

@@ -17,6 +17,7 @@ var deliveries = map[string]faulty.Delivery{
 	"twice":     {Doubled: 100},
 	"reordered": {Moved: 10},
 	"lost":      {Lost: 50},
+	"none":      {Lost: 100},
 	"broken":    {Broken: 100},
 }
 
@@ -52,7 +53,7 @@ func (l *Lab) now() state {
 func (l *Lab) set(wanted state) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	wanted.DelayMS = min(max(wanted.DelayMS, 0), longestDelay)
+	wanted.DelayMS, wanted.HoldMS = min(max(wanted.DelayMS, 0), longestDelay), min(max(wanted.HoldMS, 0), longestDelay)
 	l.state = wanted
 	if wanted.Unreadable == 0 {
 		l.broken.Mend()
@@ -161,7 +162,11 @@ func (p projector) Project(ctx context.Context, batch projection.Batch) (project
 	held, letGo := context.WithCancel(ctx)
 	defer letGo()
 	defer context.AfterFunc(p.turn, letGo)()
-	if err := p.lab.await(held, func() bool { return !p.lab.state.Paused }); err != nil {
+	arrived := time.Now()
+	free := func() bool {
+		return !p.lab.state.Paused && time.Since(arrived) >= time.Duration(p.lab.state.HoldMS)*time.Millisecond
+	}
+	if err := p.lab.await(held, free); err != nil {
 		return projection.Outcome{}, err
 	}
 	batch.Records = p.lab.deliver(batch.Records)

@@ -1,30 +1,28 @@
 // The failure lab: it breaks the running system, and compares what comes of it with what is promised. It is a script of
 // its own, in the one program that has a lab. page is what it may use of the rest.
-import { signal } from '@preact/signals';
-import type { PageForLab } from '../../page/src/forlab.ts';
+import { signal, useSignal } from '@preact/signals';
+import type { Faults, Lab, PageForLab } from '../../page/src/forlab.ts';
 
-interface Faults {
-  paused: boolean;
-  dead: boolean;
-  delivery: string;
-  break_next: boolean;
-  unreadable: number;
-  delay_ms: number;
-  lose_answer: boolean;
-}
+/** Something that was looked at. Not every one can contradict the promise. */
+type Check = [held: boolean | undefined, text: string];
 
 interface Experiment {
   name: string;
-  about: string;
+  about: string; // what is broken
   promise: string;
   tests: string;
   on?: (faults: Faults) => boolean;
-  steps: Array<{ button: string; when?: (faults: Faults) => boolean; run: (page: PageForLab) => Promise<string> }>;
+  steps: Array<{ button: string; when?: (faults: Faults) => boolean; run: (page: PageForLab) => Promise<Check[]> }>;
+}
+
+interface Result {
+  before: string;
+  observed: Check[];
 }
 
 const faults = signal<Faults | null>(null);
 const busy = signal('');
-const results = signal<Record<string, string>>({});
+const results = signal<Record<string, Result>>({});
 
 async function ask<T>(page: PageForLab, path: string, body?: unknown): Promise<T> {
   const init: RequestInit = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
@@ -35,7 +33,24 @@ async function ask<T>(page: PageForLab, path: string, body?: unknown): Promise<T
 }
 
 async function set(page: PageForLab, change: Partial<Faults>): Promise<void> {
-  faults.value = await ask<Faults>(page, '/lab/state', change);
+  changes++;
+  know(await ask<Faults>(page, '/lab/state', change));
+}
+
+let changes = 0;
+
+function know(found: Faults): void {
+  if (JSON.stringify(found) !== JSON.stringify(faults.peek())) faults.value = found;
+}
+
+/** Looks once a second what is broken: others can break it, too. */
+async function watch(page: PageForLab): Promise<void> {
+  for (;;) {
+    const before = changes;
+    const found = document.hidden ? null : await ask<Faults>(page, '/lab/state').catch(() => null);
+    if (found && before === changes) know(found);
+    await pause(1000);
+  }
 }
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -50,20 +65,42 @@ async function seen(page: PageForLab, version: number): Promise<boolean> {
 }
 
 /** Compares every row with the journal. */
-async function compared(page: PageForLab): Promise<string> {
+async function compared(page: PageForLab): Promise<Check> {
   const found = await ask<{ verified: number; wrong: number }>(page, '/api/operate/rows/verify', { repair: false });
-  return found.wrong === 0 ? `All rows of ${found.verified} aggregates are what the journal says.` : `The rows of ${found.wrong} aggregates differ!`;
+  return [found.wrong === 0, found.wrong === 0 ? `All rows of ${found.verified} aggregates are what the journal says.` : `The rows of ${found.wrong} aggregates are NOT what the journal says.`];
+}
+
+/** What a comparison says before an experiment, when something else may be broken. */
+const comparable = (page: PageForLab): Promise<string> =>
+  compared(page).then(([, text]) => text, (error: Error) => `The rows can not be compared with the journal: ${error.message}.`);
+
+interface Program {
+  name: string;
+  up: boolean;
+  health?: { status: string; behind_records?: number };
+  figures: Record<string, number>;
+}
+
+const programs = async (): Promise<Program[]> => ((await (await fetch('/status')).json()) as { programs: Program[] }).programs;
+
+/** Waits until the projection has read the stream to its end. */
+async function caughtUp(): Promise<Check> {
+  for (let tries = 0; tries < 60; tries++) {
+    const updater = (await programs()).find((each) => each.name === 'read-model-updater');
+    if (updater?.up && updater.health?.status === 'ready' && updater.health.behind_records === 0) return [true, 'The projection has caught up.'];
+    await pause(300);
+  }
+  return [false, 'The projection has NOT caught up.'];
 }
 
 async function figure(name: string): Promise<number> {
-  const answer = (await (await fetch('/status')).json()) as { programs: Array<{ name: string; figures: Record<string, number> }> };
-  return answer.programs.reduce((sum, program) => sum + (program.figures[name] ?? 0), 0);
+  return (await programs()).reduce((sum, program) => sum + (program.figures[name] ?? 0), 0);
 }
 
 const many = 20;
 
 /** Sends messages while the source is bad, and then compares. The last one comes well: what was lost before it shows. */
-async function badly(page: PageForLab, delivery: string, counter: string, counted: string): Promise<string> {
+async function badly(page: PageForLab, delivery: string, counter: string, counted: string): Promise<Check[]> {
   const before = await figure(counter);
   await set(page, { delivery });
   let versions: number[];
@@ -76,8 +113,30 @@ async function badly(page: PageForLab, delivery: string, counter: string, counte
   const last = await page.post('and one that is delivered well');
   const shown = await seen(page, last);
   await pause(300); // for the figures, which are read four times a second
-  const numbers = new Set(versions);
-  return `${numbers.size} of ${many} messages have a number of their own; ${shown ? 'all are seen' : 'NOT all are seen'}. ${counted}: ${(await figure(counter)) - before}. ${await compared(page)}`;
+  const numbers = new Set(versions).size;
+  const count = (await figure(counter)) - before;
+  return [
+    [count > 0 || (delivery === 'reordered' ? undefined : false), `${counted}: ${count}.`], // a batch is put into order before gaps are looked for
+    [numbers === many, `${numbers} of ${many} messages have a number of their own.`],
+    [shown, shown ? 'All are seen.' : 'NOT all are seen.'],
+    await compared(page),
+  ];
+}
+
+/** Repairs what can't be read, and has what is parked tried again. */
+async function mendEvents(page: PageForLab): Promise<Check[]> {
+  await set(page, { unreadable: 0, break_next: false });
+  const { parked } = await ask<{ parked: Array<Record<string, unknown>> }>(page, '/api/operate/dead-letters');
+  for (const { projection, tenant, aid } of parked) {
+    // Its own retry may be faster: then this one is refused. What is left is asked below.
+    await ask(page, '/api/operate/dead-letters/retry', { projection, tenant, aid }).catch(() => undefined);
+  }
+  for (let tries = 0; tries < 50; tries++) {
+    await pause(200);
+    const left = await ask<{ parked: unknown[] }>(page, '/api/operate/dead-letters');
+    if (left.parked.length === 0) return [[true, 'Nothing is parked any more.'], await compared(page)];
+  }
+  return [[false, 'It is STILL parked.']];
 }
 
 const experiments: Experiment[] = [
@@ -88,8 +147,8 @@ const experiments: Experiment[] = [
     tests: 'TestNothingIsLostOrDoubledByKills',
     on: (f) => f.paused,
     steps: [
-      { button: 'Pause', when: (f) => !f.paused, run: async (page) => (await set(page, { paused: true }), 'Send a message: it stays grey.') },
-      { button: 'Resume', when: (f) => f.paused, run: async (page) => (await set(page, { paused: false }), await pause(500), await compared(page)) },
+      { button: 'Pause', when: (f) => !f.paused, run: async (page) => (await set(page, { paused: true }), [[undefined, 'Send a message: it stays grey. Then resume.']]) },
+      { button: 'Resume', when: (f) => f.paused, run: async (page) => (await set(page, { paused: false }), [await caughtUp(), await compared(page)]) },
     ],
   },
   {
@@ -99,22 +158,11 @@ const experiments: Experiment[] = [
     tests: 'TestAKillRollsTheBatchInHandBack, TestKilledAgainAndAgain',
     on: (f) => f.dead,
     steps: [
-      { button: 'Kill', when: (f) => !f.dead, run: async (page) => (await set(page, { dead: true }), 'It is dead. Send messages: they stay grey until you start it again.') },
+      { button: 'Kill', when: (f) => !f.dead, run: async (page) => (await set(page, { dead: true }), [[undefined, 'It is dead. Send messages: they stay grey until you start it again.']]) },
       {
         button: 'Start again',
         when: (f) => f.dead,
-        run: async (page) => {
-          await set(page, { dead: false });
-          for (let tries = 0; tries < 50; tries++) {
-            await pause(200);
-            try {
-              return await compared(page);
-            } catch {
-              continue; // it is on its way
-            }
-          }
-          return 'It has not come back.';
-        },
+        run: async (page) => (await set(page, { dead: false }), [await caughtUp(), await compared(page)]),
       },
     ],
   },
@@ -152,28 +200,19 @@ const experiments: Experiment[] = [
         run: async (page) => {
           await set(page, { break_next: true });
           await page.post('nobody will read this');
-          await pause(500);
-          await set(page, {});
-          return 'The thread is parked: see Operations. Other threads go on.';
+          for (let tries = 0; tries < 50; tries++) {
+            const { parked } = await ask<{ parked: unknown[] }>(page, '/api/operate/dead-letters');
+            await set(page, {});
+            if (parked.length > 0) return [[true, `${parked.length === 1 ? 'The thread is' : `${parked.length} aggregates are`} parked: see Operations. Then mend it.`]];
+            await pause(200);
+          }
+          return [[false, 'The thread is NOT parked.']];
         },
       },
       {
         button: 'Mend it',
         when: (f) => f.break_next || f.unreadable > 0,
-        run: async (page) => {
-          await set(page, { unreadable: 0, break_next: false });
-          const { parked } = await ask<{ parked: Array<Record<string, unknown>> }>(page, '/api/operate/dead-letters');
-          for (const { projection, tenant, aid } of parked) {
-            // Its own retry may be faster: then this one is refused. What is left is asked below.
-            await ask(page, '/api/operate/dead-letters/retry', { projection, tenant, aid }).catch(() => undefined);
-          }
-          for (let tries = 0; tries < 50; tries++) {
-            await pause(200);
-            const left = await ask<{ parked: unknown[] }>(page, '/api/operate/dead-letters');
-            if (left.parked.length === 0) return `Nothing is parked any more. ${await compared(page)}`;
-          }
-          return 'It is still parked.';
-        },
+        run: mendEvents,
       },
     ],
   },
@@ -198,7 +237,11 @@ const experiments: Experiment[] = [
           await seen(page, Math.max(...all));
           await pause(300);
           const conflicts = (await figure('commands_conflicts_total')) - before;
-          return `${all.size} messages, ${all.size} versions, ${10 - written.length} refused; this page's writer decided ${conflicts} times again. ${await compared(page)}`;
+          return [
+            [all.size === own.length + written.length, `${own.length + written.length} messages, ${all.size} versions, ${10 - written.length} refused.`],
+            [undefined, `This page's writer decided ${conflicts} times again.`],
+            await compared(page),
+          ];
         },
       },
     ],
@@ -210,8 +253,8 @@ const experiments: Experiment[] = [
     tests: 'TestCommandsForOneAggregateShareWrites',
     on: (f) => f.delay_ms > 0,
     steps: [
-      { button: 'Slow down', when: (f) => f.delay_ms === 0, run: async (page) => (await set(page, { delay_ms: 1500 }), 'Send messages as both people at once.') },
-      { button: 'Full speed', when: (f) => f.delay_ms > 0, run: async (page) => (await set(page, { delay_ms: 0 }), await compared(page)) },
+      { button: 'Slow down', when: (f) => f.delay_ms === 0, run: async (page) => (await set(page, { delay_ms: 1500 }), [[undefined, 'Send messages as both people at once.']]) },
+      { button: 'Full speed', when: (f) => f.delay_ms > 0, run: async (page) => (await set(page, { delay_ms: 0 }), [await caughtUp(), await compared(page)]) },
     ],
   },
   {
@@ -225,9 +268,14 @@ const experiments: Experiment[] = [
         run: async (page) => {
           await set(page, { lose_answer: true });
           const version = await page.post('sent twice, written once');
-          await seen(page, version);
+          const shown = await seen(page, version);
           await set(page, { lose_answer: false });
-          return `It is event ${version}, once; the second answer repeated the first. ${await compared(page)}`;
+          const next = await page.post('the next one');
+          return [
+            [shown, `It is event ${version}${shown ? ', and seen' : ', and NOT seen'}.`],
+            [next === version + 1, `The next one is event ${next}: it was ${next === version + 1 ? '' : 'NOT '}written once.`],
+            await compared(page),
+          ];
         },
       },
     ],
@@ -244,66 +292,159 @@ const experiments: Experiment[] = [
           await ask(page, '/api/operate/rows/rebuild', {});
           await pause(3000);
           const version = await page.post('written during the rebuild');
-          return `${(await seen(page, version)) ? 'A message that was sent meanwhile is seen.' : 'A message that was sent meanwhile is NOT seen.'} ${await compared(page)}`;
+          const shown = await seen(page, version);
+          return [[shown, `A message that was sent meanwhile is ${shown ? '' : 'NOT '}seen.`], await compared(page)];
         },
       },
     ],
   },
 ];
 
-async function run(page: PageForLab, name: string, step: Experiment['steps'][number]): Promise<void> {
-  const report = (text: string): void => {
-    results.value = { ...results.peek(), [name]: text };
+async function run(page: PageForLab, { name, steps, on }: Experiment, step: Experiment['steps'][number]): Promise<void> {
+  const report = (before: string, observed: Check[]): void => {
+    results.value = { ...results.peek(), [name]: { before, observed } };
   };
   busy.value = name;
-  report('');
+  let before = results.peek()[name]?.before ?? '';
   try {
-    report(await step.run(page));
+    // The second step of an experiment ends what the first one began.
+    if (step === steps[0] || !before) {
+      const broken = faults.peek() && on?.(faults.peek() as Faults);
+      report('', []);
+      before = `The open thread shows event ${page.pane()?.version}. ${broken ? '' : await comparable(page)}`;
+    }
+    report(before, []);
+    report(before, await step.run(page));
   } catch (error) {
-    report(String(error instanceof Error ? error.message : error));
+    report(before, [[false, `It could not be observed: ${error instanceof Error ? error.message : String(error)}`]]);
   }
   busy.value = '';
 }
 
-export function View({ page }: { page: PageForLab }) {
+const deliveries: Record<string, string> = {
+  twice: 'The stream delivers each event twice.',
+  reordered: 'The stream delivers events out of order.',
+  lost: 'The stream loses about half of the events.',
+  none: 'The stream loses all events.',
+  broken: 'What the stream delivers is damaged.',
+};
+
+/** What is broken, in words. */
+function broken(now: Faults): string[] {
+  const all: Array<[boolean, string | undefined]> = [
+    [now.paused, 'The projection is paused: rows get no new events.'],
+    [now.dead, 'The projection is killed: rows get no new events.'],
+    [now.delivery !== '', deliveries[now.delivery]],
+    [now.break_next || now.unreadable > 0, 'An event can not be read: its thread is parked.'],
+    [now.delay_ms > 0, `Each write waits ${now.delay_ms / 1000} s.`],
+    [now.hold_ms > 0, `The projection holds each batch for ${now.hold_ms / 1000} s.`],
+    [now.lose_answer, 'The answer of the next write gets lost.'],
+  ];
+  return all.flatMap(([is, text]) => (is && text ? [text] : []));
+}
+
+async function mendAll(page: PageForLab): Promise<void> {
+  const unreadable = (faults.peek()?.unreadable ?? 0) > 0;
+  await set(page, { paused: false, dead: false, delivery: '', break_next: false, unreadable: 0, delay_ms: 0, hold_ms: 0, lose_answer: false });
+  if (unreadable) await mendEvents(page);
+}
+
+function Banner({ page }: { page: PageForLab }) {
   const now = faults.value;
-  if (!now) {
-    void set(page, {});
-    return <p class="card quiet">…</p>;
-  }
+  const problem = useSignal('');
+  const texts = now ? broken(now) : [];
+  const mend = (): Promise<void> => mendAll(page).then(() => void (problem.value = ''), (error: unknown) => void (problem.value = String(error)));
+  return (
+    <div role="status" class={texts.length > 0 ? 'banner' : 'hidden'} aria-label="Broken on purpose">
+      {texts.length > 0 && (
+        <>
+          <b>Broken on purpose:</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
+          <button onClick={() => void mend()}>Mend all</button>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The lab of a page. */
+export function open(page: PageForLab): Lab {
+  void watch(page);
+  return { faults, set: (change) => set(page, change), View: () => <View page={page} />, Banner: () => <Banner page={page} /> };
+}
+
+function View({ page }: { page: PageForLab }) {
+  const now = faults.value;
+  if (!now) return <p class="card quiet">…</p>;
   const ready = page.ready();
   return (
     <section class="card" aria-label="Failure lab">
       <h2>Break it, and see what holds</h2>
       <p class="quiet">
-        These buttons break the system that is running here. Each says what is promised then (
+        Each experiment breaks the system that is running here, and compares what it observes with what is promised (
         <a href="/lab/guarantees" target="_blank" rel="noreferrer">
           docs/guarantees.md
         </a>
-        ) and which test holds it to that.
+        ). The tests beside it hold the system to that.
       </p>
       {!ready && <p class="notice">Open a thread in the chat first.</p>}
       <div class="faults">
         {experiments.map((each) => (
-          <article key={each.name} class={`fault ${each.on?.(now) ? 'on' : ''}`} aria-label={each.name}>
-            <h3>{each.name}</h3>
-            <p>{each.about}</p>
-            <div class="row">
-              {each.steps.filter((step) => step.when?.(now) ?? true).map((step) => (
-                <button key={step.button} disabled={busy.value !== '' || !ready} onClick={() => void run(page, each.name, step)}>
-                  {step.button}
-                </button>
-              ))}
-            </div>
-            <p role="status" class="held">
-              {busy.value === each.name ? 'Working …' : results.value[each.name]}
-            </p>
-            <p>
-              {each.promise} <small>{each.tests}</small>
-            </p>
-          </article>
+          <Card key={each.name} page={page} experiment={each} now={now} ready={ready} />
         ))}
       </div>
     </section>
+  );
+}
+
+const verdict = (checks: Check[]): boolean | undefined =>
+  checks.some(([held]) => held === false) ? false : checks.at(-1)?.[0] === undefined ? undefined : true;
+
+const Observed = ({ checks }: { checks: Check[] }) => (
+  <>
+    {checks.map(([held, text]) => (
+      <span key={text} class={held === false ? 'observed failed' : held ? 'observed' : ''}>
+        {text}{' '}
+      </span>
+    ))}
+  </>
+);
+
+function Card({ page, experiment, now, ready }: { page: PageForLab; experiment: Experiment; now: Faults; ready: boolean }) {
+  const { name, about, promise, tests } = experiment;
+  const result = results.value[name];
+  const on = experiment.on?.(now) ?? false;
+  const held = on ? undefined : verdict(result?.observed ?? []);
+  const failed = verdict(result?.observed ?? []) === false;
+  return (
+    <article class={`fault ${on ? 'on' : ''}`} aria-label={name}>
+      <h3>
+        {name} {(held || failed) && busy.value !== name && <span class={`verdict ${failed ? 'failed' : ''}`}>{failed ? 'not held' : 'held'}</span>}
+      </h3>
+      <dl>
+        {result?.before && (
+          <>
+            <dt>Before</dt>
+            <dd>{result.before}</dd>
+          </>
+        )}
+        <dt>The break</dt>
+        <dd>{about}</dd>
+        <dt>Expected</dt>
+        <dd>
+          {promise} <small>{tests}</small>
+        </dd>
+        <dt class={result ? '' : 'hidden'}>Observed</dt>
+        <dd>
+          <span role="status">{busy.value === name ? 'Working …' : <Observed checks={result?.observed ?? []} />}</span>
+        </dd>
+      </dl>
+      <div class="row">
+        {experiment.steps.filter((step) => step.when?.(now) ?? true).map((step) => (
+          <button key={step.button} disabled={busy.value !== '' || !ready} onClick={() => void run(page, experiment, step)}>
+            {step.button}
+          </button>
+        ))}
+      </div>
+    </article>
   );
 }

@@ -30,7 +30,7 @@ export async function command(path: string, executor: Person, fields: Record<str
   const trace: Trace = {
     key, path, executor: executor.name, executorId: executor.id, body: shown, sentAt: performance.now(), attempts: 0, stage: 'sent',
   };
-  state.traces.value = [trace, ...state.traces.peek()].slice(0, 30);
+  state.traces.value = [trace, ...state.traces.peek().filter((each) => each.key !== key)].slice(0, 30);
   for (let wait = 500, attempts = 1; ; wait = Math.min(wait * 2, 5000), attempts++) {
     updateTrace(key, { attempts });
     const outcome = await attempt(trace, init);

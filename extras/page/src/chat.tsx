@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import * as act from './actions.ts';
 import { inWords } from './api.ts';
 import { hue, Problem, typed } from './common.tsx';
+import { SmallMap } from './map.tsx';
 import { Composer, Messages } from './messages.tsx';
 import { waiting } from './outbox.ts';
 import { People } from './people.tsx';
@@ -24,6 +25,7 @@ export function Chat() {
           ))}
         </div>
       )}
+      <SmallMap />
       {state.panes.value.map((pane, at) => (
         <PaneView key={at} pane={pane} at={at} />
       ))}

@@ -2,7 +2,8 @@
 // wire, figures are those of the programs' metrics.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Map } from './map.tsx';
-import { drawnStage, replay, slowness, speeds } from './slow.ts';
+import { lab } from './forlab.ts';
+import { drawnStage, firstShown, replay, setSpeed, slowness, speeds } from './slow.ts';
 import { state } from './state.ts';
 import type { Sample, Trace } from './state.ts';
 
@@ -149,21 +150,24 @@ function Dot({ trace, chosen }: { trace: Trace; chosen: boolean }) {
 
 function Speed({ trace }: { trace: Trace | undefined }) {
   const slow = slowness.value;
-  const took = trace?.visibleAt === undefined ? undefined : trace.visibleAt - trace.sentAt;
+  const hold = lab.value?.faults.value?.hold_ms ?? 0;
   return (
     <div class="row speed" role="group" aria-label="Slow motion">
       {speeds.map((each) => (
-        <button key={each} aria-pressed={slow === each} onClick={() => (slowness.value = each)}>
+        <button key={each} aria-pressed={slow === each} onClick={() => void setSpeed(each)}>
           {each}×
         </button>
       ))}
-      <small>
-        {slow === 1
-          ? 'Dots move more slowly than commands.'
-          : `The next command is drawn ${slow} times slower than it was${took === undefined ? '' : `: ${took.toFixed(0)} ms would take ${((took * slow) / 1000).toFixed(1)} s`}. Numbers are the real ones.`}
-      </small>
+      <small>{hold > 0 ? `Slow for real: the projection holds each batch for ${hold / 1000} s.` : speedInWords(slow, trace)}</small>
     </div>
   );
+}
+
+function speedInWords(slow: number, trace: Trace | undefined): string {
+  const took = trace?.visibleAt === undefined ? 0 : trace.visibleAt - trace.sentAt;
+  if (firstShown.value) return 'That was 100× slower. Now it is fast again: see one at 10×, or once more at 100×.';
+  if (slow === 1) return 'Dots move more slowly than commands.';
+  return `The next one is drawn ${slow} times slower${took ? `: ${took.toFixed(0)} ms would take ${((took * slow) / 1000).toFixed(1)} s` : ''}. Numbers are the real ones.`;
 }
 
 function Traces({ chosen }: { chosen: Trace | undefined }) {
@@ -197,7 +201,7 @@ function told(trace: Trace): string {
     case 'written':
       return `event ${trace.version}, not seen yet`;
     case 'visible':
-      return `event ${trace.version}, seen after ${ms(trace.sentAt, trace.visibleAt ?? 0)}`;
+      return trace.replayed ? `sent again, still event ${trace.version}` : `event ${trace.version}, seen after ${ms(trace.sentAt, trace.visibleAt ?? 0)}`;
   }
 }
 

@@ -1,5 +1,10 @@
-// What the failure lab, a script of its own in the program that has a lab, may use of the page. Beside this it uses the
-// page's copy of the packages, which main.tsx exports.
+// The failure lab is a script of its own, in the program that has a lab. This is what it and the page know of each other.
+// Beside this the lab uses the page's copy of the packages, which main.tsx exports.
+import { signal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+
+/** What the lab may use of the page. */
 export interface PageForLab {
   ready: () => boolean; // a thread is open
   pane: () => { viewer: { id: string; name: string }; selected: string; version: number } | undefined;
@@ -7,3 +12,24 @@ export interface PageForLab {
   headers: () => Record<string, string>;
   withToken: boolean;
 }
+
+/** What is broken on purpose. */
+export interface Faults {
+  paused: boolean;
+  dead: boolean;
+  delivery: string;
+  break_next: boolean;
+  unreadable: number;
+  delay_ms: number;
+  hold_ms: number;
+  lose_answer: boolean;
+}
+
+export interface Lab {
+  View: ComponentType;
+  Banner: ComponentType; // what is broken now, with a button that mends it
+  faults: Signal<Faults | null>; // null: not known yet
+  set: (change: Partial<Faults>) => Promise<void>;
+}
+
+export const lab = signal<Lab | null>(null); // null: this program has none

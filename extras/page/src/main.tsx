@@ -1,6 +1,5 @@
-import { effect, signal } from '@preact/signals';
+import { effect } from '@preact/signals';
 import { render } from 'preact';
-import type { ComponentType } from 'preact';
 import * as act from './actions.ts';
 import { csrf, inWords, retry } from './api.ts';
 import { Chat } from './chat.tsx';
@@ -8,7 +7,8 @@ import { Sure } from './common.tsx';
 import { Flow } from './flow.tsx';
 import { keepFocus } from './focus.ts';
 import * as past from './history.tsx';
-import type { PageForLab } from './forlab.ts';
+import { lab } from './forlab.ts';
+import type { Lab, PageForLab } from './forlab.ts';
 import * as operations from './operations.tsx';
 import { onConnected } from './live.ts';
 import { postText } from './message.tsx';
@@ -16,13 +16,12 @@ import { resume } from './outbox.ts';
 import { frontPane, Pane, state } from './state.ts';
 import type { Session, View } from './state.ts';
 import { readStatus } from './status.ts';
+import { look, Tour, TourButton } from './tour.tsx';
 import { unreadByAll } from './unread.ts';
 
 // For the failure lab, a script of its own, which only a server with a lab has.
-export { signal } from '@preact/signals';
+export { signal, useSignal } from '@preact/signals';
 export { Fragment, jsx, jsxs } from 'preact/jsx-runtime';
-
-const lab = signal<{ View: ComponentType<{ page: PageForLab }> } | null>(null);
 
 const pageForLab: PageForLab = {
   ready: () => Boolean(frontPane()?.thread.value),
@@ -70,13 +69,16 @@ function Page() {
           <span class={`live ${state.live.value}`} role="status">
             {{ connected: 'live', lost: 'connection lost, reconnecting …', connecting: '' }[state.live.value]}
           </span>
+          <TourButton />
           <Account />
         </div>
         {state.session.value.auth === 'none' && state.ready.value && (
           <p class="open">Nobody is asked who they are here (AUTH=none): everybody can be anybody. It is for a first look.</p>
         )}
+        {lab.value && <lab.value.Banner />}
+        <Tour />
       </header>
-      <main id="main" class={state.view.value} tabIndex={-1}>
+      <main id="main" class={state.view.value} data-look={look()} tabIndex={-1}>
         {needsLogin() ? (
           <Login />
         ) : state.view.value === 'history' ? (
@@ -85,7 +87,7 @@ function Page() {
           <operations.Operations />
         ) : (
           <>
-            {state.view.value === 'lab' && lab.value ? <Broken Lab={lab.value.View} /> : <Chat />}
+            {state.view.value === 'lab' && lab.value ? <Broken lab={lab.value} /> : <Chat />}
             <Flow />
           </>
         )}
@@ -96,9 +98,9 @@ function Page() {
 }
 
 /** The lab, with the chat below it. */
-const Broken = ({ Lab }: { Lab: ComponentType<{ page: PageForLab }> }) => (
+const Broken = ({ lab: { View } }: { lab: Lab }) => (
   <div class="broken">
-    <Lab page={pageForLab} />
+    <View />
     <Chat />
   </div>
 );
@@ -141,7 +143,7 @@ function Login() {
   );
 }
 
-function look(): void {
+function show(): void {
   const view = location.hash.slice(1) as View;
   state.view.value = views.some(([known]) => known === view) ? view : 'chat';
   const pane = frontPane();
@@ -154,7 +156,7 @@ async function watch(): Promise<void> {
   for (;;) {
     if (!document.hidden) {
       await readStatus();
-      if (state.view.peek() === 'history') look();
+      if (state.view.peek() === 'history') show();
     }
     // Also while nobody looks, for the count of unread messages in the title.
     for (const pane of state.panes.peek()) void act.loadThreads(pane);
@@ -183,16 +185,17 @@ async function start(): Promise<void> {
   if (needsLogin()) return;
   if (hasLab) {
     const script = '/lab/lab.js';
-    lab.value = (await import(script)) as typeof lab.value;
+    const { open } = (await import(script)) as { open: (page: PageForLab) => Lab };
+    lab.value = open(pageForLab);
   }
   for (const pane of state.panes.value) {
     if (account) void act.readName(pane);
     void act.loadThreads(pane);
   }
   resume();
-  window.addEventListener('hashchange', look);
-  onConnected(() => (retry(), look()));
-  look();
+  window.addEventListener('hashchange', show);
+  onConnected(() => (retry(), show()));
+  show();
   void watch();
 }
 

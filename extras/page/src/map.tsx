@@ -32,6 +32,34 @@ async function readJournal(thread: string): Promise<void> {
 
 const numbers = ['none', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
+const inWords = (behind: number): string => (behind === 0 ? 'no distance' : `${numbers[behind] ?? behind} behind`);
+
+/** The last event of a thread that this page knows of. */
+function lastEvent(thread: ShownThread): number {
+  const own = state.traces.value.filter((each) => each.aggregate === thread.id).map((each) => each.version ?? 0);
+  const read = journal.value.thread === thread.id ? (journal.value.events.at(-1)?.seqNr ?? 0) : 0;
+  return Math.max(thread.version, read, ...own);
+}
+
+/** The map in one line, for a phone: the last cards, and where the rows are. It leads to the map. */
+export function SmallMap() {
+  const thread = frontPane()?.thread.value;
+  if (!thread) return null;
+  const last = lastEvent(thread);
+  const cards = Array.from({ length: Math.min(4, last) }, (_, i) => last - Math.min(4, last) + 1 + i);
+  return (
+    <button class="small" onClick={() => document.querySelector('.map')?.scrollIntoView()}>
+      <span>journal</span>
+      {cards.map((number) => (
+        <b key={number} class={number > thread.version ? 'ahead' : ''}>
+          {number}
+        </b>
+      ))}
+      <span>→ rows at {thread.version}: {inWords(last - thread.version)}</span>
+    </button>
+  );
+}
+
 export function Map({ trace }: { trace: Trace | undefined }) {
   const pane = state.panes.value.find((each) => each.thread.value && each.thread.value.id === trace?.aggregate) ?? frontPane();
   const thread = pane?.thread.value;
@@ -43,19 +71,23 @@ export function Map({ trace }: { trace: Trace | undefined }) {
   }, [thread?.id, written, records]);
   if (!pane || !thread) return null;
   const known = journal.value.thread === thread.id ? journal.value.events : [];
-  const last = Math.max(written, known.at(-1)?.seqNr ?? 0);
+  const last = lastEvent(thread);
   const behind = last - thread.version;
-  const told = behind === 0 ? 'no distance' : `${numbers[behind] ?? behind} behind`;
+  const lost = isLost(own.find((each) => each.version === thread.version + 1)) ? thread.version + 1 : 0;
+  const told = inWords(behind);
   return (
     <div class="map" role="group" aria-label={`Map of ${thread.name}`}>
       <p class={`distance ${behind > 0 ? 'behind' : ''}`} role="status">
         journal <b>{last}</b>, projection <b>{thread.version}</b>: {told}
       </p>
+      <div class="delivery" role="status">
+        <Deliveries version={thread.version} />
+      </div>
       <section aria-label="Write side">
         <h3>Write side</h3>
         <ol class="tape">
           {Array.from({ length: Math.min(cards, last) }, (_, i) => last - Math.min(cards, last) + 1 + i).map((number) => (
-            <Card key={number} number={number} rows={thread.version} event={known.find((each) => each.seqNr === number)} trace={own.find((each) => each.version === number)} />
+            <Card key={number} number={number} rows={thread.version} lost={number === lost} event={known.find((each) => each.seqNr === number)} trace={own.find((each) => each.version === number)} />
           ))}
         </ol>
       </section>
@@ -67,19 +99,54 @@ export function Map({ trace }: { trace: Trace | undefined }) {
 interface CardProps {
   number: number;
   rows: number; // the version of the rows
+  lost: boolean; // its record never came
   event: HistoryEvent | undefined;
   trace: Trace | undefined;
 }
 
 /** An event on the tape. What it says is known from the journal, or else from the command that led to it. */
-function Card({ number, rows, event, trace }: CardProps) {
+function Card({ number, rows, lost, event, trace }: CardProps) {
   const unwritten = trace !== undefined && drawnStage(trace) === 'sent'; // in slow motion
   const text = event ? words(event.type) : trace ? trace.path.split('/')[2]?.replaceAll('_', ' ') : 'by somebody else';
   const who = event ? nameOf(undefined, event.executorId) : trace?.executor;
   return (
-    <li class={`${number > rows ? 'ahead' : ''} ${unwritten ? 'unwritten' : ''}`}>
+    <li class={`${number > rows ? 'ahead' : ''} ${unwritten ? 'unwritten' : ''} ${lost ? 'lost' : ''}`}>
       <b>{number}</b> {text} <small>{who}</small>
+      {lost && <em>the stream has lost it</em>}
+      {trace?.replayed && <em>sent again: already at {number}</em>}
     </li>
+  );
+}
+
+/** The stream is read to its end after the event was written, and nothing is parked: its record never came. */
+function isLost(next: Trace | undefined): boolean {
+  const sample = state.samples.value.at(-1);
+  const health = state.status.value.find((each) => each.name === 'read-model-updater')?.health;
+  return next?.stage === 'written' && sample?.records === 0 && sample.at - (next.answeredAt ?? 0) > 1000 && health?.active === true && health.parked_aggregates === 0;
+}
+
+const recent = 5000; // milliseconds
+
+/** What the projection did in the last seconds with what came twice, or not at all. The figures are of all threads. */
+function Deliveries({ version }: { version: number }) {
+  const samples = state.samples.value;
+  const last = samples.at(-1);
+  const before = samples.find((each) => last && last.at - each.at < recent);
+  if (!last || !before) return null;
+  const [again, filled] = [last.duplicates - before.duplicates, last.filled - before.filled];
+  return (
+    <>
+      {again > 0 && (
+        <p>
+          {again === 1 ? 'One event came again and bounced off' : `${again} events came again and bounced off`}: already at {version}
+        </p>
+      )}
+      {filled > 0 && (
+        <p>
+          {filled === 1 ? 'One event was' : `${filled} events were`} read from the journal: a record was lost, or late
+        </p>
+      )}
+    </>
   );
 }
 

@@ -3,6 +3,7 @@
 import { computed, signal } from '@preact/signals';
 import { alphabet, command, inWords, ulid } from './api.ts';
 import type { Outcome } from './api.ts';
+import { afterFirst, beforeFirst } from './slow.ts';
 import { personOf, state } from './state.ts';
 import type { Pane } from './state.ts';
 
@@ -58,7 +59,9 @@ async function send(person: string): Promise<void> {
   if (sending.has(person)) return;
   sending.add(person);
   for (let entry = first(person); entry; entry = first(person)) {
+    if (entry.path === post) await beforeFirst(entry.key);
     const outcome = await command(entry.path, personOf(person), entry.fields, entry.key);
+    if (!outcome.ok) afterFirst(entry.key, false);
     if (!outcome.ok && outcome.problem.status === 401) break; // it is sent after the next login
     localStorage.removeItem(prefix + entry.key);
     const tell = answered.get(entry.key);

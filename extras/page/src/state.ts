@@ -141,7 +141,8 @@ export interface ProgramStatus {
   figures: Record<string, number>;
 }
 
-export type Sample = { at: number; lag: number; records: number };
+/** How the projection is, once a second; duplicates and filled count since it was started. */
+export type Sample = { at: number; lag: number; records: number; duplicates: number; filled: number };
 
 export type View = 'chat' | 'history' | 'lab' | 'operations';
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
 )
 
 var (
@@ -46,6 +48,42 @@ func TestTheMapShowsBothSides(t *testing.T) {
 	p.shows(readSide, "number 2")
 }
 
+// While the tour is on, chat and map are on one screen.
+func TestChatAndMapShareAScreen(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	top := evaluate[float64](p, theMap+".nextElementSibling.getBoundingClientRect().top")
+	for i := range 6 {
+		says(p, ada, "Ada", fmt.Sprint("number ", i))
+	}
+	p.shows(bob, "number 5")
+	p.shows(theMap, "journal 8, projection 8: no distance")
+	if now := evaluate[float64](p, theMap+".nextElementSibling.getBoundingClientRect().top"); now != top {
+		t.Errorf("what is below the map has moved from %v to %v", top, now)
+	}
+	for _, part := range []string{theTour, ada, bob, theMap} {
+		if bottom := evaluate[float64](p, part+".getBoundingClientRect().bottom"); bottom > 900 {
+			t.Errorf("%s ends at %v", part, bottom)
+		}
+	}
+	p.screenshot("one-screen")
+}
+
+// On a phone a line above the chat says how far the rows are, and leads to the map.
+func TestTheMapIsInReachOnAPhone(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 375, 667)
+	begin(p)
+	says(p, ada, "Ada", "Anyone for a cup?")
+	small := "document.querySelector('.small')"
+	p.shows(small, "rows at 3: no distance")
+	p.fits("the small map")
+	p.screenshot("small-map")
+	p.click(small)
+	p.eventually("the map is on the screen", "(() => { const box = "+theMap+".getBoundingClientRect(); return box.top >= 0 && box.top < innerHeight / 2; })()")
+}
+
 // The drawing is slow, and what it says is not.
 func TestSlowMotion(t *testing.T) {
 	s := start(t)
@@ -69,5 +107,33 @@ func TestSlowMotion(t *testing.T) {
 	}
 	if text := evaluate[string](p, within("Slow motion")+".innerText"); !strings.Contains(text, "100 times slower") {
 		t.Errorf("the page says: %s", text)
+	}
+}
+
+// The first message of a new visitor goes slowly, and the next one does not. Who wants no motion is spared.
+func TestTheFirstMessageIsSlow(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 1100)
+	begin(p)
+	speed := within("Slow motion") + ".querySelector('[aria-pressed=true]').innerText"
+	says(p, ada, "Ada", "my first")
+	p.eventually("it is slow", speed+" === '100×'")
+	p.shows(bob, "my first")
+	p.shows(within("Slow motion"), "Now it is fast again")
+	says(p, ada, "Ada", "my second")
+	p.shows(bob, "my second")
+	if now := evaluate[string](p, speed); now != "1×" {
+		t.Errorf("the second one is drawn at %s", now)
+	}
+
+	other := open(t, chromium(t), s.url, 1440, 1100)
+	other.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}))
+	begin(other)
+	other.run(evaluation(`globalThis.slow = 0; new MutationObserver(() => { if (`+speed+` !== '1×') globalThis.slow++; })
+		.observe(document.querySelector('.speed'), {subtree: true, childList: true, attributes: true}); null`, nil))
+	says(other, ada, "Ada", "my first")
+	other.shows(flow, "event 3, seen after")
+	if evaluate[int](other, "globalThis.slow") > 0 {
+		t.Error("it is slow, and motion is not wanted")
 	}
 }

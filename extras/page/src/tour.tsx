@@ -1,0 +1,409 @@
+// The tour: seven steps on real commands. A step is done when the system's answers say so, and the next one begins. It can
+// be left, and taken up again, also after a reload.
+import { batch, effect, signal } from '@preact/signals';
+import { command, csrf, query, QueryError, ulid } from './api.ts';
+import { lab } from './forlab.ts';
+import { post } from './outbox.ts';
+import { state } from './state.ts';
+import type { Pane, Trace } from './state.ts';
+import { readStatus } from './status.ts';
+
+/** Where on the map a step is to be seen: style.css marks it. */
+type Place = 'tape' | 'aggregate' | 'distance' | 'rows' | 'last';
+
+interface Step {
+  name: string;
+  place: Place;
+  needsLab?: boolean;
+  about: () => string; // one sentence: what to do now
+  buttons: () => Array<[string, () => Promise<void>]>;
+  seen: () => string; // what the system has answered; '': not yet
+}
+
+/** What is known of the step that is on. */
+interface Facts {
+  since: number; // when it began
+  asked?: boolean;
+  version?: number; // of the event that it is about
+  read?: number; // the version of an answer
+  took?: number; // milliseconds
+  behind?: number; // how often the answer was that the rows are not there yet
+  hole?: number; // the event whose record is lost
+  done?: string;
+}
+
+interface Kept {
+  step: number;
+  open: boolean;
+}
+
+const key = 'threads.tour';
+const kept = signal<Kept>({ step: 0, open: true, ...(JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Kept>) });
+const facts = signal<Facts>({ since: 0 });
+const notes = signal<Array<{ name: string; text: string; skipped: boolean }>>([]); // of the steps that were on last
+const busy = signal(false);
+const problem = signal('');
+
+const writer = (): Pane | undefined => state.panes.value[0];
+const reader = (): Pane | undefined => state.panes.value[1] ?? state.panes.value[0];
+const nameOf = (pane: Pane | undefined): string => pane?.viewer.name ?? '';
+const paused = (): boolean => lab.value?.faults.value?.paused === true;
+
+/** The command of this step: the latest that the person has sent since it began. */
+const sent = (path: string, stages: Array<Trace['stage']>): Trace | undefined =>
+  state.traces.value.find((trace) => trace.path === path && trace.sentAt > facts.value.since && stages.includes(trace.stage));
+
+const learn = (more: Partial<Facts>): void => {
+  facts.value = { ...facts.peek(), ...more };
+};
+
+const seconds = (ms: number): string => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+
+/** Reads the thread's version as somebody sees it, without a token, or with one. */
+async function versionFor(pane: Pane, token = ''): Promise<number> {
+  const document = 'query($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) { version } }';
+  const data = await query<{ getThread: { version: number } }>(document, { thread: pane.selected.peek(), viewer: pane.id }, token);
+  return data.getThread.version;
+}
+
+async function say(pane: Pane, text: string, key = ulid()): Promise<number> {
+  const outcome = await command(post, pane.viewer, { ...pane.onThread, text }, key);
+  if (!outcome.ok) throw new Error(outcome.problem.detail);
+  return outcome.answer.version;
+}
+
+/** Looks at the programs until a condition holds. */
+async function until(condition: () => boolean, what: string): Promise<void> {
+  for (const end = performance.now() + 20_000; !condition(); ) {
+    if (performance.now() > end) throw new Error(`${what} has not happened within 20 s.`);
+    await new Promise((again) => setTimeout(again, 250));
+    await readStatus();
+  }
+}
+
+const figure = (name: string): number => state.status.peek().find((each) => each.name === 'read-model-updater')?.figures[name] ?? 0;
+
+async function operate<T>(path: string, body: unknown): Promise<T> {
+  const response = await fetch(`/api/operate${path}`, { method: 'POST', headers: { 'Content-Type': 'application/json', ...csrf() }, body: JSON.stringify(body) });
+  const answer = (await response.json()) as T & { detail?: string };
+  if (response.status === 401 || response.status === 403) skip(`it needs an operator (${answer.detail})`);
+  if (!response.ok) throw new Error(answer.detail ?? `the updater answers ${response.status}`);
+  return answer;
+}
+
+const steps: Step[] = [
+  {
+    name: 'Say something',
+    place: 'tape',
+    about: () => {
+      const written = sent(post, ['written']);
+      return written
+        ? `Event ${written.version} is in the journal, but ${nameOf(reader())} still reads the rows of event ${reader()?.thread.value?.version}: the projection ${lab.value?.faults.value?.hold_ms ? 'is slowed down, so that you can see it' : 'is on its way'}.`
+        : `Write a message as ${nameOf(writer())}, and watch the marked place on the map.`;
+    },
+    buttons: () => [],
+    seen: () => {
+      const trace = sent(post, ['visible']);
+      return trace
+        ? `your message is event ${trace.version} in the journal, on the write side; ${seconds((trace.visibleAt ?? 0) - trace.sentAt)} after it was sent it was in the rows that ${nameOf(reader())} reads, on the read side.`
+        : '';
+    },
+  },
+  {
+    name: 'Be refused',
+    place: 'aggregate',
+    about: () => (notAdmin() ? `Let ${nameOf(notAdmin())}, who is no Admin, rename the thread.` : 'Rename the thread to the name that it has.'),
+    buttons: () => [
+      [
+        notAdmin() ? `Rename it as ${nameOf(notAdmin())}` : 'Rename it',
+        async () => {
+          const pane = notAdmin() ?? writer();
+          if (!pane) return;
+          const name = notAdmin() ? 'A better name' : pane.thread.peek()?.name;
+          const outcome = await command('/threads/rename', pane.viewer, { ...pane.onThread, name });
+          if (outcome.ok) throw new Error('It was not refused.');
+        },
+      ],
+    ],
+    seen: () => {
+      const trace = sent('/threads/rename', ['refused']);
+      const { code, detail } = (trace?.answer ?? {}) as { code?: string; detail?: string };
+      return trace ? `${detail} (${code}). The aggregate decides before anything is written, so the tape has no new card.` : '';
+    },
+  },
+  {
+    name: 'Read something old',
+    place: 'distance',
+    needsLab: true,
+    about: () => (paused() ? `The projection is paused: now write a message as ${nameOf(writer())}.` : 'Pause the projection, which makes the rows from the events.'),
+    buttons: () => (paused() ? [] : [['Pause the projection', async () => lab.value?.set({ paused: true })]]),
+    seen: () => {
+      const trace = sent(post, ['written']);
+      const { asked, read } = facts.value;
+      const pane = reader();
+      if (paused() && trace && pane && !asked) {
+        learn({ asked: true });
+        void run(async () => {
+          const read = await versionFor(pane);
+          learn(read < (trace.version ?? 0) ? { version: trace.version, read } : { asked: false, since: performance.now() });
+        });
+      }
+      return read !== undefined
+        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)}'s query has just answered event ${read}. It is old, but not wrong: eventual consistency.`
+        : '';
+    },
+  },
+  {
+    name: 'Ask with a token',
+    place: 'rows',
+    about: () => {
+      const { asked, version, behind } = facts.value;
+      if (!asked) return `Ask as ${nameOf(reader())} once more, now with the token that the write side gave ${nameOf(writer())} with the last event.`;
+      return `The answer waits for event ${version}${behind ? ` (told ${behind === 1 ? 'once' : `${behind} times`} that it is not there yet, and asked again)` : ''}${paused() ? ': let the projection go on.' : '.'}`;
+    },
+    buttons: () => [
+      ...(facts.value.asked ? [] : [[`Ask as ${nameOf(reader())} with the token`, askWithToken] as [string, () => Promise<void>]]),
+      ...(facts.value.asked && paused() ? [['Resume the projection', async () => lab.value?.set({ paused: false })] as [string, () => Promise<void>]] : []),
+    ],
+    seen: () => {
+      const { read, version = 0, took = 0 } = facts.value;
+      return read !== undefined && read >= version ? `the answer came after ${seconds(took)}, and has event ${read}. Who has a token reads what they wrote, or is told to wait.` : '';
+    },
+  },
+  {
+    name: 'Send twice',
+    place: 'last',
+    about: () => 'Send one message twice with the same key, as after an answer that got lost.',
+    buttons: () => [
+      [
+        'Send it twice',
+        async () => {
+          const pane = writer();
+          if (!pane) return;
+          const key = ulid();
+          const first = await say(pane, 'Sent twice, with one key', key);
+          const second = await say(pane, 'Sent twice, with one key', key);
+          if (first !== second) throw new Error(`The second one became event ${second}.`);
+          learn({ version: second });
+        },
+      ],
+    ],
+    seen: () => {
+      const { version } = facts.value;
+      const trace = sent(post, ['written', 'visible']);
+      return version !== undefined && trace?.replayed && trace.version === version
+        ? `both answers say event ${version}, and the second is marked as a repeat (Idempotent-Replayed). One command, one event, one card.`
+        : '';
+    },
+  },
+  {
+    name: 'Lose a record',
+    place: 'tape',
+    needsLab: true,
+    about: () =>
+      facts.value.hole
+        ? `The stream has lost event ${facts.value.hole}, so the rows lack it: now send the next message.`
+        : 'Let the stream, which tells the projection of new events, lose one.',
+    buttons: () => (facts.value.hole ? [['Send the next message', fillHole]] : [['Send a message, and lose its record', loseRecord]]),
+    seen: () => facts.value.done ?? '',
+  },
+  {
+    name: 'Rebuild',
+    place: 'rows',
+    about: () => (facts.value.asked ? 'New rows are being made from event 1 on, beside the old ones.' : 'Make all rows again, from the first event on.'),
+    buttons: () => [['Rebuild the rows', rebuild]],
+    seen: () => facts.value.done ?? '',
+  },
+];
+
+const notAdmin = (): Pane | undefined => state.panes.value.find((pane) => pane.thread.value !== null && !pane.admin);
+
+/** Asks as another person, with the token of the last event; where all is read already, of a new one. */
+async function askWithToken(): Promise<void> {
+  const [pane, other] = [reader(), writer()];
+  if (!pane || !other) return;
+  const last = state.traces.peek().find((trace) => trace.stage === 'written' && trace.aggregate === pane.selected.peek())?.version;
+  const version = last ?? (await say(other, 'Is this there already?'));
+  const begun = performance.now();
+  learn({ asked: true, version });
+  void (async () => {
+    for (let behind = 1; ; behind++) {
+      try {
+        const read = await versionFor(pane, `${pane.selected.peek()}:${version}`);
+        return learn({ read, took: performance.now() - begun });
+      } catch (error) {
+        if (!(error instanceof QueryError && error.code === 'READ_MODEL_BEHIND')) return fail(error);
+        learn({ behind });
+      }
+    }
+  })();
+}
+
+async function loseRecord(): Promise<void> {
+  const pane = writer();
+  if (!pane) return;
+  await lab.value?.set({ delivery: 'none' });
+  try {
+    const version = await say(pane, 'The stream forgets this one');
+    // The projection has read the stream to its end, and the rows lack the event.
+    await readStatus();
+    await until(() => state.samples.peek().at(-1)?.records === 0, 'that the stream is read to its end');
+    const read = await versionFor(pane);
+    if (read >= version) throw new Error(`The record of event ${version} was not lost.`);
+    learn({ hole: version });
+  } finally {
+    await lab.value?.set({ delivery: '' });
+  }
+}
+
+async function fillHole(): Promise<void> {
+  const [pane, hole] = [writer(), facts.peek().hole];
+  if (!pane || !hole) return;
+  await readStatus();
+  const before = figure('projection_events_filled_total');
+  const version = await say(pane, 'And this one arrives');
+  await until(() => (pane.thread.peek()?.version ?? 0) >= version && figure('projection_events_filled_total') > before, 'that the gap is filled');
+  learn({ done: `event ${version} came, the projection saw that event ${hole} was missing, and read it from the journal. The stream is a hint, the journal is the truth.` });
+}
+
+async function rebuild(): Promise<void> {
+  await readStatus();
+  const finished = 'projection_rebuild_done_timestamp_seconds';
+  const before = figure(finished);
+  learn({ asked: true });
+  try {
+    await operate('/rows/rebuild', {});
+    await until(() => figure(finished) > before, 'the rebuild');
+    const { verified, wrong } = await operate<{ verified: number; wrong: number }>('/rows/verify', { repair: false });
+    if (wrong > 0) throw new Error(`The rows of ${wrong} aggregates differ from the journal.`);
+    learn({ done: `all rows are new, made from the journal alone; compared, and the rows of all ${verified} threads and accounts are what it says. That is replay.` });
+  } finally {
+    learn({ asked: false });
+  }
+}
+
+function fail(error: unknown): void {
+  problem.value = error instanceof Error ? error.message : String(error);
+}
+
+async function run(what: () => Promise<unknown>): Promise<void> {
+  const { step } = kept.peek();
+  busy.value = true;
+  problem.value = '';
+  try {
+    await what();
+  } catch (error) {
+    if (step === kept.peek().step) fail(error);
+  }
+  busy.value = false;
+}
+
+function go(step: number, open = true): void {
+  batch(() => {
+    kept.value = { step, open };
+    facts.value = { since: performance.now() };
+    problem.value = '';
+  });
+  localStorage.setItem(key, JSON.stringify(kept.peek()));
+}
+
+function skip(reason: string): void {
+  const step = steps[kept.peek().step];
+  if (!step) return;
+  notes.value = [...notes.peek(), { name: step.name, text: `left out: ${reason}.`, skipped: true }];
+  go(kept.peek().step + 1);
+}
+
+const shown = (): boolean =>
+  kept.value.open && state.ready.value && ['chat', 'lab'].includes(state.view.value) && Boolean(writer()?.thread.value && reader()?.thread.value);
+
+/** Goes on when the step has happened. */
+effect(() => {
+  const step = steps[kept.value.step];
+  if (!step || !shown()) return;
+  if (step.needsLab && !lab.value) return void queueMicrotask(() => step === steps[kept.peek().step] && skip('it needs the failure lab, which is off here (make run has it on)'));
+  const text = step.seen();
+  if (!text) return;
+  queueMicrotask(() => {
+    if (step !== steps[kept.peek().step]) return;
+    notes.value = [{ name: step.name, text, skipped: false }];
+    go(kept.peek().step + 1);
+  });
+});
+
+/** The place on the map that the step is about. */
+export const look = (): Place | undefined => (shown() ? steps[kept.value.step]?.place : undefined);
+
+const lessons: Array<[string, string]> = [
+  ['Write side', 'decides on each command, and keeps what has happened as numbered events in the journal.'],
+  ['Read side', 'has rows that are made from the events, in the form in which they are asked for.'],
+  ['Eventual consistency', 'the rows follow the journal a little later; who has a token can wait for them.'],
+  ['Replay', 'rows can be made again from the events at any time, one gap or all of them.'],
+  ['Exactly once', 'a command that is sent twice becomes one event, and an event that comes twice changes the rows once.'],
+];
+
+export function Tour() {
+  if (!shown()) return null;
+  const at = kept.value.step;
+  const step = steps[at];
+  return (
+    <section class="tour" aria-label="Tour">
+      <div role="status">
+        {notes.value.map((note) => (
+          <p key={note.name} class={note.skipped ? 'skipped' : 'done'}>
+            <b>
+              {note.skipped ? '–' : '✓'} {note.name}:
+            </b>{' '}
+            {note.text}
+          </p>
+        ))}
+        {step && (
+          <p class="now">
+            <b>
+              {at + 1} of {steps.length} · {step.name}:
+            </b>{' '}
+            {step.about()}
+          </p>
+        )}
+        {problem.value && <p class="problem">It did not go as expected: {problem.value}</p>}
+      </div>
+      {!step && (
+        <dl aria-label="What you have seen">
+          {lessons.map(([name, text]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{text}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <span class="row">
+        {step?.buttons().map(([name, what]) => (
+          <button key={name} class="primary" disabled={busy.value} onClick={() => void run(what)}>
+            {name}
+          </button>
+        ))}
+        {!step && <button onClick={() => ((notes.value = []), go(0))}>Start again</button>}
+        <button class="plain" onClick={() => go(step ? at : 0, false)}>
+          {step ? 'Leave the tour' : 'Close'}
+        </button>
+      </span>
+    </section>
+  );
+}
+
+/** Takes the tour up again. */
+export function TourButton() {
+  if (kept.value.open || !writer()?.thread.value) return null;
+  const take = (): void => {
+    location.hash = 'chat';
+    notes.value = [];
+    go(kept.peek().step);
+  };
+  return (
+    <button class="plain" onClick={take}>
+      Tour{kept.value.step > 0 && ` (${kept.value.step + 1} of ${steps.length})`}
+    </button>
+  );
+}
