@@ -1,0 +1,3 @@
+// Package simulation runs the library's commands, projections and process managers in one deterministic world, with
+// faults that a seed selects. It has tests only.
+package simulation

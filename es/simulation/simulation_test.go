@@ -1,0 +1,477 @@
+package simulation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/process"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+)
+
+const (
+	clients  = 3
+	commands = 8 // of each client
+	executor = "01H42KBHCW1BZG504J4ZXKA2F2"
+	mostIOs  = 400 // that faults are spread over
+	mostStep = 8000
+)
+
+// purseIDs are the aggregates, by the names in stories.
+var purseIDs = []string{"01H42KBHCW1BZG504J4ZXKA2FA", "01H42KBHCW1BZG504J4ZXKA2FB", "01H42KBHCW1BZG504J4ZXKA2FC"}
+
+func purseKey(id string) es.AggregateID { return es.AggregateID{Type: codec.Type(), ID: id} }
+
+func nameOf(key es.AggregateID) string { return key.ID[len(key.ID)-1:] }
+
+// simulation is a world with its processes, and what must be true in it.
+type simulation struct {
+	*world
+	t     *testing.T
+	db    *sqlx.DB
+	store *store
+
+	procs    []*proc
+	services map[string]*es.Service[purse, change, changed]
+	watcher  *projection.Watcher
+	working  int // clients
+
+	truth    map[string][]row // by aggregate: the fold at version 0, 1, 2 ...
+	parts    map[string]int   // events that a command leads to, by Ref
+	places   map[string][]string
+	labels   map[string]string // places by event id
+	given    map[string]change // gifts by the Ref of the command that they lead to
+	acked    map[string]string // the place of the last event, by Ref
+	versions map[es.AggregateID]uint64
+}
+
+func place(id string, seqNr int) string { return nameOf(purseKey(id)) + "#" + strconv.Itoa(seqNr) }
+
+// committed checks each write against everything before it.
+func (s *simulation) committed(key es.AggregateID, entries []es.Entry) {
+	s.stream.add(key, entries)
+	for _, entry := range entries {
+		recorded, err := codec.Decode(entry.Payload)
+		if err != nil {
+			s.fail("an event can't be read: %v", err)
+			return
+		}
+		e, known := recorded.Event, s.truth[key.ID]
+		next := fold(known[len(known)-1], e)
+		at := place(key.ID, len(known))
+		if next.Amount < 0 || next.Amount != e.Amount || next.Events != e.Events || int(entry.SeqNr) != len(known) {
+			s.fail("event %s was not decided on the state before it: %+v is followed by %+v", at, known[len(known)-1], e)
+		}
+		s.truth[key.ID], s.labels[entry.EventID] = append(known, next), at
+		s.places[e.Ref] = append(s.places[e.Ref], at)
+		if len(s.places[e.Ref]) > s.parts[e.Ref] {
+			s.fail("the command %s was applied more than once: %v", e.Ref, s.places[e.Ref])
+		}
+		if e.To != "" {
+			ref := "gift of " + at
+			s.given[ref], s.parts[ref] = change{By: -e.By, Parts: 1, Ref: ref, To: e.To}, 1
+		}
+	}
+}
+
+// begin starts a life of a process.
+func (s *simulation) begin(kind string, life int) {
+	p := s.newProc(kind, life)
+	s.procs = append(s.procs, p)
+	events := gateway{s.store, p, nameOf}
+	settings := es.Settings{Timeout: time.Minute, Clock: p.now, SnapshotEvery: 4, Logger: slog.New(slog.DiscardHandler)}
+	switch kind {
+	case "updater":
+		s.project(p, pursesRows.Table, pursesRows.Handler(), func(changed []projection.Head) {
+			for _, head := range changed {
+				s.checkRow(head.Key, head.Version)
+			}
+		})
+	case "manager":
+		store := s.rowstore("gifts")
+		outbox := process.New(s.db, store, "gifts", settings.Logger)
+		s.project(p, "gifts", gifts{outbox}, nil)
+		s.services[kind] = es.NewService(purses, events, settings)
+		go s.send(p, outbox, s.services[kind])
+	case "reader":
+		read := rows{s.rowstore(pursesRows.Table), p, pursesRows.Table}
+		s.watcher = projection.NewWatcher(read.Versions, settings.Logger)
+		go s.watcher.Run(p.ctx)
+	default:
+		s.services[kind] = es.NewService(purses, events, settings)
+	}
+}
+
+func (s *simulation) rowstore(name string) *rowstore.Store {
+	store, err := rowstore.New(s.db, name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return store
+}
+
+func (s *simulation) project(p *proc, name string, handler projection.Handler, notify func([]projection.Head)) {
+	in := rows{s.rowstore(name), p, name}
+	options := projection.Options{Notify: notify, Attempts: 3, Now: func() time.Time {
+		return epoch.Add(p.now().Sub(epoch) / tick * coarse)
+	}}
+	projector := projection.New(in, gateway{s.store, p, nameOf}, options, handler)
+	go projector.Run(as(p.ctx, "run"))
+	go source{s.stream, p, projector, in}.run(as(p.ctx, "source"))
+}
+
+// send has the outbox send what is due.
+func (s *simulation) send(p *proc, outbox *process.Outbox, service *es.Service[purse, change, changed]) {
+	free := func() bool { return !s.inRows }
+	look := func(what string) error {
+		return p.do(p.ctx, what, free, es.ErrUnavailable, func() error { return nil })
+	}
+	for p.ctx.Err() == nil {
+		if look("looks into the outbox") == nil {
+			_, _ = outbox.SendDue(p.ctx, func(ctx context.Context, caller es.Caller, key string, c process.Command) error {
+				ref := "gift of " + s.labels[c.EventID]
+				if err := look("sends the " + ref); err != nil {
+					return err
+				}
+				by, _ := strconv.Atoi(c.Name)
+				command := change{By: by, Parts: 1, Ref: ref}
+				_, err := service.Handle(ctx, es.Request[change]{
+					Caller: caller, ID: c.Target.ID, Command: command, Name: "put", Content: ref, IdempotencyKey: key,
+				})
+				if lost := look("gets the answer to the " + ref); lost != nil {
+					return lost
+				}
+				return err
+			})
+		}
+		_ = es.Wait(p.ctx, time.Second)
+	}
+}
+
+// checkRow reads the row of an aggregate: it must be the fold of its events, and not before atLeast.
+func (s *simulation) checkRow(key es.AggregateID, atLeast uint64) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	got, version, err := pursesRows.Read(ctx, s.db, key, 0)
+	truth := s.truth[key.ID]
+	switch {
+	case err != nil:
+		s.fail("the row of %s can't be read: %v", nameOf(key), err)
+	case version < atLeast:
+		s.fail("the row of %s is at version %d, not %d", nameOf(key), version, atLeast)
+	case version < s.versions[key]:
+		s.fail("the row of %s went back from version %d to %d", nameOf(key), s.versions[key], version)
+	case int(version) >= len(truth):
+		s.fail("the row of %s is at version %d, beyond the journal", nameOf(key), version)
+	case got.Amount != truth[version].Amount || got.Events != truth[version].Events || !slices.Equal(got.Refs, truth[version].Refs):
+		s.fail("the row of %s at version %d is %+v, not %+v", nameOf(key), version, got, truth[version])
+	}
+	s.versions[key] = max(s.versions[key], version)
+}
+
+// client sends commands until each has an answer.
+func (s *simulation) client(number int, random *rand.Rand) {
+	defer func() { s.working-- }()
+	p := s.newProc("client", number)
+	s.procs = append(s.procs, p)
+	for n := range commands {
+		if _, ok := p.step(p.ctx, "thinks", nil); !ok {
+			return
+		}
+		c := change{By: 1 + random.IntN(5), Parts: 1 + random.IntN(2), Ref: fmt.Sprintf("%d-%d", number, n)}
+		id := random.IntN(len(purseIDs))
+		switch random.IntN(3) {
+		case 1:
+			c.By = -c.By
+		case 2:
+			c.By, c.To = -c.By, purseIDs[(id+1)%len(purseIDs)]
+		}
+		s.parts[c.Ref] = c.Parts
+		if !s.command(p, random, purseIDs[id], c) {
+			return
+		}
+		if random.IntN(3) == 0 && !s.read(p, purseKey(purseIDs[id])) {
+			return
+		}
+	}
+}
+
+// command sends a command until it is decided, or only once if it has no key. false: the simulation ends.
+func (s *simulation) command(p *proc, random *rand.Rand, id string, c change) bool {
+	request := es.Request[change]{
+		Caller: es.Caller{Executor: executor}, ID: id, Command: c, Name: "change", Content: c.Ref, IdempotencyKey: c.Ref,
+	}
+	if random.IntN(8) == 0 {
+		request.IdempotencyKey = ""
+	}
+	before := len(s.truth[id]) - 1
+	for attempt := 0; ; attempt++ {
+		writer := fmt.Sprint("writer-", random.IntN(2))
+		s.tell(p.String(), fmt.Sprintf("asks %s: change %s by %d times %d, command %s", writer, nameOf(purseKey(id)), c.Parts, c.By, c.Ref))
+		result, err := s.services[writer].Handle(p.ctx, request)
+		if _, ok := p.step(p.ctx, "hears of "+c.Ref, nil); !ok {
+			return false
+		}
+		places := s.places[c.Ref]
+		switch {
+		case err == nil:
+			s.tell(p.String(), fmt.Sprintf("is told that %s is done at version %d", c.Ref, result.Version))
+			s.acked[c.Ref] = place(id, int(result.Version))
+			if len(places) != c.Parts || places[len(places)-1] != s.acked[c.Ref] {
+				s.fail("the command %s was acknowledged at %s, but the journal has it at %v", c.Ref, s.acked[c.Ref], places)
+			}
+			return true
+		case errors.Is(err, errTooLittle):
+			s.tell(p.String(), "is told that there is too little for "+c.Ref)
+			right := false
+			for _, state := range s.truth[id][before:] {
+				right = right || state.Amount+c.Parts*c.By < 0
+			}
+			if !right || len(places) > 0 {
+				s.fail("the command %s was rejected although the purse had enough, or it was done before: %v", c.Ref, places)
+			}
+			return true
+		case es.KindOf(err) != es.Unavailable && es.KindOf(err) != es.Canceled && !errors.Is(err, es.ErrConcurrentUpdate):
+			s.fail("the command %s failed: %v", c.Ref, err)
+			return false
+		}
+		s.tell(p.String(), "does not know what became of "+c.Ref)
+		if request.IdempotencyKey == "" && !errors.Is(err, es.ErrConcurrentUpdate) {
+			return true
+		}
+		if attempt%4 == 3 {
+			_ = es.Wait(p.ctx, time.Second)
+		}
+	}
+}
+
+// read reads a row that must have what the client knows of. false: the simulation ends.
+func (s *simulation) read(p *proc, key es.AggregateID) bool {
+	token := uint64(len(s.truth[key.ID]) - 1)
+	ctx, cancel := context.WithTimeout(p.ctx, 5*tick)
+	err := s.watcher.Await(ctx, map[es.AggregateID]uint64{key: token})
+	cancel()
+	if _, ok := p.step(p.ctx, "reads a row", func() bool { return !s.inRows }); !ok {
+		return false
+	}
+	if err == nil {
+		s.tell(p.String(), fmt.Sprintf("reads %s at version %d or later", nameOf(key), token))
+		s.checkRow(key, token)
+	}
+	return true
+}
+
+// settled reports whether the clients are done, and everything has followed. From then on there are no faults.
+func (s *simulation) settled() bool {
+	if s.working > 0 || s.inRows {
+		return false
+	}
+	s.calm = true
+	s.stream.flush()
+	for _, id := range purseIDs {
+		if uint64(len(s.truth[id])-1) != s.versions[purseKey(id)] {
+			return false
+		}
+	}
+	for ref := range s.given {
+		if len(s.places[ref]) == 0 {
+			return false
+		}
+	}
+	waiting, _, err := process.New(s.db, s.rowstore("gifts"), "gifts", slog.New(slog.DiscardHandler)).Count(context.Background())
+	if err != nil {
+		s.fail("the outbox can't be read: %v", err)
+	}
+	parked, err := s.rowstore(pursesRows.Table).CountParked(context.Background())
+	if err != nil {
+		s.fail("the dead letters can't be read: %v", err)
+	}
+	return waiting+parked == 0
+}
+
+// check looks at what must be true in the end.
+func (s *simulation) check() {
+	for ref, at := range s.acked {
+		if places := s.places[ref]; len(places) != s.parts[ref] || places[len(places)-1] != at {
+			s.fail("the command %s was acknowledged at %s, but the journal has it at %v", ref, at, places)
+		}
+	}
+	for _, id := range purseIDs {
+		s.checkRow(purseKey(id), uint64(len(s.truth[id])-1))
+		head, err := s.store.Head(context.Background(), purseKey(id))
+		if err != nil || int(head.Version) != len(s.truth[id])-1 {
+			s.fail("the head of %s is %+v, %v", nameOf(purseKey(id)), head, err)
+		}
+	}
+}
+
+// run runs the schedule of a seed with these faults, and returns the story and what is broken, if anything.
+func run(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) (story []string, failure string) {
+	clean(t, db)
+	synctest.Test(t, func(t *testing.T) {
+		s := &simulation{
+			world: &world{random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, live: map[string]*proc{}},
+			t:     t, db: db, store: newStore(), services: map[string]*es.Service[purse, change, changed]{}, working: clients,
+			truth: map[string][]row{}, parts: map[string]int{}, places: map[string][]string{}, labels: map[string]string{},
+			given: map[string]change{}, acked: map[string]string{}, versions: map[es.AggregateID]uint64{},
+		}
+		for _, one := range faults {
+			s.faults[one.At] = one.Kind
+		}
+		for _, id := range purseIDs {
+			s.truth[id] = []row{{}}
+		}
+		s.stream = newStream(rand.New(rand.NewPCG(seed, 2)))
+		s.store.committed, s.start = s.committed, s.begin
+		for _, kind := range []string{"writer-0", "writer-1", "updater", "manager", "reader"} {
+			s.begin(kind, 1)
+		}
+		for number := range clients {
+			go s.client(number, rand.New(rand.NewPCG(seed, uint64(10+number))))
+		}
+		s.world.run(s.settled, mostStep)
+		if s.failure == "" {
+			s.check()
+		}
+		s.start = nil
+		for _, p := range s.procs {
+			s.kill(p)
+		}
+		time.Sleep(time.Hour) // until everything has ended
+		story, failure = s.story, s.failure
+	})
+	return story, failure
+}
+
+// faultsOf returns the faults of a seed.
+func faultsOf(seed uint64) []fault {
+	random := rand.New(rand.NewPCG(seed, 3))
+	var faults []fault
+	for range random.IntN(12) {
+		faults = append(faults, fault{random.IntN(mostIOs), kinds[random.IntN(len(kinds))]})
+	}
+	slices.SortFunc(faults, func(a, b fault) int { return a.At - b.At })
+	return faults
+}
+
+// reduce leaves out faults one by one, as long as the schedule still fails.
+func reduce(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) []fault {
+	for i := len(faults) - 1; i >= 0; i-- {
+		fewer := slices.Delete(slices.Clone(faults), i, i+1)
+		if _, failure := run(t, db, seed, fewer); failure != "" {
+			faults = fewer
+		}
+	}
+	return faults
+}
+
+func open(t *testing.T) *sqlx.DB {
+	t.Helper()
+	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "rows.db"), database.Settings{Rebuildable: true, MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := migration.Up(t.Context(), db, rowstore.Schema()); err != nil {
+		t.Fatal(err)
+	}
+	if err := pursesRows.Create(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// clean empties the tables.
+func clean(t *testing.T, db *sqlx.DB) {
+	t.Helper()
+	for _, table := range []string{"purses", "process_commands", "projection_positions", "checkpoints", "projection_types", "dead_letters", "row_sets"} {
+		if _, err := db.ExecContext(t.Context(), "DELETE FROM "+table); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	value, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s must be a number: %v", name, err)
+	}
+	return value
+}
+
+// Schedules with all kinds of faults. SEED runs one of them alone, FAULTS (JSON) with other faults than the seed's.
+func TestSchedules(t *testing.T) {
+	db := open(t)
+	if os.Getenv("SEED") != "" {
+		seed := number(t, "SEED", 0)
+		faults := faultsOf(seed)
+		if text := os.Getenv("FAULTS"); text != "" {
+			faults = nil
+			if err := json.Unmarshal([]byte(text), &faults); err != nil {
+				t.Fatal(err)
+			}
+		}
+		story, failure := run(t, db, seed, faults)
+		t.Logf("\n%s", strings.Join(story, "\n"))
+		if failure != "" {
+			t.Error(failure)
+		}
+		return
+	}
+	first := number(t, "FIRST", 1)
+	for seed := first; seed < first+number(t, "SCHEDULES", 300); seed++ {
+		if _, failure := run(t, db, seed, faultsOf(seed)); failure != "" {
+			faults := reduce(t, db, seed, faultsOf(seed))
+			story, _ := run(t, db, seed, faults)
+			text, _ := json.Marshal(faults)
+			t.Fatalf("seed %d: %s\n%s\nAlone again: make simulate SEED=%d FAULTS='%s'", seed, failure, strings.Join(story, "\n"), seed, text)
+		}
+	}
+}
+
+// The same seed gives the same story, to the letter.
+func TestASeedTellsOneStory(t *testing.T) {
+	db := open(t)
+	for seed := uint64(1); seed <= number(t, "TWICE", 20); seed++ {
+		var hashes [2][sha256.Size]byte
+		var stories [2][]string
+		for i := range hashes {
+			story, _ := run(t, db, seed, faultsOf(seed))
+			stories[i], hashes[i] = story, sha256.Sum256([]byte(strings.Join(story, "\n")))
+		}
+		if hashes[0] != hashes[1] {
+			at := 0
+			for at < min(len(stories[0]), len(stories[1])) && stories[0][at] == stories[1][at] {
+				at++
+			}
+			t.Errorf("seed %d tells two stories; from line %d:\n%s\n---\n%s", seed, at, part(stories[0], at), part(stories[1], at))
+		}
+	}
+}
+
+func part(story []string, from int) string {
+	return strings.Join(story[max(0, from-5):min(from+3, len(story))], "\n")
+}

@@ -1,0 +1,234 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+)
+
+// stream has the events of the store in shards. The events of one aggregate are in several of them, as in DynamoDB's.
+type stream struct {
+	random  *rand.Rand
+	mutex   sync.Mutex
+	shards  []*shard
+	open    []*shard
+	held    []projection.Record // come late
+	holds   int
+	trimmed bool            // something was forgotten
+	fault   map[string]bool // of the next read
+}
+
+type shard struct {
+	name    string
+	records []projection.Record
+	first   int // those before it are forgotten
+	next    *shard
+}
+
+const (
+	shards = 2
+	ended  = "end" // the position after a closed shard
+)
+
+func newStream(random *rand.Rand) *stream {
+	s := &stream{random: random, fault: map[string]bool{}}
+	s.renew()
+	return s
+}
+
+// renew closes the open shards, and opens one after each.
+func (s *stream) renew() {
+	before := s.open
+	s.open = nil
+	for i := range shards {
+		made := &shard{name: fmt.Sprint("shard-", len(s.shards))}
+		s.shards, s.open = append(s.shards, made), append(s.open, made)
+		if before != nil {
+			before[i].next = made
+		}
+	}
+}
+
+func (s *stream) meet(kind string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	switch kind {
+	case trim:
+		s.trimmed = true
+		for _, one := range s.shards {
+			one.first = len(one.records)
+		}
+	case split:
+		s.renew()
+	case late:
+		s.holds++
+	default:
+		s.fault[kind] = true
+	}
+}
+
+// add puts the events of a write into the stream.
+func (s *stream) add(id es.AggregateID, entries []es.Entry) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	var records []projection.Record
+	for _, entry := range entries {
+		record := projection.Record{Key: id, SeqNr: entry.SeqNr, Payload: entry.Payload}
+		if s.holds > 0 {
+			s.holds--
+			s.held = append(s.held, record)
+			continue
+		}
+		records = append(records, record)
+	}
+	if len(s.held) > 2 {
+		s.release(&records)
+	}
+	for _, record := range records {
+		s.put(record)
+	}
+}
+
+func (s *stream) release(into *[]projection.Record) {
+	*into = append(*into, s.held...)
+	s.held = nil
+}
+
+func (s *stream) put(record projection.Record) {
+	hash := fnv.New32a()
+	fmt.Fprint(hash, record.Key, record.SeqNr)
+	to := s.open[hash.Sum32()%shards]
+	to.records = append(to.records, record)
+}
+
+// flush brings what is late.
+func (s *stream) flush() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	var records []projection.Record
+	s.release(&records)
+	for _, record := range records {
+		s.put(record)
+	}
+}
+
+var errTrimmed = errors.New("the stream has forgotten records")
+
+// read returns some records from a position, and the position after them.
+func (s *stream) read(from *shard, at int) (records []projection.Record, next int, err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if at < from.first {
+		return nil, from.first, errTrimmed
+	}
+	next = min(at+1+s.random.IntN(5), len(from.records))
+	if s.fault[again] {
+		at = max(from.first, at-5)
+	}
+	records = append(records, from.records[at:next]...)
+	if len(records) == 0 {
+		return nil, next, nil
+	}
+	if s.fault[shuffle] {
+		s.random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
+	}
+	if s.fault[garble] {
+		one := &records[s.random.IntN(len(records))]
+		one.Payload = one.Payload[:len(one.Payload)/2]
+	}
+	clear(s.fault)
+	return records, next, nil
+}
+
+// source follows the stream for one projector.
+type source struct {
+	*stream
+	p    *proc
+	sink projection.Sink
+	rows rows
+}
+
+// run follows all shards until the process dies, as a source does: parents first, each from its checkpoint.
+func (f source) run(ctx context.Context) {
+	at := map[string]string{}
+	fromFirst := false
+	f.try(ctx, func() error {
+		found, err := f.rows.Checkpoints(ctx, "stream")
+		for _, one := range found {
+			at[one.Shard] = one.Position
+		}
+		return err
+	})
+	f.mutex.Lock()
+	fromFirst = len(at) == 0 && !f.trimmed
+	f.mutex.Unlock()
+	f.try(ctx, func() error { return f.sink.Begin(ctx, fromFirst) })
+	var group sync.WaitGroup
+	for _, root := range f.shards[:shards] {
+		ctx := as(ctx, root.name)
+		group.Go(func() {
+			for one := root; one != nil && ctx.Err() == nil; one = one.next {
+				if at[one.name] != ended {
+					f.follow(ctx, one, at[one.name])
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// try repeats until it succeeds or ctx ends.
+func (f source) try(ctx context.Context, do func() error) {
+	for ctx.Err() == nil && do() != nil {
+		_ = es.Wait(ctx, time.Second)
+	}
+}
+
+// follow projects a shard until it is closed and read, or ctx ends.
+func (f source) follow(ctx context.Context, one *shard, position string) {
+	at, _ := strconv.Atoi(position)
+	project := func(batch projection.Batch) {
+		batch.Checkpoint.Source, batch.Checkpoint.Shard = "stream", one.name
+		failed := false
+		f.try(ctx, func() (err error) {
+			if failed {
+				err = f.sink.Begin(ctx, false)
+			}
+			if err == nil {
+				_, err = f.sink.Project(ctx, batch)
+			}
+			failed = failed || err != nil
+			return err
+		})
+	}
+	for ctx.Err() == nil {
+		var records []projection.Record
+		next, closed := at, false
+		err := f.p.do(ctx, fmt.Sprint("reads ", one.name, " after ", at), nil, es.ErrUnavailable, func() (err error) {
+			closed = one.next != nil
+			records, next, err = f.read(one, at)
+			return err
+		})
+		switch {
+		case errors.Is(err, errTrimmed):
+			f.try(ctx, func() error { return f.sink.OweRepair(ctx) })
+			at = next
+		case err == nil && len(records) > 0:
+			project(projection.Batch{Records: records, Checkpoint: projection.Checkpoint{Position: strconv.Itoa(next)}})
+			at = next
+		case err == nil && closed:
+			project(projection.Batch{Checkpoint: projection.Checkpoint{Position: ended}})
+			return
+		default:
+			_ = es.Wait(ctx, time.Second)
+		}
+	}
+}

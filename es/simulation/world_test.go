@@ -1,0 +1,448 @@
+package simulation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+)
+
+// A fault happens to the I/O with this number.
+type fault struct {
+	At   int
+	Kind string
+}
+
+// The kinds of faults.
+const (
+	refuse     = "refuse"      // the I/O fails and does nothing
+	lose       = "lose"        // it is done, and the answer is lost
+	crash      = "crash"       // the process dies before it
+	crashAfter = "crash-after" // the process dies after it, and before the answer
+	conflict   = "conflict"    // an append meets a conflict
+	pause      = "pause"       // the process stops for longer than any lease; another one starts meanwhile
+	clock      = "clock"       // the clock of the process jumps
+	trim       = "trim"        // the stream forgets what is in it
+	split      = "split"       // the shards of the stream close, and others follow them
+	again      = "again"       // the stream's next records come once more
+	shuffle    = "shuffle"     // they come in another order
+	garble     = "garble"      // one of them can't be read
+	late       = "late"        // the next event reaches the stream after others
+)
+
+var kinds = []string{refuse, lose, crash, crashAfter, conflict, pause, clock, trim, split, again, shuffle, garble, late}
+
+const (
+	// tick is by how much time goes on at once. Every decision is made at a multiple of it. It is longer than the
+	// random part of any pause in the library, which therefore changes nothing.
+	tick = 2 * time.Second
+	// coarse is by how much the clock of the projectors goes on meanwhile: longer than any pause that they store.
+	coarse    = 10 * time.Minute
+	pauseLast = 150 // steps
+)
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// world runs one step at a time. Every I/O of a process waits in step. When all goroutines are blocked, run lets one of
+// them go on. The seed selects which one, from a list in the order of their names.
+type world struct {
+	random *rand.Rand
+	faults map[int]string
+
+	mutex   sync.Mutex
+	waiting []*waiter
+	ios     int // I/Os that a fault could meet
+	steps   int
+	ticks   int
+	story   []string
+	failure string
+	calm    bool // no more faults
+	inRows  bool // a transaction has the rows
+	start   func(kind string, life int)
+	live    map[string]*proc // by kind
+	stream  *stream
+}
+
+// proc is one life of a process.
+type proc struct {
+	w      *world
+	kind   string
+	life   int
+	ctx    context.Context
+	die    func()
+	dead   bool
+	until  int // paused until this step
+	skew   time.Duration
+}
+
+type waiter struct {
+	p     *proc
+	name  string
+	ready func() bool
+	next  chan string // the kind of the fault, or ""
+}
+
+var errDead = fmt.Errorf("the process is dead: %w", context.Canceled)
+
+func (w *world) newProc(kind string, life int) *proc {
+	p := &proc{w: w, kind: kind, life: life}
+	p.ctx, p.die = context.WithCancel(context.Background())
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.live[kind] = p
+	return p
+}
+
+func (p *proc) String() string { return fmt.Sprintf("%s.%d", p.kind, p.life) }
+
+func (p *proc) now() time.Time {
+	p.w.mutex.Lock()
+	defer p.w.mutex.Unlock()
+	return epoch.Add(time.Duration(p.w.ticks)*tick + p.skew)
+}
+
+// tell adds a line to the story.
+func (w *world) tell(who, what string) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.story = append(w.story, fmt.Sprintf("%6s  %-10s %s", time.Duration(w.ticks)*tick, who, what))
+}
+
+// fail ends the run: a promise is broken.
+func (w *world) fail(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	w.tell("BROKEN", text)
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.failure = cmp.Or(w.failure, text)
+}
+
+type actorKey struct{}
+
+// as names what a goroutine is in its process.
+func as(ctx context.Context, actor string) context.Context {
+	return context.WithValue(ctx, actorKey{}, actor)
+}
+
+// step waits until it is the caller's turn. It returns the fault that the world has for it. ok is false if the process
+// is dead, or ctx has ended.
+func (p *proc) step(ctx context.Context, name string, ready func() bool) (kind string, ok bool) {
+	w := p.w
+	if actor, named := ctx.Value(actorKey{}).(string); named {
+		name += " (" + actor + ")" // several goroutines of a process do the same
+	}
+	one := &waiter{p, name, ready, make(chan string, 1)}
+	w.mutex.Lock()
+	if p.dead || ctx.Err() != nil {
+		w.mutex.Unlock()
+		return "", false
+	}
+	w.waiting = append(w.waiting, one)
+	w.mutex.Unlock()
+	select {
+	case kind, ok = <-one.next:
+	case <-ctx.Done():
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.waiting = slices.DeleteFunc(w.waiting, func(other *waiter) bool { return other == one })
+	return kind, ok && !p.dead
+}
+
+// do is one I/O with its faults. failed is the error of one that fails, or whose answer is lost.
+func (p *proc) do(ctx context.Context, what string, ready func() bool, failed error, do func() error) error {
+	kind, ok := p.step(ctx, what, ready)
+	switch {
+	case p.dead:
+		return errDead
+	case !ok && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%w: %w", failed, ctx.Err())
+	case !ok:
+		return context.Cause(ctx)
+	}
+	var err error
+	switch kind {
+	case crash:
+		p.w.tell(p.String(), what+"  <-- FAULT: it dies before that")
+		p.w.kill(p)
+		return errDead
+	case refuse:
+		err = failed
+	case conflict:
+		err = es.ErrConflict
+	default:
+		err = do()
+	}
+	switch {
+	case kind == crashAfter:
+		p.w.tell(p.String(), what+": "+outcome(err)+"  <-- FAULT: it dies before the answer")
+		p.w.kill(p)
+		return errDead
+	case kind == lose && err == nil:
+		err = failed
+	}
+	line := what + ": " + outcome(err)
+	if kind != "" {
+		line += "  <-- FAULT: " + kind
+	}
+	p.w.tell(p.String(), line)
+	return err
+}
+
+// outcome says how an I/O ended, without ids that differ from run to run.
+func outcome(err error) string {
+	var handled *es.HandledError
+	switch {
+	case err == nil:
+		return "done"
+	case errors.As(err, &handled):
+		return "handled before"
+	case errors.Is(err, errDead), errors.Is(err, context.Canceled):
+		return "ended"
+	case errors.Is(err, es.ErrConflict), errors.Is(err, es.ErrUnavailable), errors.Is(err, projection.ErrTransient):
+		text, _, _ := strings.Cut(err.Error(), ":")
+		return text
+	}
+	return "failed: " + err.Error()
+}
+
+// kill ends a life of a process, and begins the next unless that has begun already.
+func (w *world) kill(p *proc) {
+	w.mutex.Lock()
+	p.dead = true
+	for _, one := range w.waiting {
+		if one.p == p {
+			close(one.next)
+		}
+	}
+	w.waiting = slices.DeleteFunc(w.waiting, func(one *waiter) bool { return one.p == p })
+	replace := w.live[p.kind] == p && w.start != nil
+	w.mutex.Unlock()
+	p.die()
+	if replace {
+		w.start(p.kind, p.life+1)
+	}
+}
+
+// run lets the processes run until done, which is asked whenever nothing moves.
+func (w *world) run(done func() bool, most int) {
+	for {
+		synctest.Wait()
+		w.mutex.Lock()
+		w.steps++
+		failed, tooLong := w.failure != "", w.steps > most
+		var ready []*waiter
+		for _, one := range w.waiting {
+			if one.p.until <= w.steps && (one.ready == nil || one.ready()) {
+				ready = append(ready, one)
+			}
+		}
+		slices.SortStableFunc(ready, func(a, b *waiter) int {
+			return cmp.Or(cmp.Compare(a.p.String(), b.p.String()), cmp.Compare(a.name, b.name))
+		})
+		w.mutex.Unlock()
+		switch {
+		case failed:
+			return
+		case tooLong:
+			w.fail("the world does not come to rest")
+			return
+		case len(ready) == 0 && done():
+			return
+		case len(ready) == 0 || w.random.IntN(25) == 0:
+			time.Sleep(tick)
+			w.mutex.Lock()
+			w.ticks++
+			w.mutex.Unlock()
+			continue
+		}
+		one := ready[w.random.IntN(len(ready))]
+		kind := w.meet(one)
+		if kind == pause {
+			continue // it goes on waiting
+		}
+		w.mutex.Lock()
+		w.waiting = slices.DeleteFunc(w.waiting, func(other *waiter) bool { return other == one })
+		w.mutex.Unlock()
+		one.next <- kind
+	}
+}
+
+// meet returns the fault that meets the waiter. It does those that do not concern the I/O itself.
+func (w *world) meet(one *waiter) string {
+	if one.p.kind == "client" || w.calm {
+		return ""
+	}
+	w.mutex.Lock()
+	kind := w.faults[w.ios]
+	w.ios++
+	w.mutex.Unlock()
+	switch kind {
+	case conflict:
+		if !strings.HasPrefix(one.name, "appends") {
+			return refuse
+		}
+	case pause:
+		if w.live[one.p.kind] != one.p || w.inRows {
+			return ""
+		}
+		w.tell(one.p.String(), one.name+"  <-- FAULT: it is paused before that, and another takes over")
+		one.p.until = w.steps + pauseLast
+		w.start(one.p.kind, one.p.life+1)
+		return pause
+	case clock:
+		one.p.skew = time.Duration(w.random.IntN(240)-120) * time.Minute
+		w.tell(one.p.String(), fmt.Sprintf("<-- FAULT: its clock jumps to %s", one.p.skew))
+		return ""
+	case trim, split, again, shuffle, garble, late:
+		w.tell("stream", "<-- FAULT: "+kind)
+		w.stream.meet(kind)
+		return ""
+	}
+	return kind
+}
+
+// gateway is the event store as a process sees it.
+type gateway struct {
+	*store
+	p    *proc
+	name func(es.AggregateID) string
+}
+
+func (g gateway) do(ctx context.Context, what string, do func() error) error {
+	return g.p.do(ctx, what, nil, es.ErrUnavailable, do)
+}
+
+func (g gateway) Append(ctx context.Context, write es.Append) error {
+	what := fmt.Sprintf("appends %d events and %d receipts to %s after %d", len(write.Entries), len(write.Receipts), g.name(write.ID), write.ExpectedVersion)
+	return g.do(ctx, what, func() error { return g.store.Append(ctx, write) })
+}
+
+func (g gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
+	return g.do(ctx, "asks for a turn at "+g.name(id), func() error { return g.store.AskForTurn(ctx, id) })
+}
+
+func (g gateway) Receipt(ctx context.Context, tenant es.Tenant, command string) (receipt es.Receipt, found bool, err error) {
+	err = g.do(ctx, "reads a receipt", func() (err error) {
+		receipt, found, err = g.store.Receipt(ctx, tenant, command)
+		return err
+	})
+	return receipt, found, err
+}
+
+func (g gateway) Head(ctx context.Context, id es.AggregateID) (head es.Head, err error) {
+	err = g.do(ctx, "reads the head of "+g.name(id), func() (err error) {
+		head, err = g.store.Head(ctx, id)
+		return err
+	})
+	return head, err
+}
+
+func (g gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
+	return g.do(ctx, "verifies "+g.name(id), func() error { return g.store.Verify(ctx, id, head) })
+}
+
+func (g gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
+	what := fmt.Sprintf("saves the snapshot of %s at %d", g.name(id), snapshot.Version)
+	return g.do(ctx, what, func() error { return g.store.SaveSnapshot(ctx, id, snapshot) })
+}
+
+func (g gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	what := fmt.Sprintf("reads events %d to %d of %s", after+1, upTo, g.name(id))
+	return afterwards(g, ctx, what, g.store.Entries(ctx, id, after, upTo))
+}
+
+func (g gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
+	return afterwards(g, ctx, "reads the snapshots of "+g.name(id), g.store.Snapshots(ctx, id, head))
+}
+
+func (g gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
+	return afterwards(g, ctx, "lists the heads", g.store.Heads(ctx, aggregateType))
+}
+
+// afterwards yields what is read after one I/O.
+func afterwards[T any](g gateway, ctx context.Context, what string, read iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		if err := g.do(ctx, what, func() error { return nil }); err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		read(yield)
+	}
+}
+
+// rows are a projection's tables as a process sees them: real ones, on SQLite. One transaction at a time.
+type rows struct {
+	*rowstore.Store
+	p    *proc
+	name string
+}
+
+func (r rows) do(ctx context.Context, what string, do func() error) error {
+	free := func() bool { return !r.p.w.inRows }
+	return r.p.do(ctx, what+" of "+r.name, free, projection.ErrTransient, func() error {
+		r.p.w.inRows = true
+		defer func() { r.p.w.inRows = false }()
+		return do()
+	})
+}
+
+func (r rows) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
+	return r.do(ctx, "changes rows", func() error { return r.Store.Change(ctx, change) })
+}
+
+func (r rows) Versions(ctx context.Context, keys []es.AggregateID) (found map[es.AggregateID]uint64, err error) {
+	err = r.do(ctx, "reads positions", func() (err error) {
+		found, err = r.Store.Versions(ctx, keys)
+		return err
+	})
+	return found, err
+}
+
+func (r rows) Parked(ctx context.Context, now time.Time, limit int) (found []projection.DeadLetter, err error) {
+	err = r.do(ctx, "reads dead letters", func() (err error) {
+		found, err = r.Store.Parked(ctx, now, limit)
+		return err
+	})
+	return found, err
+}
+
+func (r rows) RetryNow(ctx context.Context, now time.Time) error {
+	return r.do(ctx, "makes dead letters due", func() error { return r.Store.RetryNow(ctx, now) })
+}
+
+func (r rows) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.Head, err error) {
+	err = r.do(ctx, "lists positions", func() (err error) {
+		found, err = r.Store.Positions(ctx, after, limit)
+		return err
+	})
+	return found, err
+}
+
+func (r rows) Types(ctx context.Context) (found []projection.Type, err error) {
+	err = r.do(ctx, "reads types", func() (err error) {
+		found, err = r.Store.Types(ctx)
+		return err
+	})
+	return found, err
+}
+
+func (r rows) Checkpoints(ctx context.Context, source string) (found []projection.Checkpoint, err error) {
+	err = r.do(ctx, "reads checkpoints", func() (err error) {
+		found, err = r.Store.Checkpoints(ctx, source)
+		return err
+	})
+	return found, err
+}
