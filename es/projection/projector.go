@@ -50,8 +50,8 @@ type Projector struct {
 	woken    atomic.Bool   // all parked aggregates have been made due once
 	repairs  chan struct{} // holds a token while a repair is requested
 
-	owing  sync.Mutex // held while the need for a repair is stored or cleared
-	losses int        // how often a source reported lost records
+	owing  chan struct{} // holds a token while the need for a repair is stored or cleared
+	losses int           // how often a source reported lost records; changed with that token
 
 	mu           sync.Mutex
 	wrong        map[es.AggregateID]bool   // aggregates that differ from the journal, and whether they are ahead of it
@@ -76,7 +76,7 @@ func New(store Store, journal es.Journal, options Options, handlers ...Handler) 
 	options.Attempts = cmp.Or(options.Attempts, 10)
 	p := &Projector{
 		store: store, journal: journal, handlers: make(map[string]Handler), options: options,
-		logger: options.Logger, repairs: make(chan struct{}, 1), unregistered: make(map[string]es.AggregateID),
+		logger: options.Logger, repairs: make(chan struct{}, 1), owing: make(chan struct{}, 1), unregistered: make(map[string]es.AggregateID),
 		wrong: make(map[es.AggregateID]bool),
 	}
 	if p.logger == nil {

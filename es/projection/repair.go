@@ -16,8 +16,12 @@ import (
 // OweRepair is called by a source that may have lost records. When it returns nil, the need for a repair is stored and
 // [Projector.Run] makes one, so the source may move past the loss.
 func (p *Projector) OweRepair(ctx context.Context) error {
-	p.owing.Lock()
-	defer p.owing.Unlock()
+	select {
+	case p.owing <- struct{}{}:
+		defer func() { <-p.owing }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	if err := p.remember(ctx, p.registered(false)); err != nil {
 		return err
 	}
@@ -61,13 +65,13 @@ func (p *Projector) repairWhenDue(ctx context.Context) {
 // repairOwed runs a repair and stores that none is due any more, unless another loss was reported since it began:
 // another repair is then already requested.
 func (p *Projector) repairOwed(ctx context.Context) error {
-	p.owing.Lock()
+	p.owing <- struct{}{}
 	losses := p.losses
-	p.owing.Unlock()
+	<-p.owing
 	p.logger.InfoContext(ctx, "comparing the rows with the journal")
 	_, err := p.Repair(ctx)
-	p.owing.Lock()
-	defer p.owing.Unlock()
+	p.owing <- struct{}{}
+	defer func() { <-p.owing }()
 	if err == nil && p.losses == losses {
 		err = p.remember(ctx, p.registered(true))
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
@@ -286,25 +287,28 @@ func (s *simulation) settled() bool {
 	}
 	s.calm = true
 	s.stream.flush()
+	s.missing = ""
 	for _, id := range purseIDs {
-		if uint64(len(s.truth[id])-1) != s.versions[purseKey(id)] {
-			return false
+		s.checkRow(purseKey(id), 0)
+		if version := s.versions[purseKey(id)]; uint64(len(s.truth[id])-1) != version {
+			s.missing = fmt.Sprintf("the row of %s is at version %d of %d", nameOf(purseKey(id)), version, len(s.truth[id])-1)
 		}
 	}
 	for ref := range s.given {
 		if len(s.places[ref]) == 0 {
-			return false
+			s.missing = "nobody put the " + ref
 		}
 	}
 	waiting, _, err := process.New(s.db, s.rowstore("gifts"), "gifts", slog.New(slog.DiscardHandler)).Count(context.Background())
-	if err != nil {
-		s.fail("the outbox can't be read: %v", err)
+	if err != nil || waiting > 0 {
+		s.missing = fmt.Sprintf("%d commands wait in the outbox, %v", waiting, err)
 	}
-	parked, err := s.rowstore(pursesRows.Table).CountParked(context.Background())
-	if err != nil {
-		s.fail("the dead letters can't be read: %v", err)
+	for _, name := range []string{pursesRows.Table, "gifts"} {
+		if parked, err := s.rowstore(name).CountParked(context.Background()); err != nil || parked > 0 {
+			s.missing = fmt.Sprintf("%d aggregates of %s are parked, %v", parked, name, err)
+		}
 	}
-	return waiting+parked == 0
+	return s.missing == ""
 }
 
 // check looks at what must be true in the end.
@@ -327,6 +331,7 @@ func (s *simulation) check() {
 func run(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) (story []string, failure string) {
 	clean(t, db)
 	synctest.Test(t, func(t *testing.T) {
+		cryptotest.SetGlobalRandom(t, seed) // ids of events are part of the order of the outbox
 		s := &simulation{
 			world: &world{random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, live: map[string]*proc{}},
 			t:     t, db: db, store: newStore(), services: map[string]*es.Service[purse, change, changed]{}, working: clients,
