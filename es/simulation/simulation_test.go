@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/cryptotest"
 	"testing/synctest"
@@ -53,7 +54,7 @@ type simulation struct {
 	procs    []*proc
 	services map[string]*es.Service[purse, change, changed]
 	watcher  *projection.Watcher
-	working  int // clients
+	working  atomic.Int32 // clients
 
 	truth    map[string][]row // by aggregate: the fold at version 0, 1, 2 ...
 	parts    map[string]int   // events that a command leads to, by Ref
@@ -141,9 +142,8 @@ func (s *simulation) project(p *proc, name string, handler projection.Handler, n
 
 // send has the outbox send what is due.
 func (s *simulation) send(p *proc, outbox *process.Outbox, service *es.Service[purse, change, changed]) {
-	free := func() bool { return !s.inRows }
 	look := func(what string) error {
-		return p.do(p.ctx, what, free, es.ErrUnavailable, func() error { return nil })
+		return p.do(p.ctx, what, s.free, es.ErrUnavailable, func() error { return nil })
 	}
 	for p.ctx.Err() == nil {
 		if look("looks into the outbox") == nil {
@@ -189,10 +189,8 @@ func (s *simulation) checkRow(key es.AggregateID, atLeast uint64) {
 }
 
 // client sends commands until each has an answer.
-func (s *simulation) client(number int, random *rand.Rand) {
-	defer func() { s.working-- }()
-	p := s.newProc("client", number)
-	s.procs = append(s.procs, p)
+func (s *simulation) client(p *proc, number int, random *rand.Rand) {
+	defer s.working.Add(-1)
 	for n := range commands {
 		if _, ok := p.step(p.ctx, "thinks", nil); !ok {
 			return
@@ -270,7 +268,7 @@ func (s *simulation) read(p *proc, key es.AggregateID) bool {
 	ctx, cancel := context.WithTimeout(p.ctx, 5*tick)
 	err := s.watcher.Await(ctx, map[es.AggregateID]uint64{key: token})
 	cancel()
-	if _, ok := p.step(p.ctx, "reads a row", func() bool { return !s.inRows }); !ok {
+	if _, ok := p.step(p.ctx, "reads a row", s.free); !ok {
 		return false
 	}
 	if err == nil {
@@ -282,7 +280,7 @@ func (s *simulation) read(p *proc, key es.AggregateID) bool {
 
 // settled reports whether the clients are done, and everything has followed. From then on there are no faults.
 func (s *simulation) settled() bool {
-	if s.working > 0 || s.inRows {
+	if s.working.Load() > 0 || !s.free() {
 		return false
 	}
 	s.calm = true
@@ -334,7 +332,7 @@ func run(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) (story []string
 		cryptotest.SetGlobalRandom(t, seed) // ids of events are part of the order of the outbox
 		s := &simulation{
 			world: &world{random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, live: map[string]*proc{}},
-			t:     t, db: db, store: newStore(), services: map[string]*es.Service[purse, change, changed]{}, working: clients,
+			t:     t, db: db, store: newStore(), services: map[string]*es.Service[purse, change, changed]{},
 			truth: map[string][]row{}, parts: map[string]int{}, places: map[string][]string{}, labels: map[string]string{},
 			given: map[string]change{}, acked: map[string]string{}, versions: map[es.AggregateID]uint64{},
 		}
@@ -349,8 +347,11 @@ func run(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) (story []string
 		for _, kind := range []string{"writer-0", "writer-1", "updater", "manager", "reader"} {
 			s.begin(kind, 1)
 		}
+		s.working.Store(clients)
 		for number := range clients {
-			go s.client(number, rand.New(rand.NewPCG(seed, uint64(10+number))))
+			p := s.newProc("client", number)
+			s.procs = append(s.procs, p)
+			go s.client(p, number, rand.New(rand.NewPCG(seed, uint64(10+number))))
 		}
 		s.world.run(s.settled, mostStep)
 		if s.failure == "" {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -67,13 +68,16 @@ type world struct {
 	ticks   int
 	story   []string
 	failure string
-	calm    bool   // no more faults
-	missing string // why the world goes on
-	inRows  bool   // a transaction has the rows
+	calm    bool        // no more faults
+	missing string      // why the world goes on
+	inRows  atomic.Bool // a transaction has the rows
 	start   func(kind string, life int)
 	live    map[string]*proc // by kind
 	stream  *stream
 }
+
+// free reports whether no transaction has the rows.
+func (w *world) free() bool { return !w.inRows.Load() }
 
 // proc is one life of a process.
 type proc struct {
@@ -298,7 +302,7 @@ func (w *world) meet(one *waiter) string {
 			return refuse
 		}
 	case pause:
-		if w.live[one.p.kind] != one.p || w.inRows {
+		if w.live[one.p.kind] != one.p || !w.free() {
 			return ""
 		}
 		w.tell(one.p.String(), one.name+"  <-- FAULT: it is paused before that, and another takes over")
@@ -306,7 +310,9 @@ func (w *world) meet(one *waiter) string {
 		w.start(one.p.kind, one.p.life+1)
 		return pause
 	case clock:
+		w.mutex.Lock()
 		one.p.skew = time.Duration(w.random.IntN(240)-120) * time.Minute
+		w.mutex.Unlock()
 		w.tell(one.p.String(), fmt.Sprintf("<-- FAULT: its clock jumps to %s", one.p.skew))
 		return ""
 	case trim, split, again, shuffle, garble, late:
@@ -395,10 +401,9 @@ type rows struct {
 }
 
 func (r rows) do(ctx context.Context, what string, do func() error) error {
-	free := func() bool { return !r.p.w.inRows }
-	return r.p.do(ctx, what+" of "+r.name, free, projection.ErrTransient, func() error {
-		r.p.w.inRows = true
-		defer func() { r.p.w.inRows = false }()
+	return r.p.do(ctx, what+" of "+r.name, r.p.w.free, projection.ErrTransient, func() error {
+		r.p.w.inRows.Store(true)
+		defer r.p.w.inRows.Store(false)
 		return do()
 	})
 }
