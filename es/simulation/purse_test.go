@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"example.com/threads/es"
@@ -58,6 +59,20 @@ func fold(r row, e changed) row {
 var pursesRows = rowstore.JSONRows[changed, row]{
 	Table: "purses", Events: codec,
 	Fold: func(r row, event es.Recorded[changed]) (row, error) { return fold(r, event.Event), nil },
+}
+
+var errPoison = errors.New("the event is poison")
+
+// pursesOf returns the rows of a world in which events can be poison.
+func pursesOf(w *world) projection.Handler {
+	made := pursesRows
+	made.Fold = func(r row, event es.Recorded[changed]) (row, error) {
+		if w.steps < w.poisoned && !w.calm {
+			return r, errPoison
+		}
+		return fold(r, event.Event), nil
+	}
+	return made.Handler()
 }
 
 // gifts is the process manager: its handler stores a command for each event that is a gift.

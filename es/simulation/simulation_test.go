@@ -55,6 +55,9 @@ type simulation struct {
 	services map[string]*es.Service[purse, change, changed]
 	watcher  *projection.Watcher
 	working  atomic.Int32 // clients
+	asked    bool
+	answered atomic.Bool // the last reader
+	last     *proc
 
 	truth    map[string][]row // by aggregate: the fold at version 0, 1, 2 ...
 	parts    map[string]int   // events that a command leads to, by Ref
@@ -102,7 +105,7 @@ func (s *simulation) begin(kind string, life int) {
 	settings := es.Settings{Timeout: time.Minute, Clock: p.now, SnapshotEvery: 4, Logger: slog.New(slog.DiscardHandler)}
 	switch kind {
 	case "updater":
-		s.project(p, pursesRows.Table, pursesRows.Handler(), func(changed []projection.Head) {
+		s.project(p, pursesRows.Table, pursesOf(s.world), func(changed []projection.Head) {
 			for _, head := range changed {
 				s.checkRow(head.Key, head.Version)
 			}
@@ -132,7 +135,7 @@ func (s *simulation) rowstore(name string) *rowstore.Store {
 
 func (s *simulation) project(p *proc, name string, handler projection.Handler, notify func([]projection.Head)) {
 	in := rows{s.rowstore(name), p, name}
-	options := projection.Options{Notify: notify, Attempts: 3, Now: func() time.Time {
+	options := projection.Options{Notify: notify, Attempts: 3, FillEvents: 2, Now: func() time.Time {
 		return epoch.Add(p.now().Sub(epoch) / tick * coarse)
 	}}
 	projector := projection.New(in, gateway{s.store, p, nameOf}, options, handler)
@@ -306,7 +309,25 @@ func (s *simulation) settled() bool {
 			s.missing = fmt.Sprintf("%d aggregates of %s are parked, %v", parked, name, err)
 		}
 	}
+	if s.missing == "" && !s.answered.Load() {
+		s.missing = "nobody is told that the rows have the last versions"
+		if !s.asked {
+			s.asked = true
+			go s.await()
+		}
+	}
 	return s.missing == ""
+}
+
+// await waits as a reader does for the versions that the rows have now.
+func (s *simulation) await() {
+	least := map[es.AggregateID]uint64{}
+	for _, id := range purseIDs {
+		least[purseKey(id)] = uint64(len(s.truth[id]) - 1)
+	}
+	for s.last.ctx.Err() == nil && !s.answered.Load() {
+		s.answered.Store(s.watcher.Await(s.last.ctx, least) == nil)
+	}
 }
 
 // check looks at what must be true in the end.
@@ -350,7 +371,7 @@ func run(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) (story []string
 		s.working.Store(clients)
 		for number := range clients {
 			p := s.newProc("client", number)
-			s.procs = append(s.procs, p)
+			s.procs, s.last = append(s.procs, p), p
 			go s.client(p, number, rand.New(rand.NewPCG(seed, uint64(10+number))))
 		}
 		s.world.run(s.settled, mostStep)

@@ -40,17 +40,19 @@ const (
 	shuffle    = "shuffle"     // they come in another order
 	garble     = "garble"      // one of them can't be read
 	late       = "late"        // the next event reaches the stream after others
+	poison     = "poison"      // for some time, no event can be applied to the rows
 )
 
-var kinds = []string{refuse, lose, crash, crashAfter, conflict, pause, clock, trim, split, again, shuffle, garble, late}
+var kinds = []string{refuse, lose, crash, crashAfter, conflict, pause, clock, trim, split, again, shuffle, garble, late, poison}
 
 const (
 	// tick is by how much time goes on at once. Every decision is made at a multiple of it. It is longer than the
 	// random part of any pause in the library, which therefore changes nothing.
 	tick = 2 * time.Second
 	// coarse is by how much the clock of the projectors goes on meanwhile: longer than any pause that they store.
-	coarse    = 10 * time.Minute
-	pauseLast = 150 // steps
+	coarse     = 10 * time.Minute
+	pauseLast  = 150 // steps
+	poisonLast = 60
 )
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -61,19 +63,20 @@ type world struct {
 	random *rand.Rand
 	faults map[int]string
 
-	mutex   sync.Mutex
-	waiting []*waiter
-	ios     int // I/Os that a fault could meet
-	steps   int
-	ticks   int
-	story   []string
-	failure string
-	calm    bool        // no more faults
-	missing string      // why the world goes on
-	inRows  atomic.Bool // a transaction has the rows
-	start   func(kind string, life int)
-	live    map[string]*proc // by kind
-	stream  *stream
+	mutex    sync.Mutex
+	waiting  []*waiter
+	ios      int // I/Os that a fault could meet
+	steps    int
+	ticks    int
+	story    []string
+	failure  string
+	calm     bool        // no more faults
+	poisoned int         // until this step
+	missing  string      // why the world goes on
+	inRows   atomic.Bool // a transaction has the rows
+	start    func(kind string, life int)
+	live     map[string]*proc // by kind
+	stream   *stream
 }
 
 // free reports whether no transaction has the rows.
@@ -314,6 +317,10 @@ func (w *world) meet(one *waiter) string {
 		one.p.skew = time.Duration(w.random.IntN(240)-120) * time.Minute
 		w.mutex.Unlock()
 		w.tell(one.p.String(), fmt.Sprintf("<-- FAULT: its clock jumps to %s", one.p.skew))
+		return ""
+	case poison:
+		w.tell("rows", "<-- FAULT: no event can be applied")
+		w.poisoned = w.steps + poisonLast
 		return ""
 	case trim, split, again, shuffle, garble, late:
 		w.tell("stream", "<-- FAULT: "+kind)
