@@ -38,6 +38,9 @@ test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on Dynam
 test-short: ## the tests that need no service, no Node and no waiting, without the race detector; under a minute
 	@for module in $(MODULES); do go test -C $$module -short ./... || failed=1; done; exit $${failed:-0}
 
+simulate: ## the library under faults, in schedules that a seed selects: make simulate [SEED=7] [SCHEDULES=10000]
+	@SCHEDULES="$(or $(SCHEDULES),10000)" SEED="$(SEED)" FAULTS='$(FAULTS)' go test -C es -count=1 -timeout=60m $(if $(SEED),-v) -run=TestSchedules ./simulation
+
 dev-up: $(DEVSERVICES) ## starts those services and the programs that are not running, in the background; logs in ./data/dev
 	@$(DEVSERVICES) up
 
@@ -76,6 +79,7 @@ FOR_NEW := $(filter-out erasure history lab page tasks,$(notdir $(wildcard extra
 
 release-check: ## the lessons of the tutorial, with each place left out; fuzzing; copies without extras and with each; new applications
 	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial
+	@RELEASE_CHECK=1 go test -C es -count=1 -timeout=60m -run=TestMutationsAreFound ./simulation
 	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
 	@for extra in $(EACH); do \
 	  echo "release-check: extras: $$extra"; folder="$$(mktemp -d)"; \
@@ -152,5 +156,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test test-short dev-up dev-down migrate generate new-aggregate help check check-format check-lint check-modules check-generated check-layers
+.PHONY: FORCE run test test-short simulate dev-up dev-down migrate generate new-aggregate help check check-format check-lint check-modules check-generated check-layers
 .PHONY: release-check up down compose-check core new-app fuzz bench check-observe # extra:whole

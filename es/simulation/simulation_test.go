@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -402,9 +403,9 @@ func faultsOf(seed uint64) []fault {
 // reduce leaves out faults one by one, as long as the schedule still fails.
 func reduce(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) []fault {
 	for i := len(faults) - 1; i >= 0; i-- {
-		fewer := slices.Delete(slices.Clone(faults), i, i+1)
-		if _, failure := run(t, db, seed, fewer); failure != "" {
-			faults = fewer
+		rest := slices.Delete(slices.Clone(faults), i, i+1)
+		if _, failure := run(t, db, seed, rest); failure != "" {
+			faults = rest
 		}
 	}
 	return faults
@@ -449,6 +450,17 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return value
 }
 
+// fewer returns the number of schedules, and with the race detector, which makes each ten times as slow, a fifth.
+func fewer(schedules uint64) uint64 {
+	info, _ := debug.ReadBuildInfo()
+	for _, setting := range info.Settings {
+		if setting.Key == "-race" && setting.Value == "true" {
+			return schedules / 5
+		}
+	}
+	return schedules
+}
+
 // Schedules with all kinds of faults. SEED runs one of them alone, FAULTS (JSON) with other faults than the seed's.
 func TestSchedules(t *testing.T) {
 	db := open(t)
@@ -469,7 +481,7 @@ func TestSchedules(t *testing.T) {
 		return
 	}
 	first := number(t, "FIRST", 1)
-	for seed := first; seed < first+number(t, "SCHEDULES", 300); seed++ {
+	for seed := first; seed < first+number(t, "SCHEDULES", fewer(300)); seed++ {
 		if _, failure := run(t, db, seed, faultsOf(seed)); failure != "" {
 			faults := reduce(t, db, seed, faultsOf(seed))
 			story, _ := run(t, db, seed, faults)
@@ -482,7 +494,7 @@ func TestSchedules(t *testing.T) {
 // The same seed gives the same story, to the letter.
 func TestASeedTellsOneStory(t *testing.T) {
 	db := open(t)
-	for seed := uint64(1); seed <= number(t, "TWICE", 20); seed++ {
+	for seed := uint64(1); seed <= number(t, "TWICE", fewer(20)); seed++ {
 		var hashes [2][sha256.Size]byte
 		var stories [2][]string
 		for i := range hashes {

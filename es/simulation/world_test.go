@@ -432,6 +432,8 @@ func (r rows) Parked(ctx context.Context, now time.Time, limit int) (found []pro
 		found, err = r.Store.Parked(ctx, now, limit)
 		return err
 	})
+	// Their order depends on the random parts of pauses.
+	slices.SortFunc(found, func(a, b projection.DeadLetter) int { return strings.Compare(a.Key.ID, b.Key.ID) })
 	return found, err
 }
 
