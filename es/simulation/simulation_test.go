@@ -137,7 +137,7 @@ func (s *simulation) rowstore(name string) *rowstore.Store {
 func (s *simulation) project(p *proc, name string, handler projection.Handler, notify func([]projection.Head)) {
 	in := rows{s.rowstore(name), p, name}
 	options := projection.Options{Notify: notify, Attempts: 3, FillEvents: 2, Now: func() time.Time {
-		return epoch.Add(p.now().Sub(epoch) / tick * coarse)
+		return p.now().Add(p.w.elapsed() * (coarseBy - 1)) // a jump of the clock is not multiplied
 	}}
 	projector := projection.New(in, gateway{s.store, p, nameOf}, options, handler)
 	go projector.Run(as(p.ctx, "run"))
@@ -375,7 +375,7 @@ func run(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) (story []string
 			s.procs, s.last = append(s.procs, p), p
 			go s.client(p, number, rand.New(rand.NewPCG(seed, uint64(10+number))))
 		}
-		s.world.run(s.settled, mostStep)
+		s.advance(s.settled, mostStep)
 		if s.failure == "" {
 			s.check()
 		}
@@ -383,7 +383,7 @@ func run(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) (story []string
 		for _, p := range s.procs {
 			s.kill(p)
 		}
-		time.Sleep(time.Hour) // until everything has ended
+		<-time.After(time.Hour) // until everything has ended
 		story, failure = s.story, s.failure
 	})
 	return story, failure

@@ -41,24 +41,26 @@ const (
 	garble     = "garble"      // one of them can't be read
 	late       = "late"        // the next event reaches the stream after others
 	poison     = "poison"      // for some time, no event can be applied to the rows
+	outage     = "outage"      // for some time, every I/O of this process fails
 )
 
-var kinds = []string{refuse, lose, crash, crashAfter, conflict, pause, clock, trim, split, again, shuffle, garble, late, poison}
+var kinds = []string{refuse, lose, crash, crashAfter, conflict, pause, clock, trim, split, again, shuffle, garble, late, poison, outage}
 
 const (
 	// tick is by how much time goes on at once. Every decision is made at a multiple of it. It is longer than the
 	// random part of any pause in the library, which therefore changes nothing.
 	tick = 2 * time.Second
-	// coarse is by how much the clock of the projectors goes on meanwhile: longer than any pause that they store.
-	coarse     = 10 * time.Minute
+	// coarseBy is by how much faster the clock of the projectors is: a tick is longer than any pause that they store.
+	coarseBy   = 300
 	pauseLast  = 150 // steps
 	poisonLast = 60
+	outageLast = 60
 )
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// world runs one step at a time. Every I/O of a process waits in step. When all goroutines are blocked, run lets one of
-// them go on. The seed selects which one, from a list in the order of their names.
+// world runs one step at a time. Every I/O of a process waits in step. When all goroutines are blocked, advance lets
+// one of them go on. The seed selects which one, from a list in the order of their names.
 type world struct {
 	random *rand.Rand
 	faults map[int]string
@@ -84,14 +86,15 @@ func (w *world) free() bool { return !w.inRows.Load() }
 
 // proc is one life of a process.
 type proc struct {
-	w     *world
-	kind  string
-	life  int
-	ctx   context.Context
-	die   func()
-	dead  bool
-	until int // paused until this step
-	skew  time.Duration
+	w       *world
+	kind    string
+	life    int
+	ctx     context.Context
+	die     func()
+	dead    bool
+	until   int // paused until this step
+	without int // every I/O fails until this step
+	skew    time.Duration
 }
 
 type waiter struct {
@@ -115,9 +118,16 @@ func (w *world) newProc(kind string, life int) *proc {
 func (p *proc) String() string { return fmt.Sprintf("%s.%d", p.kind, p.life) }
 
 func (p *proc) now() time.Time {
+	past := p.w.elapsed()
 	p.w.mutex.Lock()
 	defer p.w.mutex.Unlock()
-	return epoch.Add(time.Duration(p.w.ticks)*tick + p.skew)
+	return epoch.Add(past + p.skew)
+}
+
+func (w *world) elapsed() time.Duration {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return time.Duration(w.ticks) * tick
 }
 
 // tell adds a line to the story.
@@ -246,8 +256,8 @@ func (w *world) kill(p *proc) {
 	}
 }
 
-// run lets the processes run until done, which is asked whenever nothing moves.
-func (w *world) run(done func() bool, most int) {
+// advance lets the processes run until done, which is asked whenever nothing moves.
+func (w *world) advance(done func() bool, most int) {
 	for {
 		synctest.Wait()
 		w.mutex.Lock()
@@ -272,7 +282,7 @@ func (w *world) run(done func() bool, most int) {
 		case len(ready) == 0 && done():
 			return
 		case len(ready) == 0 || w.random.IntN(25) == 0:
-			time.Sleep(tick)
+			<-time.After(tick)
 			w.mutex.Lock()
 			w.ticks++
 			w.mutex.Unlock()
@@ -298,6 +308,12 @@ func (w *world) meet(one *waiter) string {
 	w.mutex.Lock()
 	kind := w.faults[w.ios]
 	w.ios++
+	if kind == outage {
+		one.p.without = w.steps + outageLast
+	}
+	if w.steps < one.p.without {
+		kind = refuse
+	}
 	w.mutex.Unlock()
 	switch kind {
 	case conflict:
