@@ -13,9 +13,11 @@ import (
 	"testing"
 )
 
-// mostNames is how many exported names the library has at most, without methods and fields. Lower it when names go; a
-// new name needs another one to go.
-const mostNames = 211
+// mostNames is how many exported names the library has at most, without methods, fields and the settings of adapters.
+// A new name needs another one to go.
+const mostNames = 200
+
+var settingsOfAdapters = regexp.MustCompile(`^(database|dynamodb|dynamodbstreams|sqlstore) (Source)?Settings$`)
 
 // kits are packages for tests and examples.
 var kits = regexp.MustCompile(`internal|estest|testenv|projectiontest|dynamodbtest|examples`)
@@ -46,7 +48,9 @@ func TestAPIIsSmall(t *testing.T) {
 			return err
 		}
 		tell := func(name, text string) {
-			names++
+			if !settingsOfAdapters.MatchString(path + " " + name) {
+				names++
+			}
 			if text == "" {
 				t.Errorf("%s: %s has no comment", path, name)
 			}

@@ -84,7 +84,7 @@ func (s *Service[S, C, E]) observe(span trace.Span, name string, result Result, 
 	span.SetAttributes(attribute.String("command.outcome", outcome))
 	switch {
 	case err == nil:
-		span.SetAttributes(VersionAttribute(result.Key, result.Version))
+		span.SetAttributes(result.Key.VersionAttribute(result.Version))
 	case kind == Internal || kind == Unavailable || kind == Inconsistent:
 		span.SetStatus(codes.Error, err.Error())
 	}
@@ -137,17 +137,18 @@ func traceparentOf(ctx context.Context) string {
 	return carrier[traceparentHeader]
 }
 
-// Traced returns the span that a traceparent names. It is not valid if the text is not a traceparent.
-func Traced(traceparent string) trace.SpanContext {
-	if traceparent == "" {
+// Span returns the span of the command that the event results from. It is not valid without a Traceparent, or if that
+// is none.
+func (e Envelope) Span() trace.SpanContext {
+	if e.Traceparent == "" {
 		return trace.SpanContext{}
 	}
-	carrier := propagation.MapCarrier{traceparentHeader: traceparent}
+	carrier := propagation.MapCarrier{traceparentHeader: e.Traceparent}
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
 }
 
 // VersionAttribute is the attribute of spans that bring an aggregate to a version, and of those that wait for it. A
 // search for it finds both, where they are in different traces.
-func VersionAttribute(id AggregateID, version uint64) attribute.KeyValue {
+func (id AggregateID) VersionAttribute(version uint64) attribute.KeyValue {
 	return attribute.String("aggregate.version", id.String()+":"+strconv.FormatUint(version, 10))
 }

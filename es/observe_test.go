@@ -115,7 +115,7 @@ func shareAWrite(t *testing.T) (shared bool) {
 		t.Errorf("%d spans of %d writes; traces with their writes: %v", appends, writes, byTrace)
 	}
 	for _, event := range store.written {
-		span := es.Traced(event.Traceparent)
+		span := event.Span()
 		if _, known := traces.LoadAndDelete(span.TraceID()); !known && event.Event.Number%2 == 1 || !span.IsSampled() {
 			t.Errorf("event %d names the trace %q", event.SeqNr, event.Traceparent)
 		}

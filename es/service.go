@@ -133,7 +133,7 @@ func (s *Service[S, C, E]) key(caller Caller, id string) AggregateID {
 func (s *Service[S, C, E]) report(ctx context.Context, key AggregateID, err error) {
 	if KindOf(err) == Inconsistent {
 		s.settings.Metrics.inconsistent.Inc()
-		s.settings.Logger.ErrorContext(ctx, "an aggregate takes no commands because its head and journal contradict each other: `journal check` tells what to do",
+		s.settings.Logger.ErrorContext(ctx, "an aggregate takes no commands because its head and journal contradict each other: a journal check tells what to do",
 			"tenant", key.Tenant, "aggregate", key.String(), "error", err)
 	}
 }

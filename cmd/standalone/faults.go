@@ -11,7 +11,8 @@ import (
 
 // failureLab is the failure lab of a program that was built with the tag lab; see lab.go.
 type failureLab interface {
-	esrun.Faults
+	// Faults inject faults into the projection.
+	Faults() esrun.Faults
 	// Gateway wraps the write-api's event store.
 	Gateway(es.Store) es.Store
 	// Handler serves the lab to the page below /lab.

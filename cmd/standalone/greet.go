@@ -32,9 +32,9 @@ func tellProgress(ctx context.Context, updater *projections.Server, stdout io.Wr
 	for wait := firstProgress; es.Wait(ctx, wait) == nil; wait = progressEvery {
 		lag, known := updater.Lag(ctx)
 		switch rebuild := updater.Rebuilding(ctx); {
-		case rebuild != nil && !rebuild.Over:
+		case rebuild != nil && !rebuild.Over():
 			behind = true
-			_, _ = fmt.Fprintf(stdout, "The read model is being rebuilt: %d of %d events.\n", rebuild.Events, rebuild.EventsTotal)
+			_, _ = fmt.Fprintf(stdout, "The read model is being rebuilt: %d of %d events.\n", rebuild.Done, rebuild.Total)
 		case catchingUp && known && lag.Records > 0:
 			behind = true
 			_, _ = fmt.Fprintf(stdout, "The read model is being brought up to date: %d events to go.\n", lag.Records)

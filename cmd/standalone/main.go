@@ -116,7 +116,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	} // extra:erasure }
 	running := []func(context.Context) error{parts.Run}
-	writable, faults := store, esrun.Faults(nil)
+	writable, faults := store, esrun.Faults{}
 	var labPage http.Handler // extra:page
 	if s.lab != nil {        // extra:lab {
 		second, err := commands.Listen(ctx, "127.0.0.1:0", s.commands, store, parts.Anew())
@@ -128,7 +128,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		s.lab.WriteBeside(second.URL())
 		faulty := *store
 		faulty.Gateway = s.lab.Gateway(store.Gateway)
-		writable, faults = &faulty, s.lab
+		writable, faults = &faulty, s.lab.Faults()
 		labPage = s.lab.Handler() // extra:page
 	} // extra:lab }
 	write, err := commands.Listen(ctx, s.address, s.commands, writable, parts.Anew())

@@ -37,7 +37,7 @@
 //	encoding            S  zstd; missing: not compressed
 //	checksum            S  SHA-256, hexadecimal, of the whole compressed state
 //	parts               N  number of further items with the rest; missing: none
-//	ttl                 N  seconds since 1970, once it has been superseded and SNAPSHOT_TTL is set
+//	ttl                 N  seconds since 1970, once it has been superseded and [Settings].SnapshotTTL is set
 //
 // Snapshot table, a part of a snapshot of over 300 KB. Without aid and seq_nr it stays out of the index.
 //

@@ -151,7 +151,7 @@ func (g *Gateway) Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err
 	want := g.key(id, seqNr)
 	if want.text("pkey") != pkey || want.text("skey") != skey {
 		return id, seqNr, fmt.Errorf("the item at pkey %q and skey %q is misplaced: programs look for it at %q and %q; "+
-			"`journal check` lists such items; is SHARD_COUNT that of the program that wrote it?", pkey, skey, want.text("pkey"), want.text("skey"))
+			"a journal check lists such items; is the number of shards that of the program that wrote it?", pkey, skey, want.text("pkey"), want.text("skey"))
 	}
 	return id, seqNr, nil
 }

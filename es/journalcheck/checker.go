@@ -35,7 +35,7 @@ func New(store es.Maintainer, types ...es.AnyAggregate) *Checker {
 
 // ErrUnknown means that nothing is stored for an aggregate.
 var ErrUnknown = errors.New("neither events nor a head nor a snapshot are stored under this id: " +
-	"check id, tenant, tables and SHARD_COUNT")
+	"check id, tenant, tables and the number of shards")
 
 const (
 	maxLooks    = 6
@@ -111,7 +111,7 @@ func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Find
 	elsewhere := look{id: stored.ID}
 	for _, fault := range stored.Faults {
 		elsewhere.add(misplaced, fix{}, fault.Expected, fault.Found,
-			"check that SHARD_COUNT is that of the programs that wrote it; if so, another program wrote the item: move or delete it by hand",
+			"check that the number of shards is that of the programs that wrote it; if so, another program wrote the item: move or delete it by hand",
 			"it is stored where no program reads it: its %s is wrong", fault.Field)
 	}
 	if len(stored.Faults) > 0 {

@@ -1,10 +1,6 @@
 package journalcheck
 
-import (
-	"fmt"
-
-	"example.com/threads/es"
-)
+import "fmt"
 
 // The kinds of findings.
 const (
@@ -65,12 +61,4 @@ func (l *look) all() []Finding {
 		Tenant: l.id.Tenant.String(), AID: l.id.String(), Kind: more, What: fmt.Sprintf("%d more findings are not told", l.more),
 		Expected: "none", Found: fmt.Sprint(l.more), Next: "fix the findings listed, and check again",
 	})
-}
-
-// command returns the operators' command line about an aggregate, quoted.
-func command(words string, id es.AggregateID) string {
-	if id.Tenant != "" {
-		return fmt.Sprintf("`%s %s --tenant %s`", words, id, id.Tenant)
-	}
-	return fmt.Sprintf("`%s %s`", words, id)
 }

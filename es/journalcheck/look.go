@@ -75,7 +75,7 @@ func (c *Checker) unusable(id es.AggregateID, stored es.Snapshot) string {
 }
 
 func (c *Checker) checkEntry(l *look, stored es.Entry) {
-	const next = "the event can't be repaired here: compare it with a backup of the journal, and see `journal show`; " +
+	const next = "the event can't be repaired here: compare it with a backup of the journal, and see how it is stored; " +
 		"a program that can't read it stops there"
 	for _, fault := range stored.Faults {
 		l.add(eventContradicts, fix{}, fault.Expected, fault.Found, next, "event %d is stored with a wrong %s", stored.SeqNr, fault.Field)
@@ -140,12 +140,12 @@ func (l *look) checkGaps(seqNrs []uint64) {
 	}
 }
 
-// repair is the command that repairs the aggregate.
+// repair is how the aggregate is repaired.
 func (l *look) repair() string {
 	if l.gap {
-		return "once the missing events are back, " + command("journal repair", l.id)
+		return "once the missing events are back, a repair"
 	}
-	return command("journal repair", l.id)
+	return "a repair"
 }
 
 func (l *look) checkHead() {
@@ -198,7 +198,7 @@ func (l *look) checkSnapshots() {
 				"snapshot %d is of a version that the journal does not reach", snapshot.Version)
 		case snapshot.Broken != "":
 			l.add(snapshotBroken, drop, "a whole snapshot", snapshot.Broken,
-				l.repair()+" deletes it, and "+command("snapshots take", l.id)+" writes a new one; meanwhile loading is correct but slower",
+				l.repair()+" deletes it; take a new one; meanwhile loading is correct but slower",
 				"snapshot %d can't be used", snapshot.Version)
 		}
 	}

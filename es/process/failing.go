@@ -29,8 +29,8 @@ func (o *Outbox) Retry(ctx context.Context, target es.AggregateID, eventID strin
 	return err
 }
 
-// Skipped is an operator's decision to drop a command.
-type Skipped struct {
+// skippedRow is an operator's decision to drop a command.
+type skippedRow struct {
 	Process string `db:"process"`
 	Command
 	Cause  string    `db:"cause"`      // why the command failed
@@ -39,7 +39,7 @@ type Skipped struct {
 	At     time.Time `db:"skipped_at"`
 }
 
-var skipped = table.Of[Skipped]("skipped_commands", 5).Without("causation_id", "correlation_id")
+var skipped = table.Of[skippedRow]("skipped_commands", 5).Without("causation_id", "correlation_id")
 
 const byKept = 255 // code points
 
@@ -56,8 +56,8 @@ func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reaso
 		if pending.Attempts == 0 {
 			return fmt.Errorf("%s, event %s: %w", target, eventID, rowstore.ErrNotParked)
 		}
-		kept := Skipped{o.process, pending.Command, pending.Reason, rowstore.Cut(reason, reasonKept), rowstore.Cut(by, byKept), now}
-		if err := skipped.Upsert(ctx, tx, tx.Dialect, []Skipped{kept}); err != nil {
+		kept := skippedRow{o.process, pending.Command, pending.Reason, rowstore.Cut(reason, reasonKept), rowstore.Cut(by, byKept), now}
+		if err := skipped.Upsert(ctx, tx, tx.Dialect, []skippedRow{kept}); err != nil {
 			return tx.Explain("keep a skipped command", err)
 		}
 		return tx.Explain("take a command of a process away", pendings.Delete(ctx, tx, key))
@@ -65,8 +65,13 @@ func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reaso
 }
 
 // AllSkipped lists at most limit skipped commands of all processes, latest first.
-func AllSkipped(ctx context.Context, db *sqlx.DB, limit int) (found []Skipped, err error) {
-	err = skipped.Query(ctx, db, func(s Skipped) { found = append(found, s) },
+func AllSkipped(ctx context.Context, db *sqlx.DB, limit int) (found []rowstore.Skip, err error) {
+	take := func(s skippedRow) {
+		found = append(found, rowstore.Skip{
+			Projection: s.Process, Key: s.Target, Command: s.Name, EventID: s.EventID, Cause: s.Cause, Reason: s.Reason, By: s.By, At: s.At,
+		})
+	}
+	err = skipped.Query(ctx, db, take,
 		"SELECT "+strings.Join(skipped.Columns, ", ")+" FROM skipped_commands ORDER BY skipped_at DESC LIMIT ?", limit)
 	return found, err
 }

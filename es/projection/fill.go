@@ -98,7 +98,7 @@ func (p *Projector) missing(ctx context.Context, gap eventGap) *failure {
 	}
 	return &failure{seqNr: gap.target, cause: fmt.Errorf(
 		"the source delivered event %d, but by its head the aggregate ends with event %d (0: there is no head): head and journal "+
-			"contradict each other; mend the head as `journal check` says, and the aggregate continues by itself", gap.target, gap.after)}
+			"contradict each other; mend the head as a journal check says, and the aggregate continues by itself", gap.target, gap.after)}
 }
 
 // readEvents appends events to piece. It stops when the gap is filled or the journal ends (then piece is complete), or

@@ -8,8 +8,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
-
-	"example.com/threads/es"
 )
 
 const (
@@ -56,7 +54,7 @@ func (p *Projector) traceOf(event Event) trace.SpanContext {
 	if event.Traceparent == "" || p.options.Tracer == nil || p.options.Now().Sub(event.OccurredAt) > tracedFor {
 		return trace.SpanContext{}
 	}
-	return es.Traced(event.Traceparent)
+	return event.Span()
 }
 
 // times are the moments of a transaction.
@@ -80,7 +78,7 @@ func (p *Projector) continueTraces(ctx context.Context, events []Event, at times
 		stream.End(trace.WithTimestamp(at.began))
 		options := []trace.SpanStartOption{
 			trace.WithTimestamp(at.began), trace.WithSpanKind(trace.SpanKindConsumer),
-			trace.WithAttributes(es.VersionAttribute(event.Aggregate(), event.SeqNr), attribute.String("event.id", event.EventID)),
+			trace.WithAttributes(event.Aggregate().VersionAttribute(event.SeqNr), attribute.String("event.id", event.EventID)),
 		}
 		if batch.SpanContext.IsSampled() {
 			options = append(options, trace.WithLinks(batch))

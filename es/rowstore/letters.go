@@ -42,9 +42,9 @@ func (s *Store) Retry(ctx context.Context, key es.AggregateID, now time.Time) er
 	return nil
 }
 
-// Skip is an operator's decision to leave an event out.
+// Skip is an operator's decision to leave an event out of a projection, or a command out of a process.
 type Skip struct {
-	Projection string         `db:"projection"`
+	Projection string         `db:"projection"` // or the process
 	Key        es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"`
 	SeqNr      uint64         `db:"seq_nr"`
 	EventID    string         `db:"event_id"`
@@ -52,6 +52,7 @@ type Skip struct {
 	Reason     string         `db:"reason"`     // why it was decided, in the operator's words
 	By         string         `db:"skipped_by"` // who decided
 	At         time.Time      `db:"skipped_at"`
+	Command    string         // the name of a process's command, whose target is Key; "": an event
 }
 
 // SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It
@@ -81,10 +82,13 @@ func (s *Store) skipEvent(ctx context.Context, key es.AggregateID, seqNr uint64,
 		case letter == nil || letter.SeqNr != seqNr:
 			return fmt.Errorf("%s, event %d: %w", key, seqNr, ErrNotParked)
 		case position.Version+1 != seqNr:
-			return fmt.Errorf("%s is parked on event %d, and its rows end with event %d: those in between would be lost; see what `journal check` tells",
+			return fmt.Errorf("%s is parked on event %d, and its rows end with event %d: those in between would be lost; see what a journal check tells",
 				key, seqNr, position.Version)
 		}
-		skip := Skip{s.projection, key, seqNr, letter.EventID, Cut(letter.Reason, reasonKept), Cut(reason, reasonKept), Cut(by, byKept), now}
+		skip := Skip{
+			Projection: s.projection, Key: key, SeqNr: seqNr, EventID: letter.EventID, Cause: Cut(letter.Reason, reasonKept),
+			Reason: Cut(reason, reasonKept), By: Cut(by, byKept), At: now,
+		}
 		if err := skips.Upsert(ctx, tx, tx.Dialect, []Skip{skip}); err != nil {
 			return tx.Explain("keep a skipped event", err)
 		}

@@ -40,16 +40,20 @@ type Rebuild struct {
 
 // RebuildState is the progress of a rebuild.
 type RebuildState struct {
-	Set       string    `db:"set_name"`     // the name of the new set of rows; "": there was no rebuild
-	Handlers  string    `db:"handlers"`     // the versions of its handlers
-	Phase     string    `db:"phase"`        // [RebuildDone] or "cancelled" when it is over
-	Done      uint64    `db:"events_done"`  // events in the new rows
-	Total     uint64    `db:"events_total"` // expected number of events, an estimate at first
-	Cancelled bool      `db:"cancelled"`    // its end was requested
-	Failure   string    `db:"failure"`      // why it stopped last time; "": it did not
-	StartedAt time.Time `db:"started_at"`
-	UpdatedAt time.Time `db:"updated_at"`
-	Live      bool      // its set is live
+	Set       string    `json:"-" db:"set_name"`                // name of the new set of rows; "": there was no rebuild
+	Handlers  string    `json:"-" db:"handlers"`                // the versions of its handlers
+	Phase     string    `json:"phase" db:"phase"`               // "done" or "cancelled" when it is over
+	Done      uint64    `json:"events" db:"events_done"`        // events in the new rows
+	Total     uint64    `json:"events_total" db:"events_total"` // expected number of events, an estimate at first
+	Cancelled bool      `json:"-" db:"cancelled"`               // its end was requested
+	Failure   string    `json:"failure,omitempty" db:"failure"` // why it stopped last time; "": it did not
+	StartedAt time.Time `json:"-" db:"started_at"`
+	UpdatedAt time.Time `json:"-" db:"updated_at"`
+	Live      bool      `json:"-"` // its set is live
+
+	// An updater adds these to an unfinished rebuild.
+	SecondsLeft float64 `json:"seconds_left"` // 0: unknown
+	Interrupted bool    `json:"interrupted"`  // it has not gone on for a while
 }
 
 // The phases, in order.
@@ -60,13 +64,20 @@ const (
 	phaseSwitching  = "switching"   // the new rows become the live ones
 	phaseSettling   = "settling"    // compares the live rows with the journal once more
 	phaseCancelled  = "cancelled"
-	// RebuildDone is the last phase of a [Rebuild] that was not cancelled.
-	RebuildDone = "done"
+	phaseDone       = "done"
 )
 
 // Over reports that nothing is left to do.
 func (s RebuildState) Over() bool {
-	return s.Phase == "" || s.Phase == RebuildDone || s.Phase == phaseCancelled
+	return s.Phase == "" || s.Phase == phaseDone || s.Phase == phaseCancelled
+}
+
+// DoneAt returns when all was done; zero: it is not, or was cancelled.
+func (s RebuildState) DoneAt() time.Time {
+	if s.Phase != phaseDone {
+		return time.Time{}
+	}
+	return s.UpdatedAt
 }
 
 // Left estimates the time until all events are read, by the speed since an earlier state; 0: unknown.
@@ -83,8 +94,7 @@ var (
 	ErrUnfinished   = errors.New("there is a rebuild that was interrupted")
 	ErrNothingBegun = errors.New("there is no rebuild to go on with")
 	ErrCancelled    = errors.New("the rebuild was cancelled")
-	ErrEmptyJournal = errors.New("the event store is empty, but there are rows: restore it, or correct its settings; " +
-		"only if all events are gone for good, `rows rebuild --from-empty` replaces the rows by none")
+	ErrEmptyJournal = errors.New("the event store is empty, but there are rows: restore it, or correct its settings")
 )
 
 // Start starts a rebuild and runs it to the end.
@@ -305,14 +315,14 @@ func (w *rebuilding) phases(ctx context.Context) error {
 		{phaseVerifying, true, w.verify},
 		{phaseSwitching, true, w.switchOver},
 		{phaseSettling, false, w.settle},
-		{RebuildDone, false, func(context.Context) error { return nil }},
+		{phaseDone, false, func(context.Context) error { return nil }},
 	} {
 		if phase.making && w.state.Live {
 			continue
 		}
 		w.mu.Lock()
 		w.state.Phase = phase.name
-		if phase.name == RebuildDone {
+		if phase.name == phaseDone {
 			w.state.Total = 0 // it was an estimate
 		}
 		done := w.state.Done
@@ -457,9 +467,9 @@ func compare(ctx context.Context, projector *projection.Projector, key es.Aggreg
 		return err
 	}
 	d := found.Differences[0]
-	todo := "end the rebuild with --cancel, and run `journal check`"
+	todo := "cancel the rebuild, and check the journal"
 	if found.Contradicted {
-		todo = "mend what `journal check` finds, and continue with --resume"
+		todo = "mend what a journal check finds, and resume the rebuild"
 	}
 	return fmt.Errorf("not switched: the new rows differ from the journal: %s, %s: %s: expected %s, found %s; %s",
 		d.Key, d.Row, d.What, d.Expected, d.Found, todo)
@@ -471,8 +481,8 @@ func noneParked(ctx context.Context, set *Store) error {
 	if err != nil || !found {
 		return err
 	}
-	return fmt.Errorf("not switched: the new rows of %s stop at event %d, and the live ones do not: %s; mend what `journal check` finds, or the "+
-		"handler, and continue with --resume, or give up with --cancel", parked.Key, parked.SeqNr, parked.Reason)
+	return fmt.Errorf("not switched: the new rows of %s stop at event %d, and the live ones do not: %s; mend what a journal check finds, or the "+
+		"handler, and resume the rebuild, or cancel it", parked.Key, parked.SeqNr, parked.Reason)
 }
 
 // switchOver makes the new set the live one, once it is level.
@@ -483,8 +493,8 @@ func (w *rebuilding) switchOver(ctx context.Context) error {
 			err = noneParked(ctx, set)
 		}
 		if err == nil && left.Version > 0 {
-			err = fmt.Errorf("not switched: the new rows lack events up to %d of %s, which the live ones have; mend what `journal check` finds, "+
-				"or use a program that knows the type, and continue with --resume", left.Version, left.Key)
+			err = fmt.Errorf("not switched: the new rows lack events up to %d of %s, which the live ones have; mend what a journal check finds, "+
+				"or use a program that knows the type, and resume the rebuild", left.Version, left.Key)
 		}
 		return err
 	})

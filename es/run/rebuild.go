@@ -160,42 +160,24 @@ func (k *rowKeeper) reasons() (versions, journal, warning string) {
 	return versions, journal, warning
 }
 
-// Rebuilding is the progress of a rebuild, for /health/ready and the metrics.
-type Rebuilding struct {
-	Phase       string  `json:"phase"`
-	Events      uint64  `json:"events"`
-	EventsTotal uint64  `json:"events_total"` // expected
-	SecondsLeft float64 `json:"seconds_left"` // 0: unknown
-	Interrupted bool    `json:"interrupted"`  // it has not gone on for a while
-	Failure     string  `json:"failure,omitempty"`
-	Over        bool    `json:"-"`
-
-	DoneAt time.Time `json:"-"` // zero: it is not done
-}
-
-// warning tells operators of it.
-func (r *Rebuilding) warning(resume string) string {
+// warning tells operators of an unfinished rebuild.
+func warning(r *rowstore.RebuildState, resume string) string {
 	switch {
 	case r.Failure != "":
 		return "a rebuild beside the live rows has stopped: " + r.Failure
 	case r.Interrupted:
 		return "a rebuild beside the live rows was interrupted: " + resume
 	}
-	return fmt.Sprintf("a rebuild is running beside the live rows: %s, %d of %d events", r.Phase, r.Events, r.EventsTotal)
+	return fmt.Sprintf("a rebuild is running beside the live rows: %s, %d of %d events", r.Phase, r.Done, r.Total)
 }
 
 // rebuilding returns the latest rebuild. The time left follows from its speed so far.
-func rebuilding(ctx context.Context, store *rowstore.Store) (*Rebuilding, error) {
-	state, err := store.RebuildState(ctx)
-	if err != nil {
-		return nil, err
+func rebuilding(ctx context.Context, store *rowstore.Store) (*rowstore.RebuildState, error) {
+	found, err := store.RebuildState(ctx)
+	if err == nil && !found.Over() {
+		if found.Interrupted = time.Since(found.UpdatedAt) >= rebuildSilent; !found.Interrupted {
+			found.SecondsLeft = found.Left(rowstore.RebuildState{UpdatedAt: found.StartedAt}).Seconds()
+		}
 	}
-	found := &Rebuilding{Phase: state.Phase, Events: state.Done, EventsTotal: state.Total, Failure: state.Failure, Over: state.Over()}
-	if state.Phase == rowstore.RebuildDone {
-		found.DoneAt = state.UpdatedAt
-	}
-	if found.Interrupted = !found.Over && time.Since(state.UpdatedAt) >= rebuildSilent; !found.Over && !found.Interrupted {
-		found.SecondsLeft = state.Left(rowstore.RebuildState{UpdatedAt: state.StartedAt}).Seconds()
-	}
-	return found, nil
+	return &found, err
 }

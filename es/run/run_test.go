@@ -177,7 +177,6 @@ func (c *consumer) Check(context.Context) (run.Status, error) {
 
 // endingTurns lets each turn be ended from outside, like one that is lost.
 type endingTurns struct {
-	run.NoFaults
 	turns chan context.CancelFunc
 }
 
@@ -194,8 +193,8 @@ func TestATurnComesBack(t *testing.T) {
 	beside := &consumer{}
 	made := 0
 	options := w.options(notes.Handler())
-	turns := endingTurns{turns: make(chan context.CancelFunc)}
-	options.Faults = turns
+	turns := endingTurns{make(chan context.CancelFunc)}
+	options.Faults.Turn = turns.Turn
 	open := options.Open
 	options.Open = func(ctx context.Context) (run.Databases, error) {
 		databases, err := open(ctx)

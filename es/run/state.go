@@ -23,8 +23,8 @@ type State struct {
 	ParkedAggregates  *int // nil while the database does not answer
 	DriftedAggregates int  // whose rows differ from the journal, of those verified so far
 	RepairDue         bool
-	Rebuild           *Rebuilding // unfinished; nil: there is none
-	RebuiltAt         time.Time   // when the last rebuild was done; zero: the latest one is not, or there was none
+	Rebuild           *rowstore.RebuildState // unfinished; nil: there is none
+	RebuiltAt         time.Time              // of the last rebuild; zero: it is not done, or there was none
 	// Checks has the conditions of being ready, by name, with the reason why each fails, which anybody may be told. A
 	// check without a reason passes.
 	Checks   map[string]string
@@ -63,8 +63,8 @@ func (u *Updater) Look(ctx context.Context) State {
 	if err == nil {
 		found.ParkedAggregates = &parked
 		u.parked.Store(int64(parked))
-		if found.Rebuild, err = rebuilding(ctx, opened.store); err == nil && found.Rebuild.Over {
-			found.RebuiltAt, found.Rebuild = found.Rebuild.DoneAt, nil
+		if found.Rebuild, err = rebuilding(ctx, opened.store); err != nil || found.Rebuild.Over() {
+			found.RebuiltAt, found.Rebuild = found.Rebuild.DoneAt(), nil
 		}
 	}
 	if turn != nil {
@@ -77,7 +77,7 @@ func (u *Updater) Look(ctx context.Context) State {
 	}
 	advice := u.options.Advice
 	if found.Rebuild != nil {
-		found.Warnings = append(found.Warnings, found.Rebuild.warning(advice.Resume))
+		found.Warnings = append(found.Warnings, warning(found.Rebuild, advice.Resume))
 	}
 	if found.ParkedAggregates != nil && *found.ParkedAggregates > 0 {
 		found.Warnings = append(found.Warnings, fmt.Sprintf("%d aggregates are parked: their rows stay as they are; %s", *found.ParkedAggregates, advice.Parked))
@@ -154,13 +154,13 @@ func (u *Updater) Collect(metrics chan<- prometheus.Metric) {
 	gauge("projection_drifted_aggregates", "Aggregates whose rows differ from the journal, of those verified so far.", float64(found.DriftedAggregates))
 	gauge("projection_repair_due", "1 while a repair is due: rows may be missing until the comparison with the journal is done.", oneIf(found.RepairDue))
 
-	rebuild := Rebuilding{}
+	rebuild := rowstore.RebuildState{}
 	if found.Rebuild != nil {
 		rebuild = *found.Rebuild
 	}
 	gauge("projection_rebuild_running", "1 while a rebuild of the read model is unfinished.", oneIf(found.Rebuild != nil))
-	gauge("projection_rebuild_events", "Events in the new rows of the rebuild.", float64(rebuild.Events))
-	gauge("projection_rebuild_events_expected", "Events that the rebuild is expected to project.", float64(rebuild.EventsTotal))
+	gauge("projection_rebuild_events", "Events in the new rows of the rebuild.", float64(rebuild.Done))
+	gauge("projection_rebuild_events_expected", "Events that the rebuild is expected to project.", float64(rebuild.Total))
 	var rebuilt float64
 	if !found.RebuiltAt.IsZero() {
 		rebuilt = float64(found.RebuiltAt.UnixMilli()) / 1000

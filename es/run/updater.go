@@ -42,7 +42,7 @@ type Options struct {
 	Advice Advice
 	// Notify is called with every change of the read model after its commit. It must not block. Default: nothing.
 	Notify func([]projection.Head)
-	// Faults inject faults between the projection and its ports. Default: none.
+	// Faults inject faults between the projection and its ports.
 	Faults Faults
 	// Tracer creates the projections' tracers. Default: no traces.
 	Tracer trace.TracerProvider
@@ -81,27 +81,29 @@ type Advice struct {
 	Ignore  string // how to leave out an aggregate type, whose name follows
 }
 
-// Faults are what tests do to a projection.
-type Faults interface {
+// Faults are what tests do to a projection. Each is optional.
+type Faults struct {
 	// Turn waits until the projection may work. The returned context ends with ctx, or when the projection is killed.
-	Turn(ctx context.Context) (context.Context, error)
+	Turn func(ctx context.Context) (context.Context, error)
 	// Projector wraps the projector that receives the source's records.
-	Projector(projector projection.Sink) projection.Sink
+	Projector func(projector projection.Sink) projection.Sink
 	// Journal wraps the journal that the projector reads.
-	Journal(journal es.Journal) es.Journal
+	Journal func(journal es.Journal) es.Journal
 }
 
-// NoFaults is a [Faults] that does nothing.
-type NoFaults struct{}
-
-// Turn returns ctx.
-func (NoFaults) Turn(ctx context.Context) (context.Context, error) { return ctx, nil }
-
-// Projector returns projector.
-func (NoFaults) Projector(projector projection.Sink) projection.Sink { return projector }
-
-// Journal returns journal.
-func (NoFaults) Journal(journal es.Journal) es.Journal { return journal }
+// orNone returns the faults with what is missing: nothing is done.
+func (f Faults) orNone() Faults {
+	if f.Turn == nil {
+		f.Turn = func(ctx context.Context) (context.Context, error) { return ctx, nil }
+	}
+	if f.Projector == nil {
+		f.Projector = func(projector projection.Sink) projection.Sink { return projector }
+	}
+	if f.Journal == nil {
+		f.Journal = func(journal es.Journal) es.Journal { return journal }
+	}
+	return f
+}
 
 // Updater keeps a read model up to date. It is a [prometheus.Collector] of its state.
 type Updater struct {
@@ -125,9 +127,7 @@ func New(options Options, registry prometheus.Registerer) *Updater {
 	if options.Notify == nil {
 		options.Notify = func([]projection.Head) {}
 	}
-	if options.Faults == nil {
-		options.Faults = NoFaults{}
-	}
+	options.Faults = options.Faults.orNone()
 	u := &Updater{options: options, registry: registry, outcomes: newOutcomes(registry), since: time.Now()}
 	registry.MustRegister(u)
 	return u
@@ -185,7 +185,7 @@ func (u *Updater) Lag(ctx context.Context) (projection.Lag, bool) {
 }
 
 // Rebuilding returns the progress of the latest rebuild; nil: unknown.
-func (u *Updater) Rebuilding(ctx context.Context) *Rebuilding {
+func (u *Updater) Rebuilding(ctx context.Context) *rowstore.RebuildState {
 	opened := u.opened.Load()
 	if opened == nil {
 		return nil

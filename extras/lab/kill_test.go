@@ -76,11 +76,11 @@ func TestAKillRollsTheBatchInHandBack(t *testing.T) {
 	}
 	l, handler := lab.New(), stuck{new(sync.Once), make(chan struct{})}
 	project := func() (projection.Outcome, error) {
-		turn, err := l.Turn(t.Context())
+		turn, err := l.Faults().Turn(t.Context())
 		if err != nil {
 			return projection.Outcome{}, err
 		}
-		return l.Projector(projection.New(store, nil, projection.Options{}, handler)).Project(context.WithoutCancel(turn), batch)
+		return l.Faults().Projector(projection.New(store, nil, projection.Options{}, handler)).Project(context.WithoutCancel(turn), batch)
 	}
 
 	failed := make(chan error)

@@ -9,6 +9,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/estest/faulty"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/run"
 )
 
 // deliveries are the faults of the source by their names on the page.
@@ -95,10 +96,15 @@ func (l *Lab) alive(ctx context.Context) (context.Context, func()) {
 // WriteBeside sets the URL of another write-api on the same store. Call it before using the handler.
 func (l *Lab) WriteBeside(url string) { l.beside = url }
 
-// Turn implements run.Faults: a killed projection waits until it is started again. A kill ends the turn: it rolls
-// back the projection's current transaction and stops the updater's other work cleanly. The next turn starts with
-// nothing in memory. The process keeps running.
-func (l *Lab) Turn(ctx context.Context) (context.Context, error) {
+// Faults are what the lab does to the projection.
+func (l *Lab) Faults() run.Faults {
+	return run.Faults{Turn: l.live, Projector: l.wrap, Journal: l.broken.Journal}
+}
+
+// live waits until a killed projection is started again. A kill ends the turn: it rolls back the projection's current
+// transaction and stops the updater's other work cleanly. The next turn starts with nothing in memory. The process
+// keeps running.
+func (l *Lab) live(ctx context.Context) (context.Context, error) {
 	if err := l.await(ctx, func() bool { return l.life.Err() == nil }); err != nil {
 		return ctx, err
 	}
@@ -140,8 +146,7 @@ func (l *Lab) meet(ctx context.Context, send func(context.Context) error) error 
 	})
 }
 
-// Projector implements run.Faults.
-func (l *Lab) Projector(behind projection.Sink) projection.Sink {
+func (l *Lab) wrap(behind projection.Sink) projection.Sink {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return projector{behind, l, l.turn}
@@ -186,6 +191,3 @@ func (l *Lab) deliver(records []projection.Record) []projection.Record {
 	}
 	return delivered
 }
-
-// Journal implements run.Faults: an unreadable event is also unreadable in the journal.
-func (l *Lab) Journal(behind es.Journal) es.Journal { return l.broken.Journal(behind) }

@@ -104,7 +104,7 @@ func (q *Queries) Await(ctx context.Context, viewer Viewer, tokens []Token) erro
 		}
 		least[key] = max(least[key], token.Version)
 		if span.IsRecording() {
-			span.SetAttributes(es.VersionAttribute(key, token.Version))
+			span.SetAttributes(key.VersionAttribute(token.Version))
 		}
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, q.settings.WaitTimeout, es.ErrBehind)

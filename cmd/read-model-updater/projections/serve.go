@@ -74,7 +74,7 @@ type Ports struct {
 	Open func(context.Context) (Databases, error)
 	// Notify, unless nil, is called with every change of the read model after its commit. It must not block.
 	Notify func([]projection.Head)
-	// Faults, unless nil, inject faults between the projection and its ports.
+	// Faults inject faults between the projection and its ports.
 	Faults run.Faults
 }
 

@@ -24,27 +24,20 @@ func TestATurnComesBack(t *testing.T) {
 	defer stop()
 	const wanted = 3
 	count := 0
-	turns := &endingTurns{}
-	turns.tell = func() {
+	var end context.CancelFunc // of a turn, when its source begins
+	turns := atBegin(func() {
 		if count++; count == wanted {
 			stop()
 		}
-		turns.end()
+		end()
+	})
+	turns.Turn = func(ctx context.Context) (context.Context, error) {
+		ctx, end = context.WithCancel(ctx)
+		return ctx, nil
 	}
 	log := slog.New(slog.DiscardHandler)
 	publisher := publishing.Consumer(publishing.Settings{URL: broker.URL, Topic: "events", Kinds: []*publishing.Kind{webhook.Kind}}, publishing.Events{}, log)
 	if err := newUpdater(t, url, db, log, turns, publisher).Run(ctx); err != nil || count != wanted {
 		t.Errorf("%d turns, %v", count, err)
 	}
-}
-
-// endingTurns lets a turn end when the source begins.
-type endingTurns struct {
-	atBegin
-	end context.CancelFunc
-}
-
-func (e *endingTurns) Turn(ctx context.Context) (context.Context, error) {
-	ctx, e.end = context.WithCancel(ctx)
-	return ctx, nil
 }

@@ -33,7 +33,7 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	began := false
-	u := newUpdater(t, url, db, log, atBegin{tell: func() {
+	u := newUpdater(t, url, db, log, atBegin(func() {
 		defer stop()
 		began = true
 		versions := ""
@@ -41,7 +41,7 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 		if err != nil || versions == "" {
 			t.Errorf("the source started with the versions %q, %v", versions, err)
 		}
-	}})
+	}))
 	if err := u.Run(ctx); err != nil || !began {
 		t.Errorf("the source started: %t, %v", began, err)
 	}
@@ -87,13 +87,8 @@ func (h onWarning) WithAttrs([]slog.Attr) slog.Handler { return h }
 func (h onWarning) WithGroup(string) slog.Handler      { return h }
 
 // atBegin reports the start of the source.
-type atBegin struct {
-	run.NoFaults
-	tell func()
-}
-
-func (b atBegin) Projector(projector projection.Sink) projection.Sink {
-	return beginning{projector, b.tell}
+func atBegin(tell func()) run.Faults {
+	return run.Faults{Projector: func(projector projection.Sink) projection.Sink { return beginning{projector, tell} }}
 }
 
 type beginning struct {

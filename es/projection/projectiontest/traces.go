@@ -42,7 +42,7 @@ func traces(t *testing.T, db Database) {
 		t.Fatal(err)
 	}
 
-	trace := es.Traced(kept)
+	trace := es.Envelope{Traceparent: kept}.Span()
 	var names []string
 	batches := 0
 	for _, span := range spans.Ended() {

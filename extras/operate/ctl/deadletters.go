@@ -3,6 +3,7 @@ package ctl
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,7 +138,7 @@ type shownSkip struct {
 
 func (c *call) listSkips(ctx context.Context) error {
 	events, err := rowstore.Skips(ctx, c.db, maxListed)
-	var commands []process.Skipped
+	var commands []rowstore.Skip
 	if err == nil {
 		commands, err = process.AllSkipped(ctx, c.db, maxListed)
 	}
@@ -145,18 +146,14 @@ func (c *call) listSkips(ctx context.Context) error {
 		return fmt.Errorf("read what was skipped: %w", err)
 	}
 	shown, text := []shownSkip{}, strings.Builder{}
-	add := func(id es.AggregateID, what string, s shownSkip) {
-		s.Named = operate.Name(id)
-		shown = append(shown, s)
-		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n", s.Named, what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
-	}
-	for _, s := range events {
-		add(s.Key, fmt.Sprintf("event %d was left out of the projection", s.SeqNr),
-			shownSkip{Projection: s.Projection, SeqNr: s.SeqNr, EventID: s.EventID, Cause: s.Cause, Reason: s.Reason, By: s.By, At: s.At})
-	}
-	for _, s := range commands {
-		add(s.Target, fmt.Sprintf("the command %s was left out of the process", s.Name),
-			shownSkip{Projection: s.Process, Command: s.Name, EventID: s.EventID, Cause: s.Cause, Reason: s.Reason, By: s.By, At: s.At})
+	for _, s := range slices.Concat(events, commands) {
+		what := fmt.Sprintf("event %d was left out of the projection", s.SeqNr)
+		if s.Command != "" {
+			what = fmt.Sprintf("the command %s was left out of the process", s.Command)
+		}
+		named := operate.Name(s.Key)
+		shown = append(shown, shownSkip{named, s.Projection, s.SeqNr, s.Command, s.EventID, s.Cause, s.Reason, s.By, s.At})
+		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n", named, what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
 	}
 	fmt.Fprintf(&text, "%d events and %d commands were skipped\n", len(events), len(commands))
 	return c.print(true, map[string]any{"skipped": shown}, text.String())

@@ -78,7 +78,9 @@ func rebuildAdvice(err error) error {
 		return fmt.Errorf("%w, in another process: wait for its end, see /health/ready of the updater, or end it with --cancel", err)
 	case errors.Is(err, rowstore.ErrNothingBegun):
 		return fmt.Errorf("%w: `rows rebuild` begins one", err)
-	case errors.Is(err, rowstore.ErrCancelled), errors.Is(err, rowstore.ErrEmptyJournal):
+	case errors.Is(err, rowstore.ErrEmptyJournal):
+		return fmt.Errorf("%w; only if all events are gone for good, `rows rebuild --from-empty` replaces the rows by none", err)
+	case errors.Is(err, rowstore.ErrCancelled):
 		return err
 	}
 	return fmt.Errorf("the rebuild failed, and the live rows are unchanged unless the error says otherwise; continue with `rows rebuild --resume`: %w", err)
