@@ -1,12 +1,14 @@
 package simulation
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -106,17 +108,7 @@ func (s *simulation) begin(kind string, life int) {
 	settings := es.Settings{Timeout: time.Minute, Clock: p.now, SnapshotEvery: 4, Logger: slog.New(slog.DiscardHandler)}
 	switch kind {
 	case "updater":
-		s.project(p, pursesRows.Table, pursesOf(s.world), func(changed []projection.Head) {
-			for _, head := range changed {
-				s.checkRow(head.Key, head.Version)
-			}
-		})
-	case "manager":
-		store := s.rowstore("gifts")
-		outbox := process.New(s.db, store, "gifts", settings.Logger)
-		s.project(p, "gifts", gifts{outbox}, nil)
-		s.services[kind] = es.NewService(purses, events, settings)
-		go s.send(p, outbox, s.services[kind])
+		go s.update(p, es.NewService(purses, events, settings))
 	case "reader":
 		read := rows{s.rowstore(pursesRows.Table), p, pursesRows.Table}
 		s.watcher = projection.NewWatcher(read.Versions, settings.Logger)
@@ -124,6 +116,27 @@ func (s *simulation) begin(kind string, life int) {
 	default:
 		s.services[kind] = es.NewService(purses, events, settings)
 	}
+}
+
+// update takes the turn to write the rows, and then runs the projection and the process manager.
+func (s *simulation) update(p *proc, service *es.Service[purse, change, changed]) {
+	var term uint64
+	for err := errors.New("no turn"); err != nil; {
+		err = p.do(p.ctx, "takes the turn", s.free, es.ErrUnavailable, func() error {
+			return s.db.GetContext(context.Background(), &term, "UPDATE projection_turn SET term = term + 1 RETURNING term")
+		})
+		if p.ctx.Err() != nil {
+			return
+		}
+	}
+	outbox := process.New(s.db, s.rowstore("gifts"), "gifts", slog.New(slog.DiscardHandler))
+	s.project(p, term, pursesRows.Table, pursesOf(s.world), func(changed []projection.Head) {
+		for _, head := range changed {
+			s.checkRow(head.Key, head.Version)
+		}
+	})
+	s.project(p, term, "gifts", gifts{outbox}, nil)
+	s.send(p, outbox, service)
 }
 
 func (s *simulation) rowstore(name string) *rowstore.Store {
@@ -134,14 +147,14 @@ func (s *simulation) rowstore(name string) *rowstore.Store {
 	return store
 }
 
-func (s *simulation) project(p *proc, name string, handler projection.Handler, notify func([]projection.Head)) {
-	in := rows{s.rowstore(name), p, name}
+func (s *simulation) project(p *proc, term uint64, name string, handler projection.Handler, notify func([]projection.Head)) {
+	in := rows{s.rowstore(name).InTerm(term), p, name}
 	options := projection.Options{Notify: notify, Attempts: 3, FillEvents: 2, Now: func() time.Time {
 		return p.now().Add(p.w.elapsed() * (coarseBy - 1)) // a jump of the clock is not multiplied
 	}}
 	projector := projection.New(in, gateway{s.store, p, nameOf}, options, handler)
-	go projector.Run(as(p.ctx, "run"))
-	go source{s.stream, p, projector, in}.run(as(p.ctx, "source"))
+	go projector.Run(as(p.ctx, name+" run"))
+	go source{s.stream, p, projector, in}.run(as(p.ctx, name+" source"))
 }
 
 // send has the outbox send what is due.
@@ -151,6 +164,10 @@ func (s *simulation) send(p *proc, outbox *process.Outbox, service *es.Service[p
 	}
 	for p.ctx.Err() == nil {
 		if look("looks into the outbox") == nil {
+			// All are due: what is due otherwise depends on the random parts of pauses.
+			if _, err := s.db.ExecContext(context.Background(), "UPDATE process_commands SET due_at = 0"); err != nil {
+				s.fail("the outbox can't be changed: %v", err)
+			}
 			_, _ = outbox.SendDue(p.ctx, func(ctx context.Context, caller es.Caller, key string, c process.Command) error {
 				ref := "gift of " + s.labels[c.EventID]
 				if err := look("sends the " + ref); err != nil {
@@ -190,6 +207,32 @@ func (s *simulation) checkRow(key es.AggregateID, atLeast uint64) {
 		s.fail("the row of %s at version %d is %+v, not %+v", nameOf(key), version, got, truth[version])
 	}
 	s.versions[key] = max(s.versions[key], version)
+}
+
+// changed looks at the rows after a commit: what is before a checkpoint is in the rows, or parked, or owed to a repair.
+func (s *simulation) changed(in rows) {
+	ctx := context.Background()
+	checkpoints, err := in.Store.Checkpoints(ctx, "stream")
+	reached, err2 := in.Store.Versions(ctx, []es.AggregateID{purseKey(purseIDs[0]), purseKey(purseIDs[1]), purseKey(purseIDs[2])})
+	letters, err3 := in.Store.Parked(ctx, epoch.AddDate(9, 0, 0), len(purseIDs))
+	types, err4 := in.Store.Types(ctx)
+	if err := cmp.Or(err, err2, err3, err4); err != nil {
+		s.fail("the positions of %s can't be read: %v", in.name, err)
+		return
+	}
+	if slices.ContainsFunc(types, func(one projection.Type) bool { return !one.Complete }) {
+		return // a repair is owed
+	}
+	for _, letter := range letters {
+		reached[letter.Key] = math.MaxUint64
+	}
+	for _, at := range checkpoints {
+		for _, record := range s.stream.before(at) {
+			if record.SeqNr > reached[record.Key] {
+				s.fail("%s passed event %d of %s at %s of %s, but is at version %d of it", in.name, record.SeqNr, nameOf(record.Key), at.Position, at.Shard, reached[record.Key])
+			}
+		}
+	}
 }
 
 // client sends commands until each has an answer.
@@ -309,6 +352,10 @@ func (s *simulation) settled() bool {
 		if parked, err := s.rowstore(name).CountParked(context.Background()); err != nil || parked > 0 {
 			s.missing = fmt.Sprintf("%d aggregates of %s are parked, %v", parked, name, err)
 		}
+		types, err := s.rowstore(name).Types(context.Background())
+		if err != nil || slices.ContainsFunc(types, func(one projection.Type) bool { return !one.Complete }) {
+			s.missing = fmt.Sprintf("%s wait for a repair, %v", name, err)
+		}
 	}
 	if s.missing == "" && !s.answered.Load() {
 		s.missing = "nobody is told that the rows have the last versions"
@@ -365,8 +412,8 @@ func run(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) (story []string
 			s.truth[id] = []row{{}}
 		}
 		s.stream = newStream(rand.New(rand.NewPCG(seed, 2)))
-		s.store.committed, s.start = s.committed, s.begin
-		for _, kind := range []string{"writer-0", "writer-1", "updater", "manager", "reader"} {
+		s.store.committed, s.start, s.world.changed = s.committed, s.begin, s.changed
+		for _, kind := range []string{"writer-0", "writer-1", "updater", "reader"} {
 			s.begin(kind, 1)
 		}
 		s.working.Store(clients)

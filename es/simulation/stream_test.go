@@ -120,6 +120,22 @@ func (s *stream) flush() {
 	}
 }
 
+// before returns the records before a checkpoint.
+func (s *stream) before(at projection.Checkpoint) []projection.Record {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, one := range s.shards {
+		if one.name == at.Shard {
+			position, err := strconv.Atoi(at.Position)
+			if err != nil { // ended
+				position = len(one.records)
+			}
+			return one.records[:position]
+		}
+	}
+	return nil
+}
+
 var errTrimmed = errors.New("the stream has forgotten records")
 
 // read returns some records from a position, and the position after them.
@@ -173,7 +189,7 @@ func (f source) run(ctx context.Context) {
 	f.try(ctx, func() error { return f.sink.Begin(ctx, fromFirst) })
 	var group sync.WaitGroup
 	for _, root := range f.shards[:shards] {
-		ctx := as(ctx, root.name)
+		ctx := as(ctx, f.rows.name+" "+root.name)
 		group.Go(func() {
 			for one := root; one != nil && ctx.Err() == nil; one = one.next {
 				if at[one.name] != ended {

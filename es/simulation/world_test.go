@@ -76,6 +76,7 @@ type world struct {
 	poisoned int         // until this step
 	missing  string      // why the world goes on
 	inRows   atomic.Bool // a transaction has the rows
+	changed  func(rows)  // called after each commit
 	start    func(kind string, life int)
 	live     map[string]*proc // by kind
 	stream   *stream
@@ -231,7 +232,7 @@ func outcome(err error) string {
 		return "handled before"
 	case errors.Is(err, errDead), errors.Is(err, context.Canceled):
 		return "ended"
-	case errors.Is(err, es.ErrConflict), errors.Is(err, es.ErrUnavailable), errors.Is(err, projection.ErrTransient):
+	case errors.Is(err, projection.ErrTermOver), errors.Is(err, es.ErrConflict), errors.Is(err, es.ErrUnavailable), errors.Is(err, projection.ErrTransient):
 		text, _, _ := strings.Cut(err.Error(), ":")
 		return text
 	}
@@ -432,7 +433,17 @@ func (r rows) do(ctx context.Context, what string, do func() error) error {
 }
 
 func (r rows) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
-	return r.do(ctx, "changes rows", func() error { return r.Store.Change(ctx, change) })
+	err := r.do(ctx, "changes rows", func() error {
+		err := r.Store.Change(ctx, change)
+		if err == nil {
+			r.p.w.changed(r)
+		}
+		return err
+	})
+	if errors.Is(err, projection.ErrTermOver) {
+		r.p.w.kill(r.p) // it stands by, and does nothing more
+	}
+	return err
 }
 
 func (r rows) Versions(ctx context.Context, keys []es.AggregateID) (found map[es.AggregateID]uint64, err error) {
