@@ -20,13 +20,17 @@ import (
 
 // Checker checks and repairs. It is safe for concurrent use.
 type Checker struct {
+	// RepairBy names what repairs an aggregate, such as a command of the operators' program, for [Finding].Next.
+	// Default: "a repair".
+	RepairBy func(es.AggregateID) string
+
 	store es.Maintainer
 	types map[string]es.AnyAggregate
 }
 
 // New returns a Checker of store. It decodes the events and snapshots of these types.
 func New(store es.Maintainer, types ...es.AnyAggregate) *Checker {
-	c := &Checker{store, map[string]es.AnyAggregate{}}
+	c := &Checker{func(es.AggregateID) string { return "a repair" }, store, map[string]es.AnyAggregate{}}
 	for _, each := range types {
 		c.types[each.Type()] = each
 	}

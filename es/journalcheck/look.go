@@ -20,13 +20,14 @@ type look struct {
 	head      es.StoredHead
 	snapshots []es.Snapshot
 	told      []Finding
-	more      int // findings beyond the maximum
+	more      int    // findings beyond the maximum
+	repairBy  string // see [Checker].RepairBy
 }
 
 // look reads journal, then head, then snapshots. An event and its head are written in one transaction, so a head behind
 // events that were read before it is wrong, even in a busy aggregate.
 func (c *Checker) look(ctx context.Context, id es.AggregateID) (*look, error) {
-	l := &look{id: id}
+	l := &look{id: id, repairBy: c.RepairBy(id)}
 	var seqNrs []uint64
 	for stored, err := range c.store.StoredEntries(ctx, id) {
 		if err != nil {
@@ -143,9 +144,9 @@ func (l *look) checkGaps(seqNrs []uint64) {
 // repair is how the aggregate is repaired.
 func (l *look) repair() string {
 	if l.gap {
-		return "once the missing events are back, a repair"
+		return "once the missing events are back, " + l.repairBy
 	}
-	return "a repair"
+	return l.repairBy
 }
 
 func (l *look) checkHead() {

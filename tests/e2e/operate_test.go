@@ -60,6 +60,9 @@ func (s *system) wantFindings(t *testing.T, aid string, want ...string) {
 		if f.AID != aid || f.Tenant != "acme" || f.What == "" || f.Expected == "" || f.Found == "" || f.Next == "" {
 			t.Errorf("told: %+v", f)
 		}
+		if f.Kind == "head_behind" && !strings.Contains(f.Next, "`journal repair "+aid+" --tenant acme`") {
+			t.Errorf("what repairs it is not told: %+v", f)
+		}
 	}
 	slices.Sort(kinds)
 	if kinds = slices.Compact(kinds); !slices.Equal(kinds, want) {

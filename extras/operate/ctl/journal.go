@@ -67,7 +67,16 @@ func (cmd *check) have(id es.AggregateID) bool {
 	return cmd.some.have(id) && (cmd.Type == "" || id.Type == cmd.Type)
 }
 
-func (c *call) checker() *journalcheck.Checker { return journalcheck.New(c.store.Gateway, c.Types...) }
+func (c *call) checker() *journalcheck.Checker {
+	checker := journalcheck.New(c.store.Gateway, c.Types...)
+	checker.RepairBy = func(id es.AggregateID) string {
+		if id.Tenant != "" {
+			return fmt.Sprintf("`journal repair %s --tenant %s`", id, id.Tenant)
+		}
+		return fmt.Sprintf("`journal repair %s`", id)
+	}
+	return checker
+}
 
 // textOf returns a finding as text.
 func textOf(id es.AggregateID, f journalcheck.Finding) string {
