@@ -79,26 +79,25 @@ func (s *stream) meet(kind string) {
 func (s *stream) add(id es.AggregateID, entries []es.Entry) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	var records []projection.Record
 	for _, entry := range entries {
 		record := projection.Record{Key: id, SeqNr: entry.SeqNr, Payload: entry.Payload}
 		if s.holds > 0 {
 			s.holds--
 			s.held = append(s.held, record)
-			continue
+		} else {
+			s.put(record)
 		}
-		records = append(records, record)
 	}
 	if len(s.held) > 2 {
-		s.release(&records)
-	}
-	for _, record := range records {
-		s.put(record)
+		s.release()
 	}
 }
 
-func (s *stream) release(into *[]projection.Record) {
-	*into = append(*into, s.held...)
+// release brings what is late.
+func (s *stream) release() {
+	for _, record := range s.held {
+		s.put(record)
+	}
 	s.held = nil
 }
 
@@ -109,15 +108,10 @@ func (s *stream) put(record projection.Record) {
 	to.records = append(to.records, record)
 }
 
-// flush brings what is late.
 func (s *stream) flush() {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	var records []projection.Record
-	s.release(&records)
-	for _, record := range records {
-		s.put(record)
-	}
+	s.release()
 }
 
 // before returns the records before a checkpoint.

@@ -350,8 +350,7 @@ func (w *world) meet(one *waiter) string {
 // gateway is the event store as a process sees it.
 type gateway struct {
 	*store
-	p    *proc
-	name func(es.AggregateID) string
+	p *proc
 }
 
 func (g gateway) do(ctx context.Context, what string, do func() error) error {
@@ -359,12 +358,12 @@ func (g gateway) do(ctx context.Context, what string, do func() error) error {
 }
 
 func (g gateway) Append(ctx context.Context, write es.Append) error {
-	what := fmt.Sprintf("appends %d events and %d receipts to %s after %d", len(write.Entries), len(write.Receipts), g.name(write.ID), write.ExpectedVersion)
+	what := fmt.Sprintf("appends %d events and %d receipts to %s after %d", len(write.Entries), len(write.Receipts), nameOf(write.ID), write.ExpectedVersion)
 	return g.do(ctx, what, func() error { return g.store.Append(ctx, write) })
 }
 
 func (g gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
-	return g.do(ctx, "asks for a turn at "+g.name(id), func() error { return g.store.AskForTurn(ctx, id) })
+	return g.do(ctx, "asks for a turn at "+nameOf(id), func() error { return g.store.AskForTurn(ctx, id) })
 }
 
 func (g gateway) Receipt(ctx context.Context, tenant es.Tenant, command string) (receipt es.Receipt, found bool, err error) {
@@ -376,7 +375,7 @@ func (g gateway) Receipt(ctx context.Context, tenant es.Tenant, command string) 
 }
 
 func (g gateway) Head(ctx context.Context, id es.AggregateID) (head es.Head, err error) {
-	err = g.do(ctx, "reads the head of "+g.name(id), func() (err error) {
+	err = g.do(ctx, "reads the head of "+nameOf(id), func() (err error) {
 		head, err = g.store.Head(ctx, id)
 		return err
 	})
@@ -384,21 +383,21 @@ func (g gateway) Head(ctx context.Context, id es.AggregateID) (head es.Head, err
 }
 
 func (g gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
-	return g.do(ctx, "verifies "+g.name(id), func() error { return g.store.Verify(ctx, id, head) })
+	return g.do(ctx, "verifies "+nameOf(id), func() error { return g.store.Verify(ctx, id, head) })
 }
 
 func (g gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
-	what := fmt.Sprintf("saves the snapshot of %s at %d", g.name(id), snapshot.Version)
+	what := fmt.Sprintf("saves the snapshot of %s at %d", nameOf(id), snapshot.Version)
 	return g.do(ctx, what, func() error { return g.store.SaveSnapshot(ctx, id, snapshot) })
 }
 
 func (g gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
-	what := fmt.Sprintf("reads events %d to %d of %s", after+1, upTo, g.name(id))
+	what := fmt.Sprintf("reads events %d to %d of %s", after+1, upTo, nameOf(id))
 	return afterwards(g, ctx, what, g.store.Entries(ctx, id, after, upTo))
 }
 
 func (g gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
-	return afterwards(g, ctx, "reads the snapshots of "+g.name(id), g.store.Snapshots(ctx, id, head))
+	return afterwards(g, ctx, "reads the snapshots of "+nameOf(id), g.store.Snapshots(ctx, id, head))
 }
 
 func (g gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
