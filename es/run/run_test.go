@@ -175,17 +175,6 @@ func (c *consumer) Check(context.Context) (run.Status, error) {
 	return run.Status{Warnings: []string{"careful"}}, nil
 }
 
-// endingTurns lets each turn be ended from outside, like one that is lost.
-type endingTurns struct {
-	turns chan context.CancelFunc
-}
-
-func (e endingTurns) Turn(ctx context.Context) (context.Context, error) {
-	ctx, end := context.WithCancel(ctx)
-	e.turns <- end
-	return ctx, nil
-}
-
 // Each turn has consumers and metrics of its own, and goes on where the rows are.
 func TestATurnComesBack(t *testing.T) {
 	w := newWorld(t)
@@ -193,8 +182,12 @@ func TestATurnComesBack(t *testing.T) {
 	beside := &consumer{}
 	made := 0
 	options := w.options(notes.Handler())
-	turns := endingTurns{make(chan context.CancelFunc)}
-	options.Faults.Turn = turns.Turn
+	turns := make(chan context.CancelFunc) // each ends a turn from outside, like one that is lost
+	options.Faults.Turn = func(ctx context.Context) (context.Context, error) {
+		ctx, end := context.WithCancel(ctx)
+		turns <- end
+		return ctx, nil
+	}
 	open := options.Open
 	options.Open = func(ctx context.Context) (run.Databases, error) {
 		databases, err := open(ctx)
@@ -208,7 +201,7 @@ func TestATurnComesBack(t *testing.T) {
 	updater, stop := start(t, options)
 	const wanted = 3
 	for turn := 1; turn <= wanted; turn++ {
-		end := <-turns.turns
+		end := <-turns
 		w.wantNotes(t, key, turn)
 		eventually(t, func() bool {
 			state := updater.Look(t.Context())
@@ -217,7 +210,7 @@ func TestATurnComesBack(t *testing.T) {
 		end()
 		w.handle(t, key.ID, notebook.Write{By: w.me, Text: "between the turns"})
 	}
-	end := <-turns.turns
+	end := <-turns
 	w.wantNotes(t, key, wanted+1)
 	stop()
 	end()

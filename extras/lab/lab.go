@@ -98,13 +98,13 @@ func (l *Lab) WriteBeside(url string) { l.beside = url }
 
 // Faults are what the lab does to the projection.
 func (l *Lab) Faults() run.Faults {
-	return run.Faults{Turn: l.live, Projector: l.wrap, Journal: l.broken.Journal}
+	return run.Faults{Turn: l.beginTurn, Projector: l.wrap, Journal: l.broken.Journal}
 }
 
-// live waits until a killed projection is started again. A kill ends the turn: it rolls back the projection's current
-// transaction and stops the updater's other work cleanly. The next turn starts with nothing in memory. The process
-// keeps running.
-func (l *Lab) live(ctx context.Context) (context.Context, error) {
+// beginTurn waits until a killed projection is started again. A kill ends the turn: it rolls back the projection's
+// current transaction and stops the updater's other work cleanly. The next turn starts with nothing in memory. The
+// process keeps running.
+func (l *Lab) beginTurn(ctx context.Context) (context.Context, error) {
 	if err := l.await(ctx, func() bool { return l.life.Err() == nil }); err != nil {
 		return ctx, err
 	}
