@@ -104,10 +104,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 
-	// The servers wake each other: an append wakes the projection, and its commit wakes queries that wait for a
-	// version.
-	var updater *projections.Server
-	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer, OnAppend: func() { updater.Wake() }})
+	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer})
 	if err != nil {
 		return err
 	}
@@ -144,14 +141,14 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { _ = read.Close() }()
-	updater, err = projections.Listen(ctx, s.projections, projections.Ports{
+	updater, err := projections.Listen(ctx, s.projections, projections.Ports{
 		Open: func(context.Context) (projections.Databases, error) {
 			return projections.Databases{
 				Store: store, ReadModel: rows, Close: func() {},
 				Keys: parts.Keys, // extra:erasure
 			}, nil
 		},
-		Notify: read.Changed,
+		Notify: read.Watcher.Wake, // what was committed answers queries that wait for a version
 		Faults: faults,
 	}, parts.Anew())
 	if err != nil {

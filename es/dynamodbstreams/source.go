@@ -103,9 +103,6 @@ func (s *Source) Run(ctx context.Context) {
 	}
 }
 
-// Wake does nothing: polls of the stream have their own pace.
-func (s *Source) Wake() {}
-
 // locate waits until the table has a stream with new images, and returns its ARN. It only fails when ctx ends.
 func (s *Source) locate(ctx context.Context) (found string, err error) {
 	err = s.retry(ctx, "waiting for the journal's stream", func(ctx context.Context) error {

@@ -18,8 +18,6 @@ import (
 type Source interface {
 	// Run follows the store until ctx ends and the batches in progress are stored. Call it once.
 	Run(ctx context.Context)
-	// Wake makes the source poll at once, if it supports that. It never blocks.
-	Wake()
 	// Lag returns how far the projection is behind.
 	Lag(ctx context.Context) projection.Lag
 	// Health returns an error if something makes no progress.
@@ -65,9 +63,6 @@ func (f *Followed) Run(ctx context.Context) {
 	working.Wait()
 }
 
-// Wake makes the source poll at once. It never blocks.
-func (f *Followed) Wake() { f.source.Wake() }
-
 // Lag returns the lag of the source or, while a repair is due, at least the time since then.
 func (f *Followed) Lag(ctx context.Context) projection.Lag {
 	lag := f.source.Lag(ctx)
@@ -85,7 +80,7 @@ func Follow(ctx context.Context, file *sqlstore.Gateway, name string, tables []s
 		return Databases{
 			Journal: file, Rows: file.DB, Trouble: file.Check, Close: func() {},
 			Source: func(to projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (Source, error) {
-				return file.NewSource(to, checkpoints, log, sqlstore.SourceSettings{PollMin: pollMin, PollMax: 20 * time.Millisecond}), nil
+				return file.NewSource(to, checkpoints, log, sqlstore.SourceSettings{PollMin: pollMin, Gather: pollMin}), nil
 			},
 		}, nil
 	}

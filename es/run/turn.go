@@ -45,7 +45,6 @@ type Turn struct {
 	databases Databases
 	term      uint64
 	changed   []func([]projection.Head)
-	wake      []func()
 
 	model     *Followed
 	caughtUp  atomic.Bool // at least once since the tables were created
@@ -65,9 +64,6 @@ func (t *Turn) Store(name string) (*rowstore.Store, error) {
 // OnChange adds a function that is called with every change of the read model after its commit. It must not block. Call
 // it only while the consumers are made.
 func (t *Turn) OnChange(changed func([]projection.Head)) { t.changed = append(t.changed, changed) }
-
-// OnWake adds a function that [Updater.Wake] calls. It must not block. Call it only while the consumers are made.
-func (t *Turn) OnWake(wake func()) { t.wake = append(t.wake, wake) }
 
 // work is a turn: it ends with ctx, once the current batches are stored, or when the turn is lost.
 func (u *Updater) work(ctx context.Context, databases Databases, right *rowstore.Turn) error {

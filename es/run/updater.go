@@ -165,16 +165,6 @@ func (u *Updater) Rebuild() error {
 	return nil
 }
 
-// Wake makes the projection poll at once. It never blocks.
-func (u *Updater) Wake() {
-	if turn := u.turn.Load(); turn != nil {
-		turn.model.source.Wake()
-		for _, wake := range turn.wake {
-			wake()
-		}
-	}
-}
-
 // Lag returns the lag of the read model; false: this process does not write it.
 func (u *Updater) Lag(ctx context.Context) (projection.Lag, bool) {
 	turn := u.turn.Load()

@@ -54,7 +54,8 @@ func rawRows(b *testing.B, db *sqlx.DB) float64 {
 // appends returns the appends per second.
 func appends(b *testing.B, db *sqlx.DB, clients int) float64 {
 	var commits atomic.Int64
-	gateway := newGateway(b, db, func(s *sqlstore.Settings) { s.OnAppend = func() { commits.Add(1) } })
+	gateway := newGateway(b, db)
+	gateway.OnCommit(func() { commits.Add(1) })
 	todo := make(chan struct{})
 	var done sync.WaitGroup
 	for range clients {

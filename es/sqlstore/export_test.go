@@ -34,3 +34,13 @@ func (s *Source) Totals() Totals {
 
 // End returns the position of the last visible entry; 0 if there is none.
 func (q *queue) End(ctx context.Context) (uint64, error) { return lastNumber(ctx, q.gateway.DB) }
+
+// OnCommit has do called after each commit.
+func (g *Gateway) OnCommit(do func()) {
+	switch writer := g.writer.(type) {
+	case *groupWriter:
+		writer.onCommit = do
+	case *transactionWriter:
+		writer.onCommit = do
+	}
+}

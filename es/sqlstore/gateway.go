@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,9 +48,6 @@ type Settings struct {
 	Logger       *slog.Logger
 	OwnerBytes   int // that the files of an owner in a tenant may hold; default: 256 MiB
 	TenantBytes  int // that all files of a tenant may hold; default: 4 GiB
-
-	// OnAppend, if set, is called after each commit, before the callers get their answers. It must not block.
-	OnAppend func()
 }
 
 // Gateway is the event store on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of processes
@@ -63,6 +61,7 @@ type Gateway struct {
 	settings      Settings
 	packer        *packing.Packer
 	full, damaged atomic.Bool // a call has met a full disk, or damaged data
+	following     sync.Map    // the *Source that run in this process
 }
 
 var _ es.Store = (*Gateway)(nil)
@@ -83,14 +82,20 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 		return nil, errors.New("sqlstore: set a clock and a logger")
 	}
 	settings.OwnerBytes, settings.TenantBytes = cmp.Or(settings.OwnerBytes, 256<<20), cmp.Or(settings.TenantBytes, 4<<30)
-	if settings.OnAppend == nil {
-		settings.OnAppend = func() {}
-	}
-	var writer writer = &groupWriter{db: db, onCommit: settings.OnAppend}
+	g := &Gateway{DB: db, dialect: dialect, concurrent: concurrent, settings: settings, packer: packing.New()}
+	g.writer = &groupWriter{db: db, onCommit: g.wake}
 	if concurrent {
-		writer = &transactionWriter{db: db, options: dialect.Writing(), onCommit: settings.OnAppend}
+		g.writer = &transactionWriter{db: db, options: dialect.Writing(), onCommit: g.wake}
 	}
-	return &Gateway{DB: db, dialect: dialect, concurrent: concurrent, writer: writer, settings: settings, packer: packing.New()}, nil
+	return g, nil
+}
+
+// wake has the sources of this process look at once for what was committed.
+func (g *Gateway) wake() {
+	g.following.Range(func(source, _ any) bool {
+		source.(*Source).wake()
+		return true
+	})
 }
 
 // Close completes the writes whose callers did not wait for them, as on SQLite, where later ones fail. It closes the

@@ -71,7 +71,8 @@ func together(t *testing.T, db *sqlx.DB, gateway *sqlstore.Gateway, before func(
 func TestMembersOfAGroupDoNotHarmEachOther(t *testing.T) {
 	db := openSQLite(t)
 	var commits atomic.Int32
-	gateway := newGateway(t, db, func(s *sqlstore.Settings) { s.OnAppend = func() { commits.Add(1) } })
+	gateway := newGateway(t, db)
+	gateway.OnCommit(func() { commits.Add(1) })
 	send := func(ctx context.Context, write es.Append) func() error {
 		return func() error { return gateway.Append(ctx, write) }
 	}

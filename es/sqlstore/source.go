@@ -25,10 +25,10 @@ import (
 // SourceSettings configure a [Source]. Zero fields take their defaults, which are in parentheses.
 type SourceSettings struct {
 	// PollMin is the wait between two polls while events arrive (5 ms); PollMax is the longest wait without events (100
-	// ms). [Source.Wake] ends a wait.
+	// ms). A commit of the same [Gateway] ends a wait.
 	PollMin, PollMax time.Duration
-	// Gather is the least time from a poll that finds events to the next one, even if Wake is called (2 ms), so that
-	// events in quick succession share a transaction. There is no wait after a full page.
+	// Gather is the least time from a poll that finds events to the next one (2 ms), so that events in quick succession
+	// share a transaction. There is no wait after a full page.
 	Gather time.Duration
 	// PageSize is the number of events that are read and projected at once (500).
 	PageSize int
@@ -43,7 +43,7 @@ type Source struct {
 	checkpoints projection.Checkpoints
 	log         *slog.Logger
 	settings    SourceSettings
-	wake        chan struct{} // holds a token from Wake until the next poll
+	woken       chan struct{} // holds a token from wake until the next poll
 	looked      time.Time     // when it was last checked that the queue has the event at the position
 
 	polls, empty, failures, records, skipped atomic.Int64
@@ -63,15 +63,14 @@ func (g *Gateway) NewSource(to projection.Sink, checkpoints projection.Checkpoin
 	s.Gather = cmp.Or(s.Gather, 2*time.Millisecond)
 	s.PageSize = cmp.Or(s.PageSize, 500)
 	return &Source{
-		queue: &queue{gateway: g}, projector: to, checkpoints: checkpoints, log: log, settings: s, wake: make(chan struct{}, 1), moved: time.Now(),
+		queue: &queue{gateway: g}, projector: to, checkpoints: checkpoints, log: log, settings: s, woken: make(chan struct{}, 1), moved: time.Now(),
 	}
 }
 
-// Wake makes the source poll at once, or SourceSettings.Gather after it last found events. It never blocks: a writer in
-// the same process can call it after each commit.
-func (s *Source) Wake() {
+// wake makes the source poll at once, or SourceSettings.Gather after it last found events. It never blocks.
+func (s *Source) wake() {
 	select {
-	case s.wake <- struct{}{}:
+	case s.woken <- struct{}{}:
 	default: // a poll is already requested
 	}
 }
@@ -83,6 +82,8 @@ func (s *Source) Run(ctx context.Context) {
 		return
 	}
 	s.log.InfoContext(ctx, "following the queue of events", "queue", s.name, "position", s.position)
+	s.queue.gateway.following.Store(s, nil)
+	defer s.queue.gateway.following.Delete(s)
 	pace := polling.Pace{Min: s.settings.PollMin, Max: s.settings.PollMax}
 	for {
 		var page []es.Queued
@@ -183,7 +184,7 @@ func (s *Source) project(ctx context.Context, page []es.Queued) error {
 	return err
 }
 
-// rest waits until wait has passed or, after gather, until Wake is called. It returns whether ctx is still active.
+// rest waits until wait has passed or, after gather, until wake is called. It returns whether ctx is still active.
 func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
 	gather = min(max(gather, 0), wait)
 	if !polling.Pause(ctx, gather) {
@@ -191,7 +192,7 @@ func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
 	}
 	select {
 	case <-time.After(wait - gather):
-	case <-s.wake:
+	case <-s.woken:
 	case <-ctx.Done():
 	}
 	return ctx.Err() == nil

@@ -56,7 +56,6 @@ func TestWriterWakesTheSource(t *testing.T) {
 		key := s.create(t, "")
 		// Without a wake-up it would take a minute.
 		source := s.source(t, s.projector, sqlstore.SourceSettings{PollMin: time.Minute, PollMax: time.Minute})
-		s.onAppend = source.Wake
 		runSource(t, source)
 		s.eventually(t, map[es.AggregateID]uint64{key: 1})
 		for version := uint64(2); version < 12; version++ {
@@ -71,7 +70,6 @@ func TestEventsOneUponTheOtherShareABatch(t *testing.T) {
 		const posts, gather = 20, 150 * time.Millisecond
 		key := s.create(t, "")
 		source := s.source(t, s.projector, sqlstore.SourceSettings{PollMin: time.Minute, PollMax: time.Minute, Gather: gather})
-		s.onAppend = source.Wake
 		begun := time.Now()
 		runSource(t, source)
 		for range posts {

@@ -22,7 +22,6 @@ func BenchmarkVisible(b *testing.B) {
 	rows.changed.L = &rows.mutex
 	projector := projection.New(s.readModel, s.gateway, projection.Options{Notify: rows.notify}, notebook.Positions{})
 	source := s.source(b, projector, sqlstore.SourceSettings{})
-	s.onAppend = source.Wake
 	runSource(b, source)
 
 	waits := make([]time.Duration, b.N)

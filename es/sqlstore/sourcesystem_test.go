@@ -30,7 +30,6 @@ type system struct {
 	commands     *notebook.Service
 	readModel    *rowstore.Store
 	projector    *projection.Projector
-	onAppend     func()
 }
 
 func onSystems(t *testing.T, test func(t *testing.T, s *system)) {
@@ -46,12 +45,12 @@ func onSystems(t *testing.T, test func(t *testing.T, s *system)) {
 
 func newSystem(t testing.TB, eventsURL, rowsURL string) *system {
 	t.Helper()
-	s := &system{onAppend: func() {}}
+	s := &system{}
 	s.events = openSet(t, eventsURL, sqlstore.Schema())
 	s.rows = openSet(t, rowsURL, rowstore.Schema())
 	logger := slog.New(slog.DiscardHandler)
 	var err error
-	s.gateway, err = sqlstore.New(s.events, sqlstore.Settings{Clock: time.Now, Logger: logger, OnAppend: func() { s.onAppend() }})
+	s.gateway, err = sqlstore.New(s.events, sqlstore.Settings{Clock: time.Now, Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}

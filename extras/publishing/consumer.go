@@ -71,7 +71,6 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 			_ = broker.Close() // nothing was published
 			return nil, err
 		}
-		turn.OnWake(p.Wake)
 		return p, nil
 	}
 }

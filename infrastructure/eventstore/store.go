@@ -50,9 +50,6 @@ type Ports struct {
 	Log *slog.Logger
 	// Tracer, if not nil, traces the statements of a relational store.
 	Tracer trace.TracerProvider
-	// OnAppend, if not nil, is called when this process has added entries. Not all stores support it. It must not
-	// block.
-	OnAppend func()
 }
 
 // Open connects to a relational store, and checks its schema.
@@ -65,7 +62,7 @@ func Open(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("EVENT_STORE_URL: %w", err), db.Close())
 	}
 	gateway, err := sqlstore.New(db, sqlstore.Settings{
-		SnapshotKeep: settings.SnapshotKeep, Clock: time.Now, Logger: ports.Log, OnAppend: ports.OnAppend,
+		SnapshotKeep: settings.SnapshotKeep, Clock: time.Now, Logger: ports.Log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -79,7 +76,7 @@ func Open(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
 		CheckClock: func(context.Context) error { return nil },
 		Metrics:    []prometheus.Collector{collectors.NewDBStatsCollector(db.DB, "event_store")},
 		Source: func(projector projection.Sink, checkpoints projection.Checkpoints, polls Polls) (run.Source, error) {
-			return gateway.NewSource(projector, checkpoints, ports.Log, sqlstore.SourceSettings{PollMin: polls.Min, PollMax: polls.Max}), nil
+			return gateway.NewSource(projector, checkpoints, ports.Log, sqlstore.SourceSettings{PollMin: polls.Min, PollMax: polls.Max, Gather: polls.Min}), nil
 		},
 		Close: func(ctx context.Context) error {
 			defer func() { _ = db.Close() }()

@@ -91,10 +91,11 @@ func guard(header http.Header) { maps.Copy(header, guards) }
 
 // levelOf logs successful health and metrics requests at debug, because machines send them every few seconds.
 func levelOf(r *http.Request, status int) slog.Level {
+	level := slog.LevelInfo
 	if isRoutine(r) && status < http.StatusBadRequest {
-		return slog.LevelDebug
+		level = slog.LevelDebug
 	}
-	return slog.LevelInfo
+	return level
 }
 
 func isRoutine(r *http.Request) bool {

@@ -59,7 +59,7 @@ func ReadSettings(r *config.Reader) Settings {
 // Server is the read-api. It holds its listening address.
 type Server struct {
 	*httpserver.Server
-	watcher   *projection.Watcher
+	Watcher   *projection.Watcher // of versions in the read model
 	handler   http.Handler
 	endStream context.CancelFunc
 }
@@ -131,15 +131,11 @@ func (s *Server) Run(ctx context.Context) error {
 	// Accepted queries may still wait for versions after ctx ends, so the watcher must outlast them.
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
-	background.Go(func() { s.watcher.Run(watching) })
+	background.Go(func() { s.Watcher.Run(watching) })
 	defer background.Wait()
 	defer stopWatching()
 	return s.Serve(ctx, s.handler)
 }
-
-// Changed reports what a projection in the same process has just committed, so that queries waiting for these versions
-// need not wait for the next poll of the database.
-func (s *Server) Changed(heads []projection.Head) { s.watcher.Wake(heads) }
 
 // measureWaits returns an observer of how long queries wait for the versions of their consistency tokens.
 func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {
