@@ -11,7 +11,7 @@ MODULES += ./tools/bench # extra:whole
 # Without paths in the compiled code, copies of the tree (make core, the tests of tools/dev) find it in the build cache.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
-# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules.
+# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules, without COPIES.
 PACKAGES   ?= ./...
 TEST_FLAGS ?= -race -count=1 -timeout=15m
 # How often a failed test is run again before it counts as failed, where up to five failed. ./data/flaky.txt names them.
@@ -34,6 +34,11 @@ run: export GOFLAGS += -tags=lab
 
 test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg $(RERUN_FLAGS) --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
+
+COPIES := $(wildcard ./tools/dev/core ./tools/dev/scaffold ./tools/dev/tutorial)
+
+test-copies: ## the tests that build copies: a lesson applied, the core alone, a new application, a new aggregate
+	@$(MAKE) --no-print-directory test PACKAGES="$(COPIES)"
 
 test-short: ## the tests that need no service, no Node and no waiting, without the race detector; under a minute
 	@for module in $(MODULES); do go test -C $$module -short ./... || failed=1; done; exit $${failed:-0}

@@ -3,8 +3,9 @@
 #
 #   gotest.sh [flag or package...]   in the folder of the clone
 #
-# ./... means all packages of all modules, ./es/... those of the library, ./tools/dev/... those of the tools. Write the
-# value of a path flag with =: -coverprofile=./cover.out. Exit code: 0 if all tests passed.
+# ./... means all packages of all modules but those that build copies of the tree (make test-copies), ./es/... those of
+# the library, ./tools/dev/... those of the tools. Write the value of a path flag with =: -coverprofile=./cover.out.
+# Exit code: 0 if all tests passed.
 #
 # gotestsum repeats a failed test by appending its name and package: then only that package is run.
 
@@ -24,7 +25,7 @@ for word; do
 	example.com/threads/es | example.com/threads/es/*) es+=("$word") ;;
 	example.com/threads/tools/dev/*) dev+=("$word") ;;
 	example.com/threads/*) root+=("$word") ;;
-	./...) root+=("${slow[@]}" ./...) es+=(./...) dev+=(./...) ;;
+	./...) root+=("${slow[@]}" ./...) es+=(./...) dev+=($(go -C tools/dev list ./... | grep -vE '/(core|scaffold|tutorial)$')) ;;
 	./es | ./es/*) es+=(".${word#./es}") ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;
 	./*) root+=("$word") ;;
