@@ -3,8 +3,8 @@
 # /dynamodb-setup, /migrate up, /healthcheck <url>.
 #
 # The image builds with BuildKit and with Docker's classic builder. The classic builder has no cache mounts, so layers
-# are the cache. The tag is the version in go.mod's `go` line.
-FROM golang:1.26.8-bookworm AS build
+# are the cache. The tag is the newest release of Go in the series of go.mod's `go` line.
+FROM golang:1.26.11-bookworm AS build
 WORKDIR /src
 ENV CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"
 

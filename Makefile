@@ -4,6 +4,8 @@ DEVSERVICES   := ./bin/devservices
 GOTESTSUM     := ./bin/gotestsum
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
+CYCLONEDX     := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+
 # The modules: the library es, the system that is built on it, and two that only developers run.
 MODULES := ./es . ./tools/dev
 MODULES += ./tools/bench # extra:whole
@@ -82,10 +84,12 @@ new-app: ## writes a new repository without chat: make new-app DIR=../shop MODUL
 EACH    := none $(notdir $(wildcard extras/*))
 FOR_NEW := $(filter-out erasure history lab page tasks,$(notdir $(wildcard extras/*))) # the others are about chat
 
-release-check: ## the lessons of the tutorial, with each place left out; fuzzing; copies without extras and with each; new applications
+release-check: ## what is too slow for every change: lessons and omissions, mutations, fuzzing, the same bytes twice, each extra alone, new applications
 	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial
 	@RELEASE_CHECK=1 go test -C es -count=1 -timeout=60m -run=TestMutationsAreFound ./simulation
 	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
+	@go -C tools/dev run ./dependencies -root ../.. -vulndb latest
+	@./tools/dev/reproducible.sh
 	@for extra in $(EACH); do \
 	  echo "release-check: extras: $$extra"; folder="$$(mktemp -d)"; \
 	  $(MAKE) --no-print-directory core DIR="$$folder" EXTRAS="$${extra#none}" && \
@@ -100,10 +104,14 @@ release-check: ## the lessons of the tutorial, with each place left out; fuzzing
 	done; [ -z "$$failed" ] || { echo "release-check: it failed with:$$failed" >&2; exit 1; }
 # extra:whole }
 
-CHECKS := check-format check-lint check-modules check-generated check-layers
+sbom: ## a list of what each program is made of, in CycloneDX's form, beside the programs in ./bin/release
+	@mkdir -p ./bin/release && go build -ldflags="-s -w" -o ./bin/release/ ./cmd/...
+	@for program in ./bin/release/*; do case "$$program" in *.json) ;; *) go run $(CYCLONEDX) bin -json -version "$$(git describe --always --dirty)" -output "$$program.cdx.json" "$$program" || exit 1 ;; esac; done
+
+CHECKS := check-format check-lint check-modules check-dependencies check-generated check-layers
 CHECKS += check-observe # extra:whole
 
-check: ## formatting, vet, lint, generated code up to date, layer rules; shows the faults of all
+check: ## formatting, vet, lint, dependencies, generated code up to date, layer rules; shows the faults of all
 	@$(MAKE) --no-print-directory --keep-going $(CHECKS)
 
 GO_FILES := git ls-files --cached --others --exclude-standard '*.go'
@@ -120,6 +128,10 @@ check-lint:
 check-modules:
 	@echo "check: go.mod and go.sum"
 	@for module in $(MODULES); do (cd $$module && go mod tidy -diff && go mod verify) || failed=1; done; exit $${failed:-0}
+
+check-dependencies:
+	@echo "check: vulnerabilities and licences of what is built in"
+	@go -C tools/dev run ./dependencies -root ../..
 
 GENERATED := git ls-files --cached --others --exclude-standard "*.go" "extras/*.js" "extras/*.ts"
 
@@ -161,5 +173,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test test-short simulate dev-up dev-down migrate generate new-aggregate help check check-format check-lint check-modules check-generated check-layers
+.PHONY: FORCE run test test-copies test-short simulate sbom dev-up dev-down migrate generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
 .PHONY: release-check up down compose-check core new-app fuzz bench check-observe # extra:whole
