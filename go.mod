@@ -59,6 +59,7 @@ require (
 	github.com/ncruces/go-sqlite3-wasm/v6 v6.4.35401 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect
 	github.com/pressly/goose/v3 v3.28.0 // indirect
+	go.uber.org/goleak v1.3.0 // indirect
 )
 
 require (

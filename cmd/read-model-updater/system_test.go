@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	testenv.Main(m)
 }
 
 // world is an event store and a read model on the real services, with a writer.

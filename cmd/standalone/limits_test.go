@@ -109,6 +109,7 @@ func TestWebSocketsWithoutAnInitAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = first.CloseNow() }()
 	if _, err := dial(); err == nil || !strings.Contains(err.Error(), "429") {
 		t.Errorf("the second one: %v", err)
 	}

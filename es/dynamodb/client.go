@@ -47,15 +47,20 @@ const (
 	idleTimeout = 50 * time.Second
 )
 
-func newHTTPClient() *awshttp.BuildableClient {
-	return awshttp.NewBuildableClient().
-		WithTimeout(attemptTimeout).
+func newHTTPClient() aws.HTTPClient {
+	transport := awshttp.NewBuildableClient().
 		WithDialerOptions(func(dialer *net.Dialer) { dialer.Timeout = dialTimeout }).
 		WithTransportOptions(func(transport *http.Transport) {
 			transport.MaxIdleConns = idleConnections
 			transport.MaxIdleConnsPerHost = idleConnections
 			transport.IdleConnTimeout = idleTimeout
-		})
+		}).
+		GetTransport()
+	// Unlike the SDK's client, it can close its idle connections.
+	return &http.Client{
+		Timeout: attemptTimeout, Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // DynamoDB has no redirects
+	}
 }
 
 const (

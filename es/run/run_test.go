@@ -59,6 +59,7 @@ func onServer(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = db.Close() })
 	if _, err := migration.Up(t.Context(), db, sqlstore.Schema(), rowstore.Schema()); err != nil {
 		t.Fatal(err)
 	}

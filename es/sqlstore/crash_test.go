@@ -15,6 +15,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/sqlstore"
 )
 
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, appendForEver(url))
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	testenv.Main(m)
 }
 
 // appendForEver appends to eight aggregates at the same time, each command with a receipt, and prints what was

@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
@@ -26,6 +25,9 @@ func DynamoDB(t testing.TB) string {
 	return require(t, dynamoDBEndpointVar, "DynamoDB Local")
 }
 
+// connections are those of all tests; [Main] closes them.
+var connections = &http.Transport{MaxIdleConnsPerHost: 128, MaxIdleConns: 128}
+
 // DynamoDBConfig returns an SDK configuration for that endpoint. It has few retries, so that a failing test fails soon,
 // and pooled connections for tests with many concurrent clients.
 func DynamoDBConfig(t testing.TB) aws.Config {
@@ -34,12 +36,7 @@ func DynamoDBConfig(t testing.TB) aws.Config {
 		Region:       Region,
 		BaseEndpoint: aws.String(DynamoDB(t)),
 		Credentials:  credentials.NewStaticCredentialsProvider(AccessKeyID, SecretAccessKey, ""),
-		HTTPClient: awshttp.NewBuildableClient().
-			WithTimeout(30 * time.Second).
-			WithTransportOptions(func(transport *http.Transport) {
-				transport.MaxIdleConnsPerHost = 128
-				transport.MaxIdleConns = 128
-			}),
+		HTTPClient:   &http.Client{Timeout: 30 * time.Second, Transport: connections},
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts = 4

@@ -65,7 +65,12 @@ func Open(
 				PollMin: polls.Min, PollMax: polls.Max, PageLimit: polls.PageLimit, DiscoverEvery: polls.Discover, Concurrency: polls.Concurrency,
 			}), nil
 		},
-		Close:    func(context.Context) error { return nil },
+		Close: func(context.Context) error {
+			if pooled, is := config.HTTPClient.(interface{ CloseIdleConnections() }); is {
+				pooled.CloseIdleConnections()
+			}
+			return nil
+		},
 		DynamoDB: client,
 	}
 	store.Watch(settings, gateway.Now)
