@@ -59,7 +59,8 @@ func newHTTPClient() aws.HTTPClient {
 	// Unlike the SDK's client, it can close its idle connections.
 	return &http.Client{
 		Timeout: attemptTimeout, Transport: transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // DynamoDB has no redirects
+		// DynamoDB has no redirects.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 

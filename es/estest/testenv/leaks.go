@@ -33,7 +33,7 @@ func leaks(before []string) error {
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	connections.CloseIdleConnections()
 	var err error
-	for began := time.Now(); time.Since(began) < patience; time.Sleep(20 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < patience; <-time.After(20 * time.Millisecond) {
 		if err = goleak.Find(); err != nil {
 			continue
 		}

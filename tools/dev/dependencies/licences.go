@@ -27,7 +27,8 @@ func (m module) checkLicence() error {
 	}
 	for _, file := range files {
 		name := strings.ToUpper(file.Name())
-		if file.IsDir() || !(strings.HasPrefix(name, "LICEN") || strings.HasPrefix(name, "COPYING") || strings.HasPrefix(name, "UNLICEN")) {
+		isLicence := strings.HasPrefix(name, "LICEN") || strings.HasPrefix(name, "COPYING") || strings.HasPrefix(name, "UNLICEN")
+		if file.IsDir() || !isLicence {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(m.Dir, file.Name()))

@@ -3,9 +3,9 @@
 //
 //	go run ./dependencies [-root ../..] [-vulndb version]
 //
-// The vulnerabilities come from a version of the Go vulnerability database, as a module, so that the result changes only
-// with the tree: raise the version now and then, or ask for latest. Those of Go itself are told and are no failure,
-// because they go away with another Go.
+// The vulnerabilities come from a version of the Go vulnerability database, as a module, so that the result changes
+// only with the tree: raise the version now and then, or ask for latest. Those of Go itself are told and are no
+// failure, because they go away with another Go.
 package main
 
 import (
