@@ -11,6 +11,8 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,6 +117,60 @@ func tableOf(described *types.TableDescription, ttl *types.TimeToLiveDescription
 		made.TimeToLiveSpecification = map[string]any{"AttributeName": *ttl.AttributeName, "Enabled": true}
 	}
 	return made
+}
+
+// The stacks must set variables that the programs read, and expect the programs on the ports that they listen on.
+func TestSettingsOnAWS(t *testing.T) {
+	startsPrograms(t)
+	checked := map[string]bool{}
+	for _, stack := range []string{"jobs", "programs"} {
+		text, err := os.ReadFile("../../deploy/aws/test/snapshot/" + stack + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var template struct {
+			Resources map[string]struct {
+				Type       string
+				Properties struct {
+					ContainerDefinitions []struct {
+						Name                 string
+						Command              []string
+						Environment, Secrets []struct{ Name string }
+						PortMappings         []struct{ ContainerPort int }
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(text, &template); err != nil {
+			t.Fatal(err)
+		}
+		for _, resource := range template.Resources {
+			for _, container := range resource.Properties.ContainerDefinitions {
+				if container.Name != "program" {
+					continue
+				}
+				program := strings.TrimPrefix(container.Command[0], "/")
+				checked[program] = true
+				help, err := exec.CommandContext(t.Context(), filepath.Join(binaries, program), "--help").Output()
+				if err != nil {
+					t.Fatalf("%s --help: %v", program, err)
+				}
+				for _, variable := range slices.Concat(container.Environment, container.Secrets) {
+					if !strings.Contains(string(help), "\n  "+variable.Name+" ") {
+						t.Errorf("%s does not read %s", program, variable.Name)
+					}
+				}
+				for _, port := range container.PortMappings {
+					if !strings.Contains(string(help), fmt.Sprintf("(:%d)\n", port.ContainerPort)) {
+						t.Errorf("%s does not listen on %d", program, port.ContainerPort)
+					}
+				}
+			}
+		}
+	}
+	if len(checked) != 5 {
+		t.Errorf("checked only %v", slices.Sorted(maps.Keys(checked)))
+	}
 }
 
 // recorder records the AWS actions of one program, by the resource that IAM checks them on. It hides the latest item of
