@@ -43,6 +43,7 @@ var parts = map[string]string{
 	"tools/bench":             "whole",
 	"tools/dev/compose-check": "whole",
 	"tools/dev/core":          "whole",
+	"tools/dev/kubernetes":    "whole",
 	"tools/dev/promtool.sh":   "whole",
 	"tools/dev/tutorial":      "whole",
 
