@@ -84,12 +84,16 @@ new-app: ## writes a new repository without chat: make new-app DIR=../shop MODUL
 EACH    := none $(notdir $(wildcard extras/*))
 FOR_NEW := $(filter-out erasure history lab page tasks,$(notdir $(wildcard extras/*))) # the others are about chat
 
-release-check: ## what is too slow for every change: lessons and omissions, mutations, fuzzing, the same bytes twice, each extra alone, new applications
+aws-check: ## type-checks and tests the stacks of deploy/aws, and synthesises them; needs Node 20 with npm, and no account
+	@cd deploy/aws && npm ci --no-progress && npm run --silent check && npm run --silent synth
+
+release-check: ## what is too slow for every change: lessons and omissions, mutations, fuzzing, the same bytes twice, aws-check, each extra alone, new applications
 	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial
 	@RELEASE_CHECK=1 go test -C es -count=1 -timeout=60m -run=TestMutationsAreFound ./simulation
 	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
 	@go -C tools/dev run ./dependencies -root ../.. -vulndb latest
 	@./tools/dev/reproducible.sh
+	@$(MAKE) --no-print-directory aws-check
 	@for extra in $(EACH); do \
 	  echo "release-check: extras: $$extra"; folder="$$(mktemp -d)"; \
 	  $(MAKE) --no-print-directory core DIR="$$folder" EXTRAS="$${extra#none}" && \
@@ -174,4 +178,4 @@ $(GOTESTSUM): FORCE
 FORCE:
 
 .PHONY: FORCE run test test-copies test-short simulate sbom dev-up dev-down migrate generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
-.PHONY: release-check up down compose-check core new-app fuzz bench check-observe # extra:whole
+.PHONY: release-check up down compose-check core new-app fuzz aws-check bench check-observe # extra:whole

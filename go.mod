@@ -2,6 +2,8 @@ module example.com/threads
 
 go 1.26.8
 
+ignore node_modules // packages of Node may contain Go files
+
 require (
 	github.com/99designs/gqlgen v0.17.94
 	github.com/alecthomas/kong v1.17.0

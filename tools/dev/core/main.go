@@ -43,7 +43,9 @@ var parts = map[string]string{
 	"tools/bench":             "whole",
 	"tools/dev/compose-check": "whole",
 	"tools/dev/core":          "whole",
+	"tools/dev/kubernetes":    "whole",
 	"tools/dev/promtool.sh":   "whole",
+	"tools/dev/scale":         "whole",
 	"tools/dev/tutorial":      "whole",
 
 	// this application, whose tests of programs and adapters are its own, but for these

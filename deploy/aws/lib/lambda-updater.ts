@@ -1,0 +1,68 @@
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { SubnetType } from "aws-cdk-lib/aws-ec2";
+import { Rule, RuleTargetInput, Schedule } from "aws-cdk-lib/aws-events";
+import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
+import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Architecture, Code, EventSourceMapping, Function, Runtime, StartingPosition } from "aws-cdk-lib/aws-lambda";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Validations } from "aws-cdk-lib";
+import { Construct } from "constructs";
+import type { Data } from "./data.js";
+import { allow } from "./permissions.js";
+import { settingsOf } from "./settings.js";
+
+/** cmd/lambda-updater, which Lambda calls with the records of the journal's stream. */
+export class LambdaUpdater extends Construct {
+  readonly function: Function;
+
+  constructor(scope: Construct, id: string, data: Data) {
+    super(scope, id);
+    const { stage } = data;
+    const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
+    allow(role, "lambda-updater", data);
+    const log = new LogGroup(this, "Log", {
+      retention: stage.logDays as RetentionDays, encryptionKey: data.key, removalPolicy: RemovalPolicy.DESTROY,
+    });
+    log.grantWrite(role);
+    // Of a function within a network.
+    role.addToPolicy(
+      new PolicyStatement({
+        actions: ["ec2:CreateNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DeleteNetworkInterface", "ec2:DescribeSubnets"],
+        resources: ["*"],
+      }),
+    );
+    Validations.of(role).acknowledge({ id: "AwsSolutions-IAM5[Resource::*]", reason: "The network interfaces of a function have no names before they exist." });
+    this.function = new Function(this, "Function", {
+      runtime: Runtime.PROVIDED_AL2023,
+      architecture: Architecture.ARM_64,
+      handler: "bootstrap",
+      code: Code.fromAsset(stage.lambdaZip),
+      role,
+      memorySize: 512,
+      timeout: Duration.minutes(1),
+      vpc: data.vpc,
+      vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS },
+      securityGroups: [data.databaseClients],
+      logGroup: log,
+      environmentEncryption: data.key,
+      // Functions have no secrets of their own: CloudFormation puts the value in when it deploys.
+      environment: { ...settingsOf("lambda-updater", data), DATABASE_URL: data.writerUrl.secretValue.unsafeUnwrap() },
+    });
+    // A batch that is not done is delivered again until it is: an event that can't be projected parks its aggregate, so
+    // only a failure of a database makes Lambda wait. Records are never given up before the stream forgets them.
+    new EventSourceMapping(this, "Mapping", {
+      target: this.function,
+      eventSourceArn: data.tables.get("JOURNAL_TABLE")!.tableStreamArn!,
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: 1000,
+      parallelizationFactor: 4,
+      reportBatchItemFailures: true,
+      bisectBatchOnError: true,
+    });
+    // Retries parked aggregates, and sends what processes have to send.
+    new Rule(this, "EveryMinute", {
+      schedule: Schedule.rate(Duration.minutes(1)),
+      targets: [new LambdaFunction(this.function, { event: RuleTargetInput.fromObject({ Records: [] }), retryAttempts: 0 })],
+    });
+  }
+}

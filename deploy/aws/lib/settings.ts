@@ -1,0 +1,27 @@
+import { type Data, networkRange } from "./data.js";
+
+/** The settings of a program that works on the tables, beside its secrets. */
+export function settingsOf(program: string, data: Data): Record<string, string> {
+  const { stage } = data;
+  const settings: Record<string, string> = program === "lambda-updater" ? {} : { AWS_REGION: stage.region }; // Lambda sets it itself
+  for (const [setting, table] of data.tables) {
+    settings[setting] = table.tableName;
+  }
+  if (data.masterKey !== undefined) {
+    settings.ERASURE = "on";
+    settings.ERASURE_KMS_KEY = data.masterKey.keyArn;
+  }
+  if (program === "threadctl" || program === "lambda-updater") {
+    return settings;
+  }
+  if (program === "read-model-updater") {
+    settings.REBUILD = "auto";
+  }
+  settings.TRUSTED_PROXIES = networkRange;
+  settings.AUTH = stage.issuer === undefined ? "none" : "oidc";
+  if (stage.issuer !== undefined) {
+    settings.AUTH_ISSUER = stage.issuer;
+    settings.AUTH_AUDIENCE = stage.audience;
+  }
+  return settings;
+}

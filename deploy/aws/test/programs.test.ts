@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Match } from "aws-cdk-lib/assertions";
+import { contexts, resources, templatesOf } from "./stacks.js";
+
+const prod = templatesOf(contexts.prod!);
+const dev = templatesOf(contexts.dev!);
+
+interface Container {
+  readonly Name: string;
+  readonly Command: string[];
+  readonly ReadonlyRootFilesystem?: boolean;
+  readonly Image: unknown;
+  readonly Environment: { Name: string; Value: unknown }[];
+  readonly Secrets: { Name: string; ValueFrom: unknown }[];
+}
+
+/** The containers of the programs, by their commands. */
+function containers(...templates: (typeof prod.programs)[]): Record<string, Container> {
+  const found = templates.flatMap((template) =>
+    Object.values(resources(template, "AWS::ECS::TaskDefinition")).map(({ Properties: task }) => {
+      assert.equal(task.RuntimePlatform.CpuArchitecture, "ARM64");
+      return task.ContainerDefinitions.find((container: Container) => container.Name === "program") as Container;
+    }),
+  );
+  return Object.fromEntries(found.map((container) => [container.Command[0]!.slice(1), container]));
+}
+
+test("one image, in which the command selects the program", () => {
+  const found = containers(prod.programs, prod.jobs);
+  assert.deepEqual(Object.keys(found).sort(), ["migrate", "read-api", "read-model-updater", "threadctl", "write-api"]);
+  assert.equal(new Set(Object.values(found).map(({ Image }) => JSON.stringify(Image))).size, 1);
+  for (const [program, container] of Object.entries(found)) {
+    assert.equal(container.ReadonlyRootFilesystem, true, program);
+    assert.match(JSON.stringify(container.Image), /:v1"/, program);
+  }
+});
+
+test("each program has the database that it needs, as a secret", () => {
+  const urls = Object.fromEntries(
+    Object.entries(containers(prod.programs, prod.jobs)).map(([program, { Secrets }]) => [program, JSON.stringify(Secrets ?? [])]),
+  );
+  assert.equal(urls["write-api"], "[]");
+  assert.match(urls["read-api"]!, /DATABASE_URL.*ReaderUrl/);
+  for (const program of ["read-model-updater", "migrate", "threadctl"]) {
+    assert.match(urls[program]!, /DATABASE_URL.*WriterUrl/, program);
+  }
+});
+
+test("prod trusts tokens alone, dev trusts those who reach it from inside", () => {
+  const auth = (found: Record<string, Container>, program: string) => found[program]!.Environment.find(({ Name }) => Name === "AUTH")?.Value;
+  for (const program of ["write-api", "read-api", "read-model-updater"]) {
+    assert.equal(auth(containers(prod.programs), program), "oidc", program);
+    assert.equal(auth(containers(dev.programs), program), "none", program);
+  }
+  const scheme = (Scheme: string) => ({ Scheme });
+  prod.programs.hasResourceProperties("AWS::ElasticLoadBalancingV2::LoadBalancer", scheme("internet-facing"));
+  dev.programs.hasResourceProperties("AWS::ElasticLoadBalancingV2::LoadBalancer", scheme("internal"));
+  for (const { Properties: group } of Object.values(resources(dev.programs, "AWS::EC2::SecurityGroup"))) {
+    for (const rule of group.SecurityGroupIngress ?? []) {
+      assert.notEqual(rule.CidrIp, "0.0.0.0/0");
+    }
+  }
+});
+
+test("from the internet there is TLS only", () => {
+  prod.programs.hasResourceProperties("AWS::ElasticLoadBalancingV2::Listener", {
+    Port: 80, DefaultActions: [{ Type: "redirect", RedirectConfig: Match.objectLike({ Protocol: "HTTPS", Port: "443" }) }],
+  });
+  prod.programs.hasResourceProperties("AWS::ElasticLoadBalancingV2::Listener", {
+    Port: 443, Certificates: [{ CertificateArn: contexts.prod!.certificate }],
+  });
+  prod.programs.resourceCountIs("AWS::ElasticLoadBalancingV2::Listener", 2);
+});
+
+test("queries go to the read-api, everything else to the write-api, when they are ready", () => {
+  for (const port of [28080, 28082]) {
+    prod.programs.hasResourceProperties("AWS::ElasticLoadBalancingV2::TargetGroup", { Port: port, HealthCheckPath: "/health/ready" });
+    prod.programs.hasResourceProperties("AWS::ECS::Service", { LoadBalancers: [Match.objectLike({ ContainerPort: port })], DesiredCount: 2 });
+  }
+  const [rule] = Object.values(resources(prod.programs, "AWS::ElasticLoadBalancingV2::ListenerRule"));
+  assert.deepEqual(rule!.Properties.Conditions, [{ Field: "path-pattern", PathPatternConfig: { Values: ["/graphql", "/graphql/*"] } }]);
+  assert.match(JSON.stringify(rule!.Properties.Actions), /ReadTargets/);
+});
+
+test("a deployment that fails goes back, and a standby updater takes over", () => {
+  prod.programs.resourceCountIs("AWS::ECS::Service", 3);
+  prod.programs.allResourcesProperties("AWS::ECS::Service", {
+    DesiredCount: 2,
+    DeploymentConfiguration: { DeploymentCircuitBreaker: { Enable: true, Rollback: true }, MinimumHealthyPercent: 100, MaximumPercent: 200 },
+  });
+});
+
+test("with Lambda there is no updater service, and no record is given up", () => {
+  for (const name of ["prod with Lambda and provisioned tables", "dev with Lambda"]) {
+    const { programs } = templatesOf(contexts[name]!);
+    programs.resourceCountIs("AWS::ECS::Service", 2);
+    programs.hasResourceProperties("AWS::Lambda::Function", { Runtime: "provided.al2023", Architectures: ["arm64"], Handler: "bootstrap" });
+    programs.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
+      FunctionResponseTypes: ["ReportBatchItemFailures"],
+      StartingPosition: "TRIM_HORIZON",
+      MaximumRetryAttempts: Match.absent(),
+      MaximumRecordAgeInSeconds: Match.absent(),
+    });
+    programs.hasResourceProperties("AWS::Events::Rule", {
+      ScheduleExpression: "rate(1 minute)", Targets: [Match.objectLike({ Input: JSON.stringify({ Records: [] }) })],
+    });
+  }
+});

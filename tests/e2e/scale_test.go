@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
+)
+
+// scaleInputs is what the scale model (tools/dev/scale) is told about the programs.
+const scaleInputs = "../../tools/dev/scale/measured.json"
+
+// measured is what one post of a message takes, on average. Units are DynamoDB's.
+type measured struct {
+	TextBytes    float64 // of the message
+	ItemBytes    float64 // of the event in the journal
+	JournalUnits float64 // written, for each event
+	IndexUnits   float64 // written, for each event
+	HeadUnits    float64 // written, for each write
+	UpkeepUnits  float64 // written for snapshots, for each event
+	ReadUnits    float64 // of all programs, for each event
+	Rows         float64 // inserted, changed or deleted in the read model for an event alone; a batch shares some
+	LogBytes     float64 // of all programs, for each command
+}
+
+// The scale model must know what the programs consume. With UPDATE_AWS=1 the file is written.
+func TestScaleInputs(t *testing.T) {
+	startsPrograms(t)
+	env := append(dynamoDB(t), "SNAPSHOT_EVERY=100", "VERIFY_RATE=0", "LOG_LEVEL=info")
+	s := threePrograms(t, env)
+	ada := s.person("")
+	rows := countRows(t, settingOf(env, "DATABASE_URL"))
+	var found []measured
+	for _, length := range []int{100, 1000, 4000} {
+		thread := ada.command(t, "/threads/create", fields{"name": "tea"})
+		id := thread.text("thread_id")
+		post := func() (last answer) {
+			return ada.command(t, "/threads/post_message", fields{"thread_id": id, "text": strings.Repeat("x", length)})
+		}
+		for range 100 { // so that a snapshot follows in each hundred
+			thread = post()
+		}
+		ada.view(t, id, token(thread))
+		const posts, alone = 200, 20
+		before, logBefore := s.units(t), s.logSize(t)
+		for range posts {
+			thread = post()
+		}
+		ada.view(t, id, token(thread))
+		logs := s.logSize(t) - logBefore
+		rowsBefore := rows()
+		for range alone {
+			ada.view(t, id, token(post()))
+		}
+		used := s.units(t) // snapshots included, which are written after their commands
+		of := func(table, operation string, index bool) (sum float64) {
+			for key, units := range used {
+				if strings.HasSuffix(key.table, table) && (key.index != "") == index && strings.HasPrefix(key.operation, operation) {
+					sum += (units - before[key]) / (posts + alone)
+				}
+			}
+			return sum
+		}
+		m := measured{
+			TextBytes: float64(length), ItemBytes: itemBytes(t, settingOf(env, "JOURNAL_TABLE"), id),
+			JournalUnits: of("-journal", "TransactWriteItems", false), IndexUnits: of("-journal", "TransactWriteItems", true),
+			HeadUnits: of("-snapshot", "TransactWriteItems", false) + of("-snapshot", "TransactWriteItems", true),
+			Rows:      (rows() - rowsBefore) / alone, LogBytes: logs / posts,
+		}
+		for _, operation := range []string{"PutItem", "UpdateItem", "DeleteItem"} {
+			m.UpkeepUnits += of("-snapshot", operation, false) + of("-snapshot", operation, true)
+		}
+		for _, operation := range []string{"GetItem", "BatchGetItem", "Query", "Scan"} {
+			for _, table := range []string{"-snapshot", "-journal"} {
+				m.ReadUnits += of(table, operation, false) + of(table, operation, true)
+			}
+		}
+		found = append(found, m)
+	}
+	t.Run("commands that share a write share its head", func(t *testing.T) { testSharedHead(t, s, ada, found[0]) })
+
+	if os.Getenv("UPDATE_AWS") != "" {
+		wantFile(t, scaleInputs, found)
+	}
+	text, err := os.ReadFile(scaleInputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known []map[string]float64
+	if err := json.Unmarshal(text, &known); err != nil || len(known) != len(found) {
+		t.Fatalf("%s has %d entries, %v", scaleInputs, len(known), err)
+	}
+	for i, m := range found {
+		text, _ := json.Marshal(m)
+		var now map[string]float64
+		if err := json.Unmarshal(text, &now); err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range now {
+			// Reads depend on time: the programs look whether the store answers.
+			if difference := math.Abs(value - known[i][name]); difference > 0.1*known[i][name]+0.02 && name != "ReadUnits" {
+				t.Errorf("%s of a text of %v bytes is %.2f, and %.2f in %s; UPDATE_AWS=1 writes it", name, m.TextBytes, value, known[i][name], scaleInputs)
+			}
+		}
+	}
+}
+
+func testSharedHead(t *testing.T, s *system, ada person, one measured) {
+	id := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+	before := s.units(t)
+	var group errgroup.Group
+	const clients, each = 25, 8
+	for range clients {
+		group.Go(func() error {
+			for range each {
+				a, err := ada.try(t.Context(), "/threads/post_message", fields{"thread_id": id, "text": strings.Repeat("x", 100)}, nil)
+				if err != nil || a.status != 200 {
+					return fmt.Errorf("%d %s, %w", a.status, a.raw, err)
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	// DynamoDB Local counts one item of each table in a transaction, DynamoDB counts all. The head is one item.
+	heads := 0.0
+	for key, units := range s.units(t) {
+		if key.operation == "TransactWriteItems" && strings.HasSuffix(key.table, "-snapshot") {
+			heads += units - before[key]
+		}
+	}
+	if heads == 0 || heads > one.HeadUnits*clients*each/2 {
+		t.Errorf("%d events took %v units for heads, as if they shared no writes", clients*each, heads)
+	}
+}
+
+type consumer struct{ index, operation, table string }
+
+var consumed = regexp.MustCompile(`(?m)^dynamodb_consumed_capacity_units_total\{index="(.*)",operation="(.*)",table="(.*)"\} (\S+)$`)
+
+// units returns what all programs have consumed.
+func (s *system) units(t *testing.T) map[consumer]float64 {
+	t.Helper()
+	units := map[consumer]float64{}
+	for _, url := range []string{s.writeURL, s.updaterURL, s.readURL} {
+		for _, line := range consumed.FindAllStringSubmatch(get(t, url+"/metrics"), -1) {
+			value, err := strconv.ParseFloat(line[4], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			units[consumer{line[1], line[2], line[3]}] += value
+		}
+	}
+	return units
+}
+
+func (s *system) logSize(t *testing.T) (size float64) {
+	t.Helper()
+	info, err := os.Stat(s.writer.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size = float64(info.Size())
+	if info, err = os.Stat(s.projector.Log); err != nil {
+		t.Fatal(err)
+	}
+	return size + float64(info.Size())
+}
+
+// countRows counts by triggers which rows change from now on, without those that the updater changes as time goes on.
+func countRows(t *testing.T, url string) func() float64 {
+	t.Helper()
+	db, err := database.Open(t.Context(), url, database.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	var tables []string
+	const query = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name NOT IN ('checkpoints', 'projection_reports', 'projection_turn')"
+	if err := db.SelectContext(t.Context(), &tables, query); err != nil {
+		t.Fatal(err)
+	}
+	statements := []string{"CREATE TABLE changed_rows (changes BIGINT NOT NULL)", "INSERT INTO changed_rows VALUES (0)"}
+	for _, table := range tables {
+		for _, change := range []string{"INSERT", "UPDATE", "DELETE"} {
+			statements = append(statements, fmt.Sprintf("CREATE TRIGGER count_%s_%s AFTER %s ON %s FOR EACH ROW UPDATE changed_rows SET changes = changes + 1", table, change, change, table))
+		}
+	}
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	return func() (changes float64) {
+		if err := db.GetContext(t.Context(), &changes, "SELECT changes FROM changed_rows"); err != nil {
+			t.Fatal(err)
+		}
+		return changes
+	}
+}
+
+// itemBytes returns the size of a thread's last event as DynamoDB counts it: the names and the values of attributes.
+func itemBytes(t *testing.T, table, thread string) (size float64) {
+	t.Helper()
+	found, err := dynamodb.NewFromConfig(testenv.DynamoDBConfig(t)).Query(t.Context(), &dynamodb.QueryInput{
+		TableName: aws.String(table), IndexName: aws.String("journal-aid-index"), KeyConditionExpression: aws.String("aid = :aid"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":aid": &types.AttributeValueMemberS{Value: "thread-" + thread}},
+		ScanIndexForward:          aws.Bool(false), Limit: aws.Int32(1),
+	})
+	if err != nil || len(found.Items) != 1 {
+		t.Fatalf("%v and %d items", err, len(found.Items))
+	}
+	for name, value := range found.Items[0] {
+		size += float64(len(name))
+		switch value := value.(type) {
+		case *types.AttributeValueMemberS:
+			size += float64(len(value.Value))
+		case *types.AttributeValueMemberB:
+			size += float64(len(value.Value))
+		case *types.AttributeValueMemberN:
+			size += float64(len(value.Value))/2 + 1
+		}
+	}
+	return size
+}

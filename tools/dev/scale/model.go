@@ -1,0 +1,150 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// measured is what one post of a message takes: see TestScaleInputs.
+type measured struct {
+	TextBytes, ItemBytes, JournalUnits, IndexUnits, HeadUnits, UpkeepUnits, ReadUnits, Rows, LogBytes float64
+}
+
+// load is what the system is asked to do, and how it is set up.
+type load struct {
+	rate        float64 // commands a second
+	text        float64 // bytes of a message
+	batch       float64 // commands that share a write
+	shards      float64 // SHARD_COUNT
+	lambda      bool
+	provisioned bool
+}
+
+// Limits of AWS, from its documentation as known in 2025.
+const (
+	partitionUnits  = 1000   // write units a second of one partition key
+	tableUnits      = 40_000 // write units a second of a table or index, unless AWS raises the quota
+	parallelization = 10     // most concurrent batches of one stream shard on Lambda
+	lambdaQuota     = 1000   // concurrent invocations, unless AWS raises the quota
+)
+
+// Assumptions, which a load test has to replace.
+const (
+	rowsPerUnit      = 1500.0 // rows a second that one capacity unit of Aurora writes
+	maxUnits         = 256.0  // of an Aurora writer
+	updaterRows      = 20_000 // rows a second of one updater, whose 16 shards are batches at the same time
+	commandsPerVCPU  = 1000.0
+	batchOnLambda    = 0.25 // seconds of a batch of 1,000 records
+	answersPerSecond = 1.0  // queries for each command
+	utilization      = 0.6  // of what is provisioned, and of processors
+
+	pollsOfAShard     = 30.0 // a second, by STREAM_POLL_MIN and STREAM_POLL_MAX while events arrive
+	bytesOfAnExchange = 4000.0
+	seriesOfAProgram  = 1500.0
+	scrapesInAMinute  = 4.0
+)
+
+const oneThread = "one thread, whose key is one partition"
+
+// limit is a rate at which a part ends.
+type limit struct {
+	name string
+	rate float64
+}
+
+// journalPerCommand and headPerCommand are write units.
+func (m measured) journalPerCommand() float64    { return m.JournalUnits }
+func (m measured) headPerCommand(l load) float64 { return m.HeadUnits / l.batch }
+func (m measured) streamShards(units float64) float64 {
+	return math.Ceil(units / partitionUnits)
+}
+
+// limits returns where the system ends, the lowest first. The events of a thread are in one logical shard, and under
+// one key of the index.
+func (m measured) limits(l load) []limit {
+	perKey := max(m.journalPerCommand(), m.IndexUnits, m.headPerCommand(l))
+	found := []limit{
+		{oneThread, partitionUnits / perKey},
+		{"all logical shards are full", partitionUnits * l.shards / max(m.journalPerCommand(), m.headPerCommand(l))},
+		{"the quota of a table", tableUnits / max(m.journalPerCommand(), m.IndexUnits, m.headPerCommand(l)+m.UpkeepUnits)},
+		{"Aurora's largest writer", rowsPerUnit * maxUnits / m.Rows},
+	}
+	if !l.lambda {
+		found = append(found, limit{"one updater", updaterRows / m.Rows})
+	} else {
+		// Each stream shard has the events of 1,000 write units a second.
+		shards := min(l.shards, lambdaQuota/parallelization)
+		found = append(found, limit{"Lambda's concurrency", shards * parallelization * 1000 / batchOnLambda})
+	}
+	slices.SortFunc(found, func(a, b limit) int { return cmp.Compare(a.rate, b.rate) })
+	return found
+}
+
+const (
+	hours = 730.0
+	month = hours * 3600 // seconds
+	giga  = 1e9
+)
+
+// Prices in US dollars in us-east-1, from public price lists as known in 2025.
+const (
+	writeUnit        = 0.625 / 1e6
+	readUnit         = 0.125 / 1e6
+	writeUnitHour    = 0.00065
+	tableGBMonth     = 0.25
+	backupGBMonth    = 0.20 // point-in-time recovery
+	streamRead       = 0.02 / 100_000
+	auroraUnitHour   = 0.12
+	auroraIO         = 0.20 / 1e6
+	auroraGBMonth    = 0.10
+	vcpuHour         = 0.03238 // Fargate on ARM
+	memoryGBHour     = 0.00356
+	lambdaGBSecond   = 0.0000133334
+	lambdaCall       = 0.20 / 1e6
+	balancerHour     = 0.0225
+	balancerUnitHour = 0.008 // 1 GB an hour
+	gatewayHour      = 0.045
+	logGB            = 0.50
+	metricSamples    = 0.90 / 1e7
+)
+
+// cost is a line of the bill.
+type cost struct {
+	name    string
+	dollars float64 // a month
+}
+
+// costs returns the bill of the first month, the largest line first.
+func (m measured) costs(l load) []cost {
+	commands := l.rate * month
+	units := m.journalPerCommand() + m.IndexUnits + m.headPerCommand(l) + m.UpkeepUnits
+	writes := commands * units * writeUnit
+	if l.provisioned {
+		writes = l.rate * units / utilization * writeUnitHour * hours
+	}
+	shards := m.streamShards(l.rate * m.journalPerCommand())
+	storedGB := commands * m.ItemBytes / giga / 2 // on average in the month, while it grows from nothing
+	apis := max(4, l.rate*(1+answersPerSecond)/commandsPerVCPU/utilization)
+	updater := cost{"updater", (2*(vcpuHour+2*memoryGBHour))*hours + shards*pollsOfAShard*month*streamRead}
+	tasks := apis + 2
+	if l.lambda {
+		batches := max(l.rate/1000, shards/60) // full ones, or one in a minute
+		updater = cost{"updater", batches * month * (lambdaCall + 0.5*batchOnLambda*lambdaGBSecond)}
+		tasks = apis
+	}
+	rows := l.rate * m.Rows
+	lines := []cost{
+		{"DynamoDB writes", writes},
+		{"DynamoDB storage", storedGB * (2*tableGBMonth + backupGBMonth)}, // table and index
+		{"DynamoDB reads", commands * m.ReadUnits * readUnit},
+		updater,
+		{"Aurora", 2*max(1, rows/rowsPerUnit)*auroraUnitHour*hours + rows*month*auroraIO + 2*storedGB*auroraGBMonth},
+		{"APIs", apis * (vcpuHour + 2*memoryGBHour) * hours},
+		{"network", (balancerHour+2*gatewayHour)*hours + l.rate*(1+answersPerSecond)*bytesOfAnExchange*3600/giga*balancerUnitHour*hours},
+		{"logs", commands * (1 + answersPerSecond) * m.LogBytes / giga * logGB},
+		{"metrics", tasks * seriesOfAProgram * scrapesInAMinute * 60 * hours * metricSamples},
+	}
+	slices.SortFunc(lines, func(a, b cost) int { return cmp.Compare(b.dollars, a.dollars) })
+	return lines
+}
