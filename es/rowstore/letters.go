@@ -52,7 +52,7 @@ type Skip struct {
 	Reason     string         `json:"reason" db:"reason"` // why it was decided, in the operator's words
 	By         string         `json:"by" db:"skipped_by"` // who decided
 	At         time.Time      `json:"at" db:"skipped_at"`
-	Command    string         `json:"command,omitempty"` // the name of a process's command, whose target is Key; "": an event
+	Command    string         `json:"command,omitempty"` // of a process, with the target Key; "": an event
 }
 
 // SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It

@@ -3,7 +3,6 @@
 // erases the text everywhere. A [Keyring] does this with a [Store] of wrapped keys and a [Master] key.
 //
 // A keyring wraps what the programs have: [Keyring.Commands], [Keyring.Answers], [Keyring.Reader], [Keyring.Broker].
-// [Keyring.Forget] is its consumer.
 package erasure
 
 import (
