@@ -56,19 +56,19 @@ func overtaken(so bool) error {
 type Event interface{ isEvent() }
 
 // Created: the task was created.
-type Created struct{ Request Request }
+type Created struct{ Request }
 
 // Started: a worker has begun.
 type Started struct{}
 
 // Progressed: a worker has finished more parts.
-type Progressed struct{ Progress Progress }
+type Progressed struct{ Progress }
 
 // Finished: the task has reached a final status.
 type Finished struct {
-	Status   Status
-	Progress Progress
-	Message  string // why it failed; otherwise empty
+	Status  Status `json:"status"`
+	Message string `json:"message"` // why it failed; otherwise empty
+	Progress
 }
 
 func (Created) isEvent()    {}
