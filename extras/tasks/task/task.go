@@ -149,6 +149,13 @@ func IDOf(key es.AggregateID) ID {
 	return id
 }
 
+// Events returns the codec of tasks' events, which are written as their own JSON.
+func Events() *es.Codec[Event] {
+	return es.NewCodec(AggregateType, ident.Canonical,
+		es.Plain[Event, Created]("TaskCreated").Whole(), es.Plain[Event, Started]("TaskStarted"),
+		es.Plain[Event, Progressed]("TaskProgressed").Whole(), es.Plain[Event, Finished]("TaskFinished").Whole())
+}
+
 // Aggregate is the aggregate type of tasks.
 func Aggregate() es.Aggregate[Task, Order, Event] {
 	return es.Aggregate[Task, Order, Event]{
