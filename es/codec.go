@@ -65,13 +65,13 @@ func Plain[E, T any](name string) EventType[E] {
 func (r EventType[E]) Whole() EventType[E] {
 	decode, zero := r.decode, reflect.Zero(r.event).Interface().(E)
 	r.decode = func(payload []byte) (none E, err error) {
-		var given, written map[string]json.RawMessage
+		var given, written map[string]any
 		fields, err := marshal(r.encode(zero))
 		if err := errors.Join(err, unmarshal(fields, &written), unmarshal(payload, &given)); err != nil {
 			return none, err
 		}
 		for name := range written {
-			if value := string(given[name]); value == "" || value == "null" {
+			if given[name] == nil {
 				return none, fmt.Errorf("%s must be there", name)
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// sendTimeout limits a request. Meanwhile spans queue up, and those beyond the queue are dropped, so a collector that is
-// down never slows a request.
+// sendTimeout limits a request. Meanwhile spans queue up, and those beyond the queue are dropped, so a collector that
+// is down never slows a request.
 const sendTimeout = 10 * time.Second
 
 // collector is an [otlptrace.Client] by OTLP over HTTP, without gRPC, which the client of OpenTelemetry links even for
