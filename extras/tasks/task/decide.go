@@ -29,7 +29,7 @@ func (t Task) decide(order Order) (Event, error) {
 	case Start:
 		return Started{}, overtaken(t.Status == Running)
 	case Report:
-		return Progressed(o), overtaken(o.Progress.Parts <= t.Progress.Parts)
+		return Progressed(o), overtaken(o.Parts <= t.Progress.Parts)
 	case Succeed:
 		return Finished{Status: Succeeded, Progress: o.Progress}, overtaken(o.Progress.Parts < t.Progress.Parts)
 	case Fail:
@@ -80,7 +80,7 @@ func (Finished) isEvent()   {}
 func (t Task) Apply(event Event) Task {
 	switch e := event.(type) {
 	case Created:
-		return Task{Creator: e.Request.Creator, Status: Queued, Progress: Progress{Total: e.Request.Total}}
+		return Task{Creator: e.Creator, Status: Queued, Progress: Progress{Total: e.Total}}
 	case Started:
 		t.Status = Running
 	case Progressed:
