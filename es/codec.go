@@ -60,6 +60,26 @@ func Plain[E, T any](name string) EventType[E] {
 	return Event[E](name, func(event T) T { return event }, same)
 }
 
+// Whole makes it an error that an event's JSON lacks a field with which such events are written. Otherwise the field is
+// zero.
+func (r EventType[E]) Whole() EventType[E] {
+	decode, zero := r.decode, reflect.Zero(r.event).Interface().(E)
+	r.decode = func(payload []byte) (none E, err error) {
+		var given, written map[string]any
+		fields, err := marshal(r.encode(zero))
+		if err := errors.Join(err, unmarshal(fields, &written), unmarshal(payload, &given)); err != nil {
+			return none, err
+		}
+		for name := range written {
+			if given[name] == nil {
+				return none, fmt.Errorf("%s must be there", name)
+			}
+		}
+		return decode(payload)
+	}
+	return r
+}
+
 // Codec encodes and decodes the events of one aggregate type as JSON. It may be used concurrently.
 type Codec[E any] struct {
 	aggregate string

@@ -1,6 +1,7 @@
 package es_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,34 @@ func TestTheNameOfAnEventIsReadWithoutDecodingIt(t *testing.T) {
 	} {
 		if got := es.EventName([]byte(written)); got != want {
 			t.Errorf("%s: %q, expected %q", written, got, want)
+		}
+	}
+}
+
+type weighed struct {
+	Grams int    `json:"grams"`
+	Scale string `json:"scale"`
+}
+
+func TestAMissingFieldOfAWholeEvent(t *testing.T) {
+	lenient := es.NewCodec("parcel", nil, es.Plain[weighed, weighed]("Weighed"))
+	whole := es.NewCodec("parcel", nil, es.Plain[weighed, weighed]("Weighed").Whole())
+	payload, err := whole.Encode(es.Recorded[weighed]{Event: weighed{}, Envelope: es.Envelope{
+		EventID: "1", AggregateType: "parcel", AggregateID: "a", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Caller: es.Caller{Executor: "ada"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, without := range []string{`"grams":0,`, `"scale":""`} {
+		given := bytes.Replace(payload, []byte(without), []byte(strings.Replace(without, `""`, "null", 1)), 1)
+		if strings.HasSuffix(without, ",") {
+			given = bytes.Replace(payload, []byte(without), nil, 1)
+		}
+		if _, err := whole.Decode(given); err == nil || bytes.Equal(given, payload) {
+			t.Errorf("%s is read", given)
+		}
+		if got, err := lenient.Decode(given); err != nil || got.Event != (weighed{}) {
+			t.Errorf("%s is read as %+v, %v", given, got.Event, err)
 		}
 	}
 }

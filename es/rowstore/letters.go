@@ -44,15 +44,15 @@ func (s *Store) Retry(ctx context.Context, key es.AggregateID, now time.Time) er
 
 // Skip is an operator's decision to leave an event out of a projection, or a command out of a process.
 type Skip struct {
-	Projection string         `db:"projection"` // or the process
-	Key        es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"`
-	SeqNr      uint64         `db:"seq_nr"`
-	EventID    string         `db:"event_id"`
-	Cause      string         `db:"cause"`      // why the event could not be projected
-	Reason     string         `db:"reason"`     // why it was decided, in the operator's words
-	By         string         `db:"skipped_by"` // who decided
-	At         time.Time      `db:"skipped_at"`
-	Command    string         // the name of a process's command, whose target is Key; "": an event
+	Projection string         `json:"projection" db:"projection"` // or the process
+	Key        es.AggregateID `json:"-" db:"tenant_code,aggregate_type,aggregate_id"`
+	SeqNr      uint64         `json:"seq_nr,omitempty" db:"seq_nr"`
+	EventID    string         `json:"event_id" db:"event_id"`
+	Cause      string         `json:"cause" db:"cause"`   // why the event could not be projected
+	Reason     string         `json:"reason" db:"reason"` // why it was decided, in the operator's words
+	By         string         `json:"by" db:"skipped_by"` // who decided
+	At         time.Time      `json:"at" db:"skipped_at"`
+	Command    string         `json:"command,omitempty"` // of a process, with the target Key; "": an event
 }
 
 // SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It

@@ -15,7 +15,8 @@ import (
 // Threads reads the latest state of a thread.
 type Threads func(context.Context, es.AggregateID) (es.State[thread.Thread], error)
 
-// Commands returns services that seal the names and texts in commands with their executor's key.
+// Commands returns services that seal the names and texts in commands with their executor's key, and destroy the key
+// with the account.
 func (k *Keyring) Commands(services chat.Services, threads Threads) chat.Services {
 	if k != nil {
 		services.Threads = sealed[thread.Command]{services.Threads, threadSealer{k, threads}.seal}
@@ -70,6 +71,9 @@ func (k threadSealer) seal(ctx context.Context, r *es.Request[thread.Command]) (
 }
 
 // sealAccount seals a command on an account. Nobody can be erased while erasure is off.
+//
+// The key of an erased account is destroyed first. If the rest fails, nobody can read the texts any more, commands of
+// the account are rejected, and a repeat of the command closes it.
 func (k *Keyring) sealAccount(ctx context.Context, r *es.Request[account.Command]) (err error) {
 	_, erases := r.Command.(account.Erase)
 	switch {
@@ -85,8 +89,10 @@ func (k *Keyring) sealAccount(ctx context.Context, r *es.Request[account.Command
 	case account.Rename:
 		c.Name, err = k.sealName(ctx, r.Caller, r.ID, c.Name)
 		r.Command = c
-	case account.Close, account.Erase:
+	case account.Close:
 		return nil // no words
+	case account.Erase:
+		return k.Destroy(ctx, r.Caller.Tenant, r.ID)
 	}
 	if err != nil {
 		return err
@@ -143,5 +149,6 @@ func Operation(accounts chat.Service[account.Command]) rest.Operation {
 		Description: "Forgets the executor for good. Within seconds every text and name that they ever wrote is shown as `[erased]`, to everybody and everywhere, and their account is closed. Versions and order stay. It works for user accounts that never registered, too, and only with `ERASURE=on`.",
 		Do:          rest.Command(accounts, rest.AccountAnswerOf, func(b eraseAccount) es.Request[account.Command] { return b.OnAccount(account.Erase{}) }),
 		Rejections:  []error{account.ErrAccountErased, ErrErasureOff},
+		Without:     []string{rest.IfMatch}, // it can't be rejected once the key is destroyed
 	}
 }

@@ -92,3 +92,28 @@ func TestNobodyIsErasedWhileErasureIsOff(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A key is destroyed before its account is erased, so that no failure leaves readable texts of an erased account.
+func TestAnErasureBeginsWithTheKey(t *testing.T) {
+	f := newFixture(t)
+	sealed := f.seal("ada", "1", words)
+	accounts := f.Commands(chat.Services{Accounts: failing{}}, nil).Accounts
+	erase := es.Request[account.Command]{Caller: es.Caller{Executor: "ada"}, ID: "ada", Command: account.Erase{}}
+	for range 2 { // a repeat gets further than the key, too
+		if _, err := accounts.Handle(t.Context(), erase); !errors.Is(err, es.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		f.wantOpened(sealed, erasure.Erased)
+	}
+	register := es.Request[account.Command]{Caller: erase.Caller, ID: "ada", Command: account.Register{Name: writing.RecordedName("Ada")}}
+	if _, err := accounts.Handle(t.Context(), register); !errors.Is(err, account.ErrAccountErased) {
+		t.Errorf("another command: %v", err)
+	}
+}
+
+// failing is a service whose store does not answer.
+type failing struct{ chat.Service[account.Command] }
+
+func (failing) Handle(context.Context, es.Request[account.Command]) (es.Result, error) {
+	return es.Result{}, es.ErrUnavailable
+}

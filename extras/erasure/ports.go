@@ -2,8 +2,7 @@
 // for those who may read them, and destroys the key. Only sealed texts are stored and passed on, so destroying the key
 // erases the text everywhere. A [Keyring] does this with a [Store] of wrapped keys and a [Master] key.
 //
-// A keyring wraps what the programs have: [Keyring.Commands], [Keyring.Reader], [Keyring.Journals], [Keyring.Broker].
-// [Keyring.Forget] is its consumer.
+// A keyring wraps what the programs have: [Keyring.Commands], [Keyring.Answers], [Keyring.Reader], [Keyring.Broker].
 package erasure
 
 import (

@@ -29,32 +29,10 @@ type History struct {
 	states *semaphore.Weighted // limits the states in memory
 }
 
-// Journals are the journals of the aggregates with a history.
+// Journals are the aggregates with a history.
 type Journals struct {
-	Threads  ThreadJournal
-	Accounts AccountJournal
-}
-
-// Journal reads aggregates from the journal. Its errors are [es.ErrUnavailable], wrapped, if a retry may succeed, or
-// faults.
-type Journal[T any] interface {
-	// Latest returns the aggregate's version and its latest state; the zero State if there is no such aggregate. If an
-	// event cannot be read, the state is the one before it.
-	Latest(ctx context.Context, key es.AggregateID) (state es.State[T], version uint64, err error)
-	// Describe yields the events with after < SeqNr <= upTo in order. upTo is at most Latest's version.
-	Describe(ctx context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[es.Described, error]
-}
-
-// AccountJournal reads accounts.
-type AccountJournal = Journal[account.Account]
-
-// ThreadJournal reads threads.
-type ThreadJournal interface {
-	Journal[thread.Thread]
-	// At returns the state at a version up to Latest's.
-	At(ctx context.Context, key es.AggregateID, version uint64) (es.State[thread.Thread], error)
-	// EventsAt yields the events with these ascending numbers.
-	EventsAt(ctx context.Context, key es.AggregateID, seqNrs []uint64) iter.Seq2[es.Recorded[thread.Event], error]
+	Threads  *es.Repository[thread.Thread, thread.Event]
+	Accounts *es.Repository[account.Account, account.Event]
 }
 
 // statesAtOnce limits the states that are read concurrently. A state of 100,000 messages takes some ten megabytes.
@@ -128,7 +106,7 @@ func entries(last uint64, page query.Range, read func(after, upTo uint64) iter.S
 
 // sight is a thread whose history the viewer may see.
 type sight struct {
-	journal ThreadJournal
+	journal *es.Repository[thread.Thread, thread.Event]
 	key     es.AggregateID
 	version uint64
 	latest  es.State[thread.Thread] // the latest readable state
@@ -201,7 +179,7 @@ type State struct {
 	Deleted bool
 
 	state   thread.Thread
-	journal ThreadJournal
+	journal *es.Repository[thread.Thread, thread.Event]
 	key     es.AggregateID
 }
 

@@ -127,11 +127,8 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 }
 
 func (p *past) history() *history.History {
-	return historyOf(es.NewRepository(eventjson.Threads(), p.gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)}))
-}
-
-func historyOf(journal history.ThreadJournal) *history.History {
-	return history.New(func(context.Context) (history.Journals, error) { return history.Journals{Threads: journal}, nil })
+	threads := es.NewRepository(eventjson.Threads(), p.gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)})
+	return history.New(func(context.Context) (history.Journals, error) { return history.Journals{Threads: threads}, nil })
 }
 
 func (p *past) viewer(user thread.UserID) query.Viewer {

@@ -7,21 +7,16 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
 
-const (
-	sendTimeout = 10 * time.Second // of a request
-	// A batch of spans is dropped after retryTime. Meanwhile spans queue up, and those beyond the queue are dropped, so
-	// a collector that is down never slows a request.
-	retryTime = 5 * time.Second
-)
+// sendTimeout limits a request. Meanwhile spans queue up, and those beyond the queue are dropped, so a collector that
+// is down never slows a request.
+const sendTimeout = 10 * time.Second
 
 // collector is an [otlptrace.Client] by OTLP over HTTP, without gRPC, which the client of OpenTelemetry links even for
 // HTTP. It logs the first of consecutive failures, and their end.
@@ -44,17 +39,13 @@ func (c *collector) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces implements [otlptrace.Client]. It repeats a request that the collector may accept later.
+// UploadTraces implements [otlptrace.Client]. Spans that the collector does not take are dropped.
 func (c *collector) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) error {
 	body, err := proto.Marshal(&otlp.TracesData{ResourceSpans: spans}) // the same on the wire as an export request
 	if err != nil {
 		return err
 	}
-	pauses := backoff.NewExponentialBackOff()
-	pauses.InitialInterval, pauses.MaxInterval = retryTime/10, retryTime/2
-	_, err = backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, c.send(ctx, body) },
-		backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(retryTime))
-	switch {
+	switch err = c.send(ctx, body); {
 	case err != nil && !c.failing:
 		c.log.WarnContext(ctx, "traces can't be sent and are dropped until they can: check the collector and OTEL_EXPORTER_OTLP_ENDPOINT", "error", err)
 	case err == nil && c.failing:
@@ -67,7 +58,7 @@ func (c *collector) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpan
 func (c *collector) send(ctx context.Context, body []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
-		return backoff.Permanent(err)
+		return err
 	}
 	request.Header = c.headers.Clone()
 	request.Header.Set("Content-Type", "application/x-protobuf")
@@ -80,12 +71,5 @@ func (c *collector) send(ctx context.Context, body []byte) error {
 	if response.StatusCode/100 == 2 {
 		return nil
 	}
-	err = fmt.Errorf("the collector answered %s", response.Status)
-	if response.StatusCode < http.StatusInternalServerError && response.StatusCode != http.StatusTooManyRequests {
-		return backoff.Permanent(err)
-	}
-	if seconds, bad := strconv.Atoi(response.Header.Get("Retry-After")); bad == nil {
-		return backoff.RetryAfter(seconds)
-	}
-	return err
+	return fmt.Errorf("the collector answered %s", response.Status)
 }

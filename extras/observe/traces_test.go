@@ -166,18 +166,13 @@ func TestACollectorThatTakesNothing(t *testing.T) {
 	}
 }
 
-// What a collector gets is OTLP, with the headers of the environment, and again after a 503.
+// What a collector gets is OTLP, with the headers of the environment.
 func TestWhatACollectorGets(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
-	names, first := make(chan string, 10), true
+	names := make(chan string, 10)
 	collector := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/traces" || r.Header.Get("Authorization") != "Basic hunter2" || r.Header.Get("x-team") != "a" || r.Header.Get("Content-Type") != "application/x-protobuf" {
 			t.Errorf("%s %v", r.URL, r.Header)
-		}
-		if first { // requests follow each other
-			first = false
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
 		}
 		body, err := io.ReadAll(r.Body)
 		var request otlp.ExportTraceServiceRequest

@@ -40,7 +40,8 @@ func (n Named) String() string {
 type Letter struct {
 	Named
 	projection.DeadLetter
-	Event any `json:"event,omitempty"` // JSON if valid, otherwise text
+	Event any    `json:"event,omitempty"` // JSON if valid, otherwise text
+	Next  string `json:"next,omitempty"`  // what to do
 }
 
 // LetterOf shows a dead letter, without its event.
@@ -52,5 +53,6 @@ func LetterOf(letter projection.DeadLetter) Letter {
 type Difference struct {
 	Named
 	projection.Difference
-	Repaired bool `json:"repaired"`
+	Repaired bool   `json:"repaired"`
+	Next     string `json:"next,omitempty"` // what to do
 }

@@ -86,7 +86,7 @@ func (w *world) Handle(ctx context.Context, r es.Request[task.Order]) (es.Result
 	for _, event := range events {
 		state = state.Apply(event)
 		if created, begins := event.(task.Created); begins {
-			w.kinds[r.ID] = created.Request.Kind
+			w.kinds[r.ID] = created.Kind
 		}
 		number := uint64(len(w.journal[r.ID]) + 1)
 		payload, err := task.Events().Encode(es.Recorded[task.Event]{Event: event, Envelope: es.Envelope{

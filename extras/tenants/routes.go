@@ -21,12 +21,6 @@ func (o OnTenant) request(c Command) es.Request[Command] {
 	return es.Request[Command]{ID: Key(o.Code).ID, Command: c, Name: CommandName(c)}
 }
 
-type createTenant struct{ OnTenant }
-
-type suspendTenant struct{ OnTenant }
-
-type reactivateTenant struct{ OnTenant }
-
 // TenantAnswer is the answer to a command on a tenant.
 type TenantAnswer struct {
 	TenantCode string `json:"tenant_code" doc:"The tenant's code." example:"acme"`
@@ -44,20 +38,20 @@ func Operations(tenants chat.Service[Command]) rest.Aggregate {
 		{
 			Path: "/tenants/create", Status: http.StatusCreated, Summary: "Register a tenant",
 			Description: "Registers a tenant, which is active from then on. With `TENANTS=registered`, requests of other tenants are refused.",
-			Do:          rest.Command(tenants, tenantAnswerOf, func(b createTenant) es.Request[Command] { return b.request(Create{Code: b.Code}) }),
+			Do:          rest.Command(tenants, tenantAnswerOf, func(b OnTenant) es.Request[Command] { return b.request(Create{Code: b.Code}) }),
 			Rejections:  []error{ErrTenantExists},
 			Without:     []string{rest.IfMatch},
 		},
 		{
 			Path: "/tenants/suspend", Summary: "Suspend a tenant",
 			Description: "With `TENANTS=registered`, the tenant's requests are refused within seconds and its subscriptions end. Its data stays.",
-			Do:          rest.Command(tenants, tenantAnswerOf, func(b suspendTenant) es.Request[Command] { return b.request(Suspend{}) }),
+			Do:          rest.Command(tenants, tenantAnswerOf, func(b OnTenant) es.Request[Command] { return b.request(Suspend{}) }),
 			Rejections:  []error{ErrTenantNotFound, ErrTenantSuspended},
 		},
 		{
 			Path: "/tenants/reactivate", Summary: "Reactivate a tenant",
 			Description: "Ends the suspension of a tenant: its requests are answered again within seconds.",
-			Do:          rest.Command(tenants, tenantAnswerOf, func(b reactivateTenant) es.Request[Command] { return b.request(Reactivate{}) }),
+			Do:          rest.Command(tenants, tenantAnswerOf, func(b OnTenant) es.Request[Command] { return b.request(Reactivate{}) }),
 			Rejections:  []error{ErrTenantNotFound, ErrTenantActive},
 		},
 	}

@@ -81,14 +81,19 @@ func (Reactivate) name() string { return "tenant.Reactivate" }
 //sumtype:decl
 type Event interface{ isEvent() }
 
+// fact is what every event has.
+type fact struct {
+	Code Code `json:"code"`
+}
+
 // Created: the tenant was registered.
-type Created struct{ Code Code }
+type Created fact
 
 // Suspended: the tenant was suspended.
-type Suspended struct{ Code Code }
+type Suspended fact
 
 // Reactivated: the suspension has ended.
-type Reactivated struct{ Code Code }
+type Reactivated fact
 
 func (Created) isEvent()     {}
 func (Suspended) isEvent()   {}

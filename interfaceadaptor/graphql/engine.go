@@ -35,7 +35,7 @@ type engine struct {
 	executor *executor.Executor
 }
 
-func newEngine(schema Executable, log *slog.Logger, limit func(*executor.Executor), around graphql.OperationMiddleware) engine {
+func newEngine(schema Executable, log *slog.Logger, extensions []func(*executor.Executor), around graphql.OperationMiddleware) engine {
 	e := engine{presenter{log}, executor.New(schema)}
 	e.executor.SetQueryCache(lru.New[*ast.QueryDocument](cachedDocuments))
 	e.executor.SetErrorPresenter(e.present)
@@ -43,8 +43,8 @@ func newEngine(schema Executable, log *slog.Logger, limit func(*executor.Executo
 	e.executor.Use(extension.Introspection{})
 	e.executor.AroundOperations(around)
 	e.executor.AroundFields(schema.aroundField)
-	if limit != nil {
-		limit(e.executor)
+	for _, extend := range extensions {
+		extend(e.executor)
 	}
 	return e
 }

@@ -22,10 +22,10 @@ const maxBody = 64 << 10 // bytes of a request
 
 // Settings are set by operators. A zero field takes its default.
 type Settings struct {
-	QueryTimeout    time.Duration            // limit of an operation other than a subscription, on any transport: 10 s
-	KeepAlive       time.Duration            // between two keep-alive messages on an event stream: 15 s
-	ConnectionLimit int                      // open streams: 10,000
-	Limit           func(*executor.Executor) // limits what is accepted: none
+	QueryTimeout    time.Duration              // of an operation other than a subscription: 10 s
+	KeepAlive       time.Duration              // between two keep-alive messages on an event stream: 15 s
+	ConnectionLimit int                        // open streams: 10,000
+	Extend          []func(*executor.Executor) // what adds limits: none
 }
 
 func (s Settings) withDefaults() Settings {
@@ -53,7 +53,7 @@ func NewHandler(streams context.Context, queries *query.Queries, schema Executab
 		streams: streams, queries: queries, settings: settings,
 		connections: semaphore.NewWeighted(int64(settings.ConnectionLimit)),
 	}
-	h.engine = newEngine(schema, log, settings.Limit, h.aroundOperation)
+	h.engine = newEngine(schema, log, settings.Extend, h.aroundOperation)
 	return h
 }
 

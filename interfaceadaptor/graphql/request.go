@@ -169,6 +169,9 @@ func askerOf(ctx context.Context) asker {
 	return a
 }
 
+// PrincipalOf returns who asks.
+func PrincipalOf(ctx context.Context) admission.Principal { return askerOf(ctx).Principal }
+
 // As returns a context in which the principal asks.
 func As(ctx context.Context, principal admission.Principal) context.Context {
 	a := askerOf(ctx)

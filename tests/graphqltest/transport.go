@@ -244,7 +244,7 @@ func (refuseAll) MutateOperationParameters(context.Context, *gqlgen.RawParams) *
 }
 
 func asksForTooMuch(t *testing.T, db *readmodeltest.Database, p Transport) {
-	a := p.run(t, db, graphql.Settings{Limit: func(e *executor.Executor) { e.Use(refuseAll{}) }})
+	a := p.run(t, db, graphql.Settings{Extend: []func(*executor.Executor){func(e *executor.Executor) { e.Use(refuseAll{}) }}})
 	p.WantRefusal(t, p.Subscribe(t, a, Asked{}, `{ __typename }`), "TOO_COMPLEX")
 	if got := a.Ask(t, Asked{}, `{ __typename }`); got.Code() != "TOO_COMPLEX" {
 		t.Errorf("POST: %q", got.Code())

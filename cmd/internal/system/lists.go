@@ -4,7 +4,6 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/run"
-	"example.com/threads/extras/erasure"    // extra:erasure
 	"example.com/threads/extras/publishing" // extra:publishing
 	"example.com/threads/extras/tasks"      // extra:tasks
 	"example.com/threads/extras/tasks/task" // extra:tasks
@@ -31,7 +30,6 @@ func ReadModel() run.ReadModel {
 	model.Handlers = append(model.Handlers, tasks.Handler())   // extra:tasks }
 	model.Tables = append(model.Tables, tenants.Rows.Name)     // extra:tenants {
 	model.Handlers = append(model.Handlers, tenants.Handler()) // extra:tenants }
-	model.Others = append(model.Others, erasure.Forgetting)    // extra:erasure
 	model.Others = append(model.Others, publishing.Projection) // extra:publishing
 	return model
 }

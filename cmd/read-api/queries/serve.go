@@ -93,23 +93,22 @@ func Listen(
 	registered := tenants.Reader{ReadModel: reader} // extra:tenants
 	watcher := projection.NewWatcher(reader.Versions, parts.Log)
 	rows, schema := query.Reader(reader), generated.Schema()
-	rows = parts.Keys.Reader(rows)                   // extra:erasure
-	schema = parts.Access.Schema(schema)             // extra:access
-	journals := history.JournalsOf(store, parts.Log) // extra:history
-	journals = parts.Keys.Journals(journals)         // extra:erasure
+	rows = parts.Keys.Reader(rows)       // extra:erasure
+	schema = parts.Access.Schema(schema) // extra:access
 	queries := query.New(rows, watcher, query.Settings{WaitTimeout: s.WaitTimeout, Waited: measureWaits(parts.Registry)})
 	resolver := resolver{
 		graphql.Resolver{Queries: queries},
-		history.HistoryResolver{History: history.New(journals)}, // extra:history
-		tasks.NewResolver(tasks.NewReader(reader), queries),     // extra:tasks
-		tenants.TenantResolver{Registry: registered},            // extra:tenants
+		history.HistoryResolver{History: history.New(history.JournalsOf(store, parts.Log))}, // extra:history
+		tasks.NewResolver(tasks.NewReader(reader), queries),                                 // extra:tasks
+		tenants.TenantResolver{Registry: registered},                                        // extra:tenants
 	}
 	queries.Add(tasks.NewReader(reader).Versions()) // extra:tasks
 	queries.Add(tenants.Versions())                 // extra:tenants {
 	server.Around = append(server.Around, parts.Tenants.Middleware(registered.IsActive, parts.Log))
 	// extra:tenants }
 
-	s.API.Limit = s.Documents.Apply // extra:limits
+	s.API.Extend = append(s.API.Extend, s.Documents.Apply)  // extra:limits
+	s.API.Extend = append(s.API.Extend, parts.Keys.Answers) // extra:erasure
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	endpoint := graphql.NewHandler(streams, queries, generated.Executable(schema, resolver), parts.Log, s.API)
 	mux := chi.NewRouter()

@@ -26,7 +26,6 @@ func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
 		d.taskWorker(s, parts), // extra:tasks
 		d.leaveOnClose(parts),  // extra:chat
 	}
-	all = append(all, d.Keys.Forget(system.Types())...) // extra:erasure
 	// extra:publishing {
 	all = append(all, publishing.Consumer(s.Publishing, publishing.Events{
 		Types:  system.Types(),

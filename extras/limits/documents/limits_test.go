@@ -15,6 +15,7 @@ import (
 	"time"
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 	"golang.org/x/sync/semaphore"
 
@@ -39,7 +40,7 @@ func serve(t *testing.T, limits Limits) endpoint {
 		graphql.Resolver
 		extras
 	}{Resolver: graphql.Resolver{Queries: queries}})
-	return endpoint{graphql.NewHandler(t.Context(), queries, schema, slog.New(slog.DiscardHandler), graphql.Settings{Limit: limits.Apply}), db}
+	return endpoint{graphql.NewHandler(t.Context(), queries, schema, slog.New(slog.DiscardHandler), graphql.Settings{Extend: []func(*executor.Executor){limits.Apply}}), db}
 }
 
 // ask returns the code of the answer's first error; empty: there is none.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/process"
@@ -31,34 +29,39 @@ type stuck struct {
 	target es.AggregateID
 	event  string // of a command: what caused it; otherwise empty
 	seqNr  uint64 // of the event that an aggregate is parked on
-	shown  any    // for programs: an operate.Letter or a shownCommand
-	text   string // for people
+	shown  any    // an operate.Letter or a shownCommand
 }
 
 func parked(l projection.DeadLetter) stuck {
-	return stuck{
-		of: l.Projection, target: l.Key, seqNr: l.SeqNr, shown: operate.LetterOf(l),
-		text: fmt.Sprintf("%s is parked on event %d in the projection %s since %s\n%s",
-			operate.Name(l.Key), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), attempts(l.Reason, l.Attempts, l.RetryAt)),
-	}
+	letter := operate.LetterOf(l)
+	letter.Next = nextOf(l.Projection, l.Key, "")
+	return stuck{of: l.Projection, target: l.Key, seqNr: l.SeqNr, shown: letter}
 }
 
-// shownCommand is a failing command of a process for programs.
+// shownCommand is a failing command of a process.
 type shownCommand struct {
 	operate.Named // the command's aggregate
 	process.Pending
+	Next string `json:"next"`
 }
 
 func failing(p process.Pending) stuck {
 	return stuck{
-		of: p.Process, target: p.Target, event: p.EventID, shown: shownCommand{operate.Name(p.Target), p},
-		text: fmt.Sprintf("%s: the command %s of the process %s has failed since %s\n%s  event     %s\n  executor  %s\n",
-			operate.Name(p.Target), p.Name, p.Process, p.FailingSince.Format(time.RFC3339), attempts(p.Reason, p.Attempts, p.DueAt), p.EventID, p.Executor),
+		of: p.Process, target: p.Target, event: p.EventID,
+		shown: shownCommand{operate.Name(p.Target), p, nextOf(p.Process, p.Target, p.EventID)},
 	}
 }
 
-func attempts(reason string, count int, next time.Time) string {
-	return fmt.Sprintf("  reason    %s\n  attempts  %d, the next at %s\n", reason, count, next.Format(time.RFC3339))
+// nextOf says what to do.
+func nextOf(queue string, target es.AggregateID, event string) string {
+	var flags []string
+	if queue != chatrows.Projection { // the default
+		flags = append(flags, "--projection", queue)
+	}
+	if event != "" {
+		flags = append(flags, "--event", event)
+	}
+	return commandLine("dead-letters show", target, flags...) + " tells more; `retry` it once its reason is gone, or `skip` it"
 }
 
 // stuck reads all that are stuck, parked aggregates first.
@@ -80,23 +83,21 @@ func (c *call) stuck(ctx context.Context) (found []stuck, err error) {
 	return found, nil
 }
 
-// printStuck prints all, and then a text.
-func (c *call) printStuck(found []stuck, end string) error {
-	lists := map[string][]any{"parked": {}, "commands": {}}
-	var text strings.Builder
+// printStuck prints all, and a note.
+func (c *call) printStuck(found []stuck, note string) error {
+	lists := struct {
+		Parked   []any  `json:"parked"`
+		Commands []any  `json:"commands"`
+		Note     string `json:"note,omitempty"`
+	}{[]any{}, []any{}, note}
 	for _, each := range found {
-		list, flags := "parked", []string{}
-		if each.of != chatrows.Projection { // the default
-			flags = append(flags, "--projection", each.of)
-		}
 		if each.event != "" {
-			list, flags = "commands", append(flags, "--event", each.event)
+			lists.Commands = append(lists.Commands, each.shown)
+		} else {
+			lists.Parked = append(lists.Parked, each.shown)
 		}
-		lists[list] = append(lists[list], each.shown)
-		fmt.Fprintf(&text, "%s  next      %s tells more; `retry` it once its reason is gone, or `skip` it\n",
-			each.text, commandLine("dead-letters show", each.target, flags...))
 	}
-	return c.print(len(found) == 0, lists, text.String()+end)
+	return c.print(len(found) == 0, lists)
 }
 
 type listLetters struct {
@@ -114,26 +115,13 @@ func (cmd *listLetters) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	failing := 0
-	for _, each := range found {
-		if each.event != "" {
-			failing++
-		}
-	}
-	return c.printStuck(found, fmt.Sprintf("%d aggregates are parked, %d commands fail\n", len(found)-failing, failing))
+	return c.printStuck(found, "")
 }
 
-// shownSkip is a skipped event of a projection for people and programs, or a skipped command of a process.
+// shownSkip is a skipped event of a projection, or a skipped command of a process.
 type shownSkip struct {
 	operate.Named
-	Projection string    `json:"projection"`
-	SeqNr      uint64    `json:"seq_nr,omitempty"`  // of an event
-	Command    string    `json:"command,omitempty"` // the name of one
-	EventID    string    `json:"event_id"`
-	Cause      string    `json:"cause"`
-	Reason     string    `json:"reason"`
-	By         string    `json:"by"`
-	At         time.Time `json:"at"`
+	rowstore.Skip
 }
 
 func (c *call) listSkips(ctx context.Context) error {
@@ -145,16 +133,9 @@ func (c *call) listSkips(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read what was skipped: %w", err)
 	}
-	shown, text := []shownSkip{}, strings.Builder{}
+	shown := []shownSkip{}
 	for _, s := range slices.Concat(events, commands) {
-		what := fmt.Sprintf("event %d was left out of the projection", s.SeqNr)
-		if s.Command != "" {
-			what = fmt.Sprintf("the command %s was left out of the process", s.Command)
-		}
-		named := operate.Name(s.Key)
-		shown = append(shown, shownSkip{named, s.Projection, s.SeqNr, s.Command, s.EventID, s.Cause, s.Reason, s.By, s.At})
-		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n", named, what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
+		shown = append(shown, shownSkip{operate.Name(s.Key), s})
 	}
-	fmt.Fprintf(&text, "%d events and %d commands were skipped\n", len(events), len(commands))
-	return c.print(true, map[string]any{"skipped": shown}, text.String())
+	return c.print(true, map[string]any{"skipped": shown})
 }

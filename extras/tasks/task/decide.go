@@ -29,7 +29,7 @@ func (t Task) decide(order Order) (Event, error) {
 	case Start:
 		return Started{}, overtaken(t.Status == Running)
 	case Report:
-		return Progressed(o), overtaken(o.Progress.Parts <= t.Progress.Parts)
+		return Progressed(o), overtaken(o.Parts <= t.Progress.Parts)
 	case Succeed:
 		return Finished{Status: Succeeded, Progress: o.Progress}, overtaken(o.Progress.Parts < t.Progress.Parts)
 	case Fail:
@@ -56,19 +56,19 @@ func overtaken(so bool) error {
 type Event interface{ isEvent() }
 
 // Created: the task was created.
-type Created struct{ Request Request }
+type Created struct{ Request }
 
 // Started: a worker has begun.
 type Started struct{}
 
 // Progressed: a worker has finished more parts.
-type Progressed struct{ Progress Progress }
+type Progressed struct{ Progress }
 
 // Finished: the task has reached a final status.
 type Finished struct {
-	Status   Status
-	Progress Progress
-	Message  string // why it failed; otherwise empty
+	Status  Status `json:"status"`
+	Message string `json:"message"` // why it failed; otherwise empty
+	Progress
 }
 
 func (Created) isEvent()    {}
@@ -80,7 +80,7 @@ func (Finished) isEvent()   {}
 func (t Task) Apply(event Event) Task {
 	switch e := event.(type) {
 	case Created:
-		return Task{Creator: e.Request.Creator, Status: Queued, Progress: Progress{Total: e.Request.Total}}
+		return Task{Creator: e.Creator, Status: Queued, Progress: Progress{Total: e.Total}}
 	case Started:
 		t.Status = Running
 	case Progressed:

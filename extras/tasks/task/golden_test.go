@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"strings"
 	"testing"
 
 	"example.com/threads/domain/ident"
@@ -26,7 +27,7 @@ var (
 	}
 
 	queued = task.Task{}.Apply(written)
-	states = map[string]task.Task{"snapshot-2.json": queued, "snapshot-2-progressed.json": queued.Apply(today[2])}
+	states = map[string]task.Task{"snapshot-3.json": queued, "snapshot-3-progressed.json": queued.Apply(today[2])}
 )
 
 func TestEvents(t *testing.T) {
@@ -35,4 +36,14 @@ func TestEvents(t *testing.T) {
 
 func TestSnapshots(t *testing.T) {
 	codectest.Snapshots(t, "task", task.Aggregate().StateCodec(), codectest.EventID, states, "snapshot-1.json", "snapshot-1-progressed.json")
+}
+
+// Their names were written in another case.
+func TestFormerSnapshotsAreRead(t *testing.T) {
+	for name, want := range states {
+		former := codectest.Golden(t, "task/"+strings.Replace(name, "snapshot-3", "snapshot-2", 1))
+		if _, _, got, err := task.Aggregate().StateCodec().Decode(former); err != nil || got != want {
+			t.Errorf("%s: %+v, want %+v, %v", name, got, want, err)
+		}
+	}
 }

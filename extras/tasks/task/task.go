@@ -3,6 +3,9 @@
 package task
 
 import (
+	"fmt"
+	"slices"
+
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 )
@@ -26,6 +29,15 @@ const (
 // Status is the status of a task.
 type Status string
 
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *Status) UnmarshalText(text []byte) error {
+	*s = Status(text)
+	if !slices.Contains([]Status{Queued, Running, Succeeded, Failed, Cancelled}, *s) {
+		return fmt.Errorf("%q is no status", text)
+	}
+	return nil
+}
+
 // The statuses. The last three are final.
 const (
 	Queued    Status = "queued"
@@ -38,21 +50,21 @@ const (
 // Progress is the progress of a task. Parts of the input (or, without one, of the result) are done completely or not at
 // all, so a worker that continues starts with the first part that is not counted.
 type Progress struct {
-	Parts    uint64
-	Done     uint64 // lines or events
-	Total    uint64 // 0: unknown
-	Rejected uint64 // of Done
+	Parts    uint64 `json:"parts"`
+	Done     uint64 `json:"done"`     // lines or events
+	Total    uint64 `json:"total"`    // 0: unknown
+	Rejected uint64 `json:"rejected"` // of Done
 }
 
 // Request describes the work of a task.
 type Request struct {
-	Creator ident.UserID
-	Kind    Kind
-	Subject string // the thread of an export, the path of a command; otherwise empty
-	Parts   uint64 // of the input
-	Total   uint64 // 0: unknown
+	Creator ident.UserID `json:"created_by"`
+	Kind    Kind         `json:"kind"`
+	Subject string       `json:"subject"` // the thread of an export, the path of a command; otherwise empty
+	Parts   uint64       `json:"parts"`   // of the input
+	Total   uint64       `json:"total"`   // 0: unknown
 	// ForOthers lets the task's commands act for other accounts than the creator's.
-	ForOthers bool
+	ForOthers bool `json:"for_others"`
 }
 
 // Task is the state of a task. The zero value is a task that does not exist. Snapshots have its JSON.
@@ -86,13 +98,13 @@ type Order interface {
 func OrderName(o Order) string { return o.name() }
 
 // Create creates the task.
-type Create struct{ Request Request }
+type Create struct{ Request }
 
 // Start: a worker begins.
 type Start struct{}
 
 // Report: a worker has finished more parts.
-type Report struct{ Progress Progress }
+type Report struct{ Progress }
 
 // Succeed: all parts are done.
 type Succeed struct{ Progress Progress }
@@ -135,6 +147,13 @@ func IDOf(key es.AggregateID) ID {
 		return ID{}
 	}
 	return id
+}
+
+// Events returns the codec of tasks' events, which are written as their own JSON.
+func Events() *es.Codec[Event] {
+	return es.NewCodec(AggregateType, ident.Canonical,
+		es.Plain[Event, Created]("TaskCreated").Whole(), es.Plain[Event, Started]("TaskStarted"),
+		es.Plain[Event, Progressed]("TaskProgressed").Whole(), es.Plain[Event, Finished]("TaskFinished").Whole())
 }
 
 // Aggregate is the aggregate type of tasks.

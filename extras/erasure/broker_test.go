@@ -76,7 +76,7 @@ func keyrings(t *testing.T, url string) (one, other *erasure.Keyring) {
 }
 
 // Once the event that erases a person is at the broker, no text of the person may follow in clear: neither one that was
-// opened before, nor one that is opened with a cached key. The process has not destroyed the key yet.
+// opened before, nor one that is opened with a cached key.
 func TestNoClearTextFollowsAnErasure(t *testing.T) {
 	for name, url := range map[string]func(*testing.T) string{
 		"SQLite": func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "events.db") },

@@ -1,0 +1,64 @@
+package erasure
+
+import (
+	"context"
+
+	gqlgen "github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+
+	"example.com/threads/domain/thread"
+	"example.com/threads/es"
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/usecase/query"
+)
+
+// Answers has GraphQL answers opened: all sealed names and texts of an answer at once, whatever was selected. Those of
+// erased people become [Erased].
+func (k *Keyring) Answers(e *executor.Executor) {
+	e.AroundResponses(func(ctx context.Context, next gqlgen.ResponseHandler) *gqlgen.Response {
+		answer := next(ctx)
+		if answer == nil || len(answer.Data) == 0 {
+			return answer
+		}
+		opened, err := k.OpenJSON(ctx, graphql.PrincipalOf(ctx).Tenant, answer.Data)
+		if err != nil {
+			gqlgen.AddError(ctx, graphql.Failure(err))
+			return &gqlgen.Response{Errors: gqlgen.GetErrors(ctx), Data: []byte("null")}
+		}
+		answer.Data = opened
+		return answer
+	})
+}
+
+// Reader returns a reader of rows that also erases what no seal protects: the messages that a person wrote before
+// ERASURE=on. The sender is known only here.
+func (k *Keyring) Reader(rows query.Reader) query.Reader { return openedRows{rows, k} }
+
+type openedRows struct {
+	query.Reader
+	keys *Keyring
+}
+
+// Message implements [query.Reader].
+func (o openedRows) Message(ctx context.Context, viewer query.Viewer, id thread.MessageID) (query.Message, error) {
+	row, err := o.Reader.Message(ctx, viewer, id)
+	if err == nil {
+		err = o.keys.Open(ctx, viewer.Tenant, []Text{{row.Sender.String(), &row.Text}})
+	}
+	return row, err
+}
+
+// Messages implements [query.Reader].
+func (o openedRows) Messages(ctx context.Context, tenant es.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
+	found, err := o.Reader.Messages(ctx, tenant, threads, page)
+	if err != nil {
+		return nil, err
+	}
+	var texts []Text
+	for _, page := range found {
+		for i := range page.Items {
+			texts = append(texts, Text{page.Items[i].Sender.String(), &page.Items[i].Text})
+		}
+	}
+	return found, o.keys.Open(ctx, tenant, texts)
+}

@@ -1,0 +1,59 @@
+package erasure
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/interfaceadaptor/eventjson"
+)
+
+var erasedEvent = eventjson.Accounts().Events.EventType(account.Erased{})
+
+// Broker is where events are published.
+type Broker interface {
+	Publish(ctx context.Context, event es.Described) error
+	Close() error
+}
+
+// Broker returns a broker that opens sealed texts before publishing; those of erased people become [Erased]. An event
+// whose key is missing by mistake is refused, which parks only its aggregate. Once an account's erasure is published,
+// no text of its owner is published in clear any more.
+func (k *Keyring) Broker(broker Broker) Broker { return &openedBroker{Broker: broker, keys: k} }
+
+type openedBroker struct {
+	Broker
+	keys  *Keyring
+	clear sync.RWMutex // held for reading while an event with opened texts is published
+}
+
+// Publish implements [Broker].
+func (o *openedBroker) Publish(ctx context.Context, event es.Described) error {
+	if o.keys != nil && event.AggregateType == account.AggregateType && event.Type == erasedEvent {
+		if err := o.destroy(ctx, event.Tenant, event.AggregateID); err != nil {
+			return err
+		}
+	}
+	o.clear.RLock()
+	defer o.clear.RUnlock()
+	data, err := o.keys.OpenJSON(ctx, event.Tenant, event.Data)
+	switch {
+	case err != nil && es.KindOf(err) == es.Internal:
+		return fmt.Errorf("nobody has been asked: %w: %w", projection.ErrRefused, err)
+	case err != nil:
+		return err
+	}
+	event.Data = data
+	return o.Broker.Publish(ctx, event)
+}
+
+// destroy destroys the key of an owner after the answers to all events that were opened with it. [Keyring.Commands] has
+// destroyed it before, but a cached key lives on.
+func (o *openedBroker) destroy(ctx context.Context, tenant es.Tenant, owner string) error {
+	o.clear.Lock()
+	defer o.clear.Unlock()
+	return o.keys.Destroy(ctx, tenant, owner)
+}
