@@ -41,7 +41,8 @@ type login struct {
 	access   *access.Access
 	sessions *sessions
 	attempts *securecookie.SecureCookie
-	client   *http.Client // for all requests to the issuer
+	stopping context.Context // ends requests to the issuer
+	client   *http.Client    // for all requests to the issuer
 	log      *slog.Logger
 	provider atomic.Pointer[oidc.Provider] // nil until the issuer has answered
 }
@@ -50,10 +51,10 @@ type login struct {
 // anyone may begin any number of logins.
 type attempt struct{ State, Nonce, Verifier string }
 
-func newLogin(settings Settings, accessControl *access.Access, log *slog.Logger) *login {
+func newLogin(ctx context.Context, settings Settings, accessControl *access.Access, log *slog.Logger) *login {
 	attempts := securecookie.New(securecookie.GenerateRandomKey(64), securecookie.GenerateRandomKey(32))
 	return &login{
-		settings: settings, access: accessControl, client: &http.Client{Timeout: issuerWithin}, log: log,
+		settings: settings, access: accessControl, stopping: ctx, client: &http.Client{Timeout: issuerWithin}, log: log,
 		sessions: &sessions{secure: strings.HasPrefix(settings.URL, "https:"), open: map[string]*session{}},
 		attempts: attempts.MaxAge(int(loginTime.Seconds())).SetSerializer(securecookie.JSONEncoder{}),
 	}
@@ -152,16 +153,40 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 	if err := identity.Claims(&said); err != nil {
 		return nil, err
 	}
-	return l.sessionOf(ctx, token.AccessToken, cmp.Or(said.Name, said.Username, identity.Subject))
+	found, err := l.sessionOf(ctx, token, cmp.Or(said.Name, said.Username, identity.Subject))
+	if err == nil && token.RefreshToken != "" {
+		found.ends = time.Now().Add(sessionTime)
+		found.renew = func(last *oauth2.Token) (*oauth2.Token, error) { return l.renew(config, last, found.account) }
+	}
+	return found, err
+}
+
+// renew returns the next token of an account.
+func (l *login) renew(config *oauth2.Config, last *oauth2.Token, account string) (*oauth2.Token, error) {
+	ctx, renewed := l.toIssuer(l.stopping), new(session)
+	next, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: last.RefreshToken}).Token()
+	if err == nil {
+		renewed, err = l.sessionOf(ctx, next, "")
+	}
+	if err == nil && renewed.account != account {
+		err = errors.New("the renewed token is of another account")
+	}
+	if err != nil {
+		l.log.WarnContext(l.stopping, "a session's token can't be renewed", "error", err)
+		return nil, err
+	}
+	return renewed.token.Load(), nil
 }
 
 // sessionOf creates the session of a token that the APIs will accept.
-func (l *login) sessionOf(ctx context.Context, token, name string) (*session, error) {
-	who, err := l.access.Verify(ctx, token)
+func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string) (*session, error) {
+	who, err := l.access.Verify(ctx, token.AccessToken)
 	if err != nil {
 		return nil, fmt.Errorf("the access token: %w", err)
 	}
-	return &session{account: who.Account.String(), name: name, token: token, ends: who.Expires}, nil
+	found := &session{account: who.Account.String(), name: name, ends: who.Expires}
+	found.token.Store(&oauth2.Token{AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: who.Expires})
+	return found, nil
 }
 
 // config returns the client of the issuer, which is asked until it has answered once.
@@ -192,7 +217,7 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 	token, err := client.Token(ctx)
 	var found *session
 	if err == nil {
-		found, err = l.sessionOf(ctx, token.AccessToken, strings.ToUpper(user[:1])+user[1:])
+		found, err = l.sessionOf(ctx, token, strings.ToUpper(user[:1])+user[1:])
 	}
 	if err != nil {
 		l.fail(w, r, http.StatusServiceUnavailable, "the issuer for development does not answer; is the write-api running?", err)
@@ -230,7 +255,7 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 			}
 			said["users"] = users
 		}
-		if found := l.sessions.of(r); found != nil {
+		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {
 			said["account"], said["name"], said["csrf"] = found.account, found.name, found.csrf
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -30,14 +30,16 @@ const (
 	bob = "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 )
 
-// provider is an issuer that logs in everybody who comes, without a question.
+// provider is an issuer that logs in everybody who comes, without a question. A refresh token is valid once.
 type provider struct {
 	*devissuer.Issuer
 	server   *httptest.Server
 	account  atomic.Value // of the next login
 	lifetime atomic.Int64 // of the next access token
 	hangs    atomic.Bool  // the token endpoint accepts and never answers
+	renewals atomic.Int64 // requests with a refresh token
 	nonces   sync.Map     // by code
+	refresh  sync.Map     // valid refresh tokens, with their accounts
 }
 
 func newProvider(t *testing.T) *provider {
@@ -70,12 +72,24 @@ func newProvider(t *testing.T) *provider {
 }
 
 func (p *provider) serveToken(w http.ResponseWriter, r *http.Request) {
-	account, lifetime := p.account.Load(), time.Duration(p.lifetime.Load())
-	nonce, _ := p.nonces.LoadAndDelete(r.FormValue("code"))
-	if p.hangs.Load() {
-		<-r.Context().Done()
-		return
+	account, nonce := p.account.Load(), any("")
+	if old := r.FormValue("refresh_token"); old != "" {
+		p.renewals.Add(1)
+		var known bool
+		if account, known = p.refresh.LoadAndDelete(old); !known {
+			http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
+			return
+		}
+		if p.hangs.Load() {
+			p.refresh.Store(old, account)
+			<-r.Context().Done()
+			return
+		}
+	} else {
+		nonce, _ = p.nonces.LoadAndDelete(r.FormValue("code"))
 	}
+	lifetime, refresh := time.Duration(p.lifetime.Load()), rand.Text()
+	p.refresh.Store(refresh, account)
 	token, err := p.Mint(devissuer.Grant{Account: account.(string), Lifetime: lifetime, Scope: "threads:read threads:write"})
 	var identity string
 	if err == nil {
@@ -89,7 +103,7 @@ func (p *provider) serveToken(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"access_token": token, "token_type": "Bearer", "id_token": identity, "expires_in": int(lifetime.Seconds()),
+		"access_token": token, "token_type": "Bearer", "refresh_token": refresh, "id_token": identity, "expires_in": int(lifetime.Seconds()),
 	})
 }
 
@@ -130,7 +144,7 @@ func startPage(t *testing.T, p *provider, env ...string) front {
 		t.Fatal(err)
 	}
 	server := &Server{Server: new(httpserver.Server), settings: s.web, access: letIn, log: log}
-	logins := newLogin(s.web, letIn, log)
+	logins := newLogin(t.Context(), s.web, letIn, log)
 	if served.Config.Handler, err = server.routes(t.Context(), logins, Programs{Write: api.URL, Read: api.URL, Updater: api.URL}); err != nil {
 		t.Fatal(err)
 	}
@@ -183,10 +197,12 @@ func (f front) token(t *testing.T, b *http.Client) string {
 	if err != nil || status != http.StatusOK {
 		t.Fatalf("a request: %d, %v", status, err)
 	}
+	if body == "Bearer" { // of a session whose token has expired
+		return ""
+	}
 	return body
 }
 
-// Sessions do not need the issuer, and a login waits for a few seconds.
 func TestAnIssuerThatHangsDoesNotEndASession(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it waits for seconds")
@@ -194,35 +210,65 @@ func TestAnIssuerThatHangsDoesNotEndASession(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	home := startPage(t, p)
+	p.lifetime.Store(int64(4 * time.Second)) // to be renewed at the first request
 	b := home.logIn(t, p, ada)
 	p.hangs.Store(true)
-	begun := time.Now()
-	if status, _, err := send(t.Context(), browser(t), home.URL+"/login"); err != nil || status != http.StatusForbidden {
-		t.Errorf("a login: %d, %v", status, err)
-	}
-	if took := time.Since(begun); took > 3*issuerWithin {
-		t.Errorf("it took %s", took)
-	}
-	if home.token(t, b) == "" {
-		t.Error("the session has ended")
-	}
-}
+	p.lifetime.Store(int64(time.Hour))
 
-func TestASessionEndsWithItsToken(t *testing.T) {
-	t.Parallel()
-	p := newProvider(t)
-	home := startPage(t, p)
-	p.lifetime.Store(int64(2 * time.Second))
-	b := home.logIn(t, p, ada)
-	if home.token(t, b) == "" {
-		t.Error("there is no session")
+	first, begun := home.token(t, b), time.Now()
+	for range 20 {
+		if home.token(t, b) != first {
+			t.Fatal("another token, although the first one has not expired")
+		}
 	}
-	testenv.Eventually(t, 10*time.Second, func() error {
-		if home.token(t, b) != "" {
-			return errors.New("an expired token is sent")
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("requests with a valid token waited: %s", took)
+	}
+	testenv.Eventually(t, 10*time.Second, func() error { // an expired token is not sent
+		if home.token(t, b) == first {
+			return fmt.Errorf("the token is still used")
 		}
 		return nil
 	})
+	if asked := p.renewals.Load(); asked > 3 {
+		t.Errorf("the issuer was asked %d times", asked)
+	}
+	// A caller that leaves does not wait.
+	ctx, leave := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	_, _, _ = send(ctx, b, home.URL+"/api/write/echo")
+	leave()
+
+	p.hangs.Store(false)
+	testenv.Eventually(t, 3*(issuerWithin+renewPause), func() error {
+		if got := home.token(t, b); got == "" || got == first {
+			return fmt.Errorf("the session has the token %q", got)
+		}
+		return nil
+	})
+}
+
+// A refresh token is valid once, so requests at the same time must not each renew the token.
+func TestATokenIsRenewedOnce(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	home := startPage(t, p)
+	p.lifetime.Store(-int64(time.Second)) // has expired, within the clock skew that a login tolerates
+	b := home.logIn(t, p, ada)
+	p.lifetime.Store(int64(time.Hour))
+	var tokens sync.Map
+	var asking sync.WaitGroup
+	for range 50 {
+		asking.Go(func() { tokens.Store(home.token(t, b), true) })
+	}
+	asking.Wait()
+	for token := range tokens.Range {
+		if token == "" {
+			t.Error("a request was sent without a token")
+		}
+	}
+	if asked := p.renewals.Load(); asked != 1 {
+		t.Errorf("the token was renewed %d times", asked)
+	}
 }
 
 // Anyone can begin logins.

@@ -36,7 +36,7 @@ func Listen(ctx context.Context, settings Settings, accessControl *access.Access
 
 // Run serves until ctx ends, with these programs behind the page.
 func (s *Server) Run(ctx context.Context, programs Programs) error {
-	handler, err := s.routes(ctx, newLogin(s.settings, s.access, s.log), programs)
+	handler, err := s.routes(ctx, newLogin(ctx, s.settings, s.access, s.log), programs)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,17 @@
 package page
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 )
 
 const (
@@ -14,14 +19,58 @@ const (
 	maxSessions = 50_000
 	// maxPerAccount is the number of sessions of an account; one more login ends the oldest.
 	maxPerAccount = 10
+	// sessionTime limits a session whose token can be renewed.
+	sessionTime = 12 * time.Hour
+	renewBefore = 30 * time.Second // a token expires
+	renewPause  = 5 * time.Second  // after a renewal, successful or not
 )
 
 var errFull = errors.New("the most sessions are open")
 
-// session is a logged-in user, until the token expires. The token is sent to the APIs only.
+// session is a logged-in user. The token is sent to the APIs only.
 type session struct {
-	account, name, csrf, token string
-	since, ends                time.Time
+	account, name, csrf string
+	ends                time.Time
+	// renew gets the next token within a time limit; nil: the issuer has sent no refresh token.
+	renew func(last *oauth2.Token) (*oauth2.Token, error)
+
+	token    atomic.Pointer[oauth2.Token]
+	renewing singleflight.Group
+	renewed  atomic.Int64 // when the last renewal ended, in Unix nanoseconds
+}
+
+// bearer returns the token; "": it has expired. A token that expires soon is renewed in the background, once at a time.
+// Requests use it until it expires; only then do they wait for the renewal.
+func (s *session) bearer(ctx context.Context) string {
+	token := s.token.Load()
+	if s.renew != nil && time.Until(token.Expiry) < renewBefore && time.Since(time.Unix(0, s.renewed.Load())) > renewPause {
+		renewed := s.renewing.DoChan("", s.replace)
+		if time.Now().After(token.Expiry) {
+			select {
+			case <-renewed:
+				token = s.token.Load()
+			case <-ctx.Done():
+			}
+		}
+	}
+	if time.Now().After(token.Expiry) {
+		return ""
+	}
+	return token.AccessToken
+}
+
+// replace renews the token, unless that has just been done.
+func (s *session) replace() (any, error) {
+	last := s.token.Load()
+	if time.Until(last.Expiry) > renewBefore {
+		return nil, nil
+	}
+	next, err := s.renew(last)
+	if err == nil {
+		s.token.Store(next)
+	}
+	s.renewed.Store(time.Now().UnixNano())
+	return nil, err
 }
 
 // sessions are kept in memory: when the process ends, users must log in again.
@@ -42,7 +91,7 @@ func (s *sessions) cookie(name string) string {
 
 // begin stores a session and sets its cookie. It returns false if there is no room.
 func (s *sessions) begin(w http.ResponseWriter, begun *session) bool {
-	begun.csrf, begun.since = rand.Text(), time.Now()
+	begun.csrf = rand.Text()
 	id := rand.Text()
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -52,7 +101,7 @@ func (s *sessions) begin(w http.ResponseWriter, begun *session) bool {
 		case time.Now().After(each.ends):
 			delete(s.open, old)
 		case each.account == begun.account:
-			if own++; oldest == "" || each.since.Before(s.open[oldest].since) {
+			if own++; oldest == "" || each.ends.Before(s.open[oldest].ends) {
 				oldest = old
 			}
 		}
@@ -122,7 +171,7 @@ func (s *sessions) authorized(next http.Handler) http.Handler {
 		r = r.Clone(r.Context())
 		r.Header.Del("Cookie")
 		if found != nil {
-			r.Header.Set("Authorization", "Bearer "+found.token)
+			r.Header.Set("Authorization", "Bearer "+found.bearer(r.Context()))
 		}
 		next.ServeHTTP(w, r)
 	})
