@@ -36,7 +36,7 @@ var layers = map[string]struct {
 	// An extra imports another one only where its README says so.
 	"extras/access": {imports: with(inner, // extra:access {
 		"infrastructure", "extras/limits", "interfaceadaptor/admission")}, // extra:access }
-	"extras/erasure":          {imports: with(outer, "usecase")},                                    // extra:erasure
+	"extras/erasure":          {imports: with(outer, "extras/history", "usecase")},                  // extra:erasure
 	"extras/history":          {imports: with(inner, "infrastructure", "interfaceadaptor")},         // extra:history
 	"extras/lab":              {imports: []string{"docs", "es", "infrastructure"}},                  // extra:lab
 	"extras/limits":           {imports: []string{"infrastructure"}},                                // extra:limits

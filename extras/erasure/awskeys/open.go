@@ -13,6 +13,7 @@ import (
 
 	esdynamodb "example.com/threads/es/dynamodb"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/history"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -35,7 +36,7 @@ func Open(ctx context.Context, s erasure.Settings, store *eventstore.Store) (*er
 }
 
 // OpenIn is Open for a program that can run without the event store. With erasure on, it needs the store at the start.
-func OpenIn(ctx context.Context, s erasure.Settings, open func(context.Context) (*eventstore.Store, error)) (*erasure.Keyring, error) {
+func OpenIn(ctx context.Context, s erasure.Settings, open history.Store) (*erasure.Keyring, error) {
 	if !s.On {
 		return nil, nil
 	}
