@@ -40,8 +40,7 @@ func (n Named) String() string {
 type Letter struct {
 	Named
 	projection.DeadLetter
-	Event any    `json:"event,omitempty"` // JSON if valid, otherwise text
-	Next  string `json:"next,omitempty"`  // what to do
+	Event any `json:"event,omitempty"` // JSON if valid, otherwise text
 }
 
 // LetterOf shows a dead letter, without its event.
@@ -53,6 +52,5 @@ func LetterOf(letter projection.DeadLetter) Letter {
 type Difference struct {
 	Named
 	projection.Difference
-	Repaired bool   `json:"repaired"`
-	Next     string `json:"next,omitempty"` // what to do
+	Repaired bool `json:"repaired"`
 }

@@ -193,7 +193,7 @@ func (o *operations) verify(ctx context.Context, ask order) (any, error) {
 			found.Repaired++
 		}
 		for _, d := range one.Differences[:min(len(one.Differences), maxDifferences-len(found.Differences))] {
-			found.Differences = append(found.Differences, Difference{Named: Name(key), Difference: d, Repaired: repaired})
+			found.Differences = append(found.Differences, Difference{Name(key), d, repaired})
 		}
 		return nil
 	})

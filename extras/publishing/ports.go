@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
@@ -19,7 +20,7 @@ type Event = es.Described
 type Broker interface {
 	// Publish returns nil once the broker has stored the event. A [projection.ErrRefused], as of [Refused], means
 	// that the event would always be refused. Every other error is an outage: the event may be stored or not, and
-	// is published again.
+	// is published again; a *[BusyError] says when.
 	//
 	// ctx ends when the broker has not answered within 10 s. Errors are logged and stored. Their text has no words of
 	// the broker, because those may be the words of the event.
@@ -48,6 +49,17 @@ func (a *answer) Error() string { return a.text + ": " + a.cause.Error() }
 
 // Unwrap returns the cause and the kind.
 func (a *answer) Unwrap() []error { return []error{a.cause, a.kind} }
+
+// BusyError is an outage with the time of the next attempt, given by the broker.
+type BusyError struct {
+	Cause error
+	After time.Duration
+}
+
+func (e *BusyError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *BusyError) Unwrap() error { return e.Cause }
 
 // Cause describes why a broker has not accepted an event, in words of our own. The text of a library's error may quote
 // what the broker answered, and so the texts in the event, or secrets of the URL.

@@ -204,7 +204,11 @@ func (p *Publisher) ended(err error) error {
 		p.pauses = 0
 		return nil
 	}
-	p.resume = time.Now().Add(es.Backoff(firstPause, longestPause, p.pauses))
+	pause := es.Backoff(firstPause, longestPause, p.pauses)
+	if busy := (*BusyError)(nil); errors.As(err, &busy) {
+		pause = max(pause, busy.After)
+	}
+	p.resume = time.Now().Add(pause)
 	p.pauses++
 	return outage(err)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/process"
@@ -29,39 +31,34 @@ type stuck struct {
 	target es.AggregateID
 	event  string // of a command: what caused it; otherwise empty
 	seqNr  uint64 // of the event that an aggregate is parked on
-	shown  any    // an operate.Letter or a shownCommand
+	shown  any    // for programs: an operate.Letter or a shownCommand
+	text   string // for people
 }
 
 func parked(l projection.DeadLetter) stuck {
-	letter := operate.LetterOf(l)
-	letter.Next = nextOf(l.Projection, l.Key, "")
-	return stuck{of: l.Projection, target: l.Key, seqNr: l.SeqNr, shown: letter}
+	return stuck{
+		of: l.Projection, target: l.Key, seqNr: l.SeqNr, shown: operate.LetterOf(l),
+		text: fmt.Sprintf("%s is parked on event %d in the projection %s since %s\n%s",
+			operate.Name(l.Key), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), attempts(l.Reason, l.Attempts, l.RetryAt)),
+	}
 }
 
-// shownCommand is a failing command of a process.
+// shownCommand is a failing command of a process for programs.
 type shownCommand struct {
 	operate.Named // the command's aggregate
 	process.Pending
-	Next string `json:"next"`
 }
 
 func failing(p process.Pending) stuck {
 	return stuck{
-		of: p.Process, target: p.Target, event: p.EventID,
-		shown: shownCommand{operate.Name(p.Target), p, nextOf(p.Process, p.Target, p.EventID)},
+		of: p.Process, target: p.Target, event: p.EventID, shown: shownCommand{operate.Name(p.Target), p},
+		text: fmt.Sprintf("%s: the command %s of the process %s has failed since %s\n%s  event     %s\n  executor  %s\n",
+			operate.Name(p.Target), p.Name, p.Process, p.FailingSince.Format(time.RFC3339), attempts(p.Reason, p.Attempts, p.DueAt), p.EventID, p.Executor),
 	}
 }
 
-// nextOf says what to do.
-func nextOf(queue string, target es.AggregateID, event string) string {
-	var flags []string
-	if queue != chatrows.Projection { // the default
-		flags = append(flags, "--projection", queue)
-	}
-	if event != "" {
-		flags = append(flags, "--event", event)
-	}
-	return commandLine("dead-letters show", target, flags...) + " tells more; `retry` it once its reason is gone, or `skip` it"
+func attempts(reason string, count int, next time.Time) string {
+	return fmt.Sprintf("  reason    %s\n  attempts  %d, the next at %s\n", reason, count, next.Format(time.RFC3339))
 }
 
 // stuck reads all that are stuck, parked aggregates first.
@@ -83,21 +80,23 @@ func (c *call) stuck(ctx context.Context) (found []stuck, err error) {
 	return found, nil
 }
 
-// printStuck prints all, and a note.
-func (c *call) printStuck(found []stuck, note string) error {
-	lists := struct {
-		Parked   []any  `json:"parked"`
-		Commands []any  `json:"commands"`
-		Note     string `json:"note,omitempty"`
-	}{[]any{}, []any{}, note}
+// printStuck prints all, and then a text.
+func (c *call) printStuck(found []stuck, end string) error {
+	lists := map[string][]any{"parked": {}, "commands": {}}
+	var text strings.Builder
 	for _, each := range found {
-		if each.event != "" {
-			lists.Commands = append(lists.Commands, each.shown)
-		} else {
-			lists.Parked = append(lists.Parked, each.shown)
+		list, flags := "parked", []string{}
+		if each.of != chatrows.Projection { // the default
+			flags = append(flags, "--projection", each.of)
 		}
+		if each.event != "" {
+			list, flags = "commands", append(flags, "--event", each.event)
+		}
+		lists[list] = append(lists[list], each.shown)
+		fmt.Fprintf(&text, "%s  next      %s tells more; `retry` it once its reason is gone, or `skip` it\n",
+			each.text, commandLine("dead-letters show", each.target, flags...))
 	}
-	return c.print(len(found) == 0, lists)
+	return c.print(len(found) == 0, lists, text.String()+end)
 }
 
 type listLetters struct {
@@ -115,10 +114,16 @@ func (cmd *listLetters) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.printStuck(found, "")
+	failing := 0
+	for _, each := range found {
+		if each.event != "" {
+			failing++
+		}
+	}
+	return c.printStuck(found, fmt.Sprintf("%d aggregates are parked, %d commands fail\n", len(found)-failing, failing))
 }
 
-// shownSkip is a skipped event of a projection, or a skipped command of a process.
+// shownSkip is a skipped event of a projection for people and programs, or a skipped command of a process.
 type shownSkip struct {
 	operate.Named
 	rowstore.Skip
@@ -133,9 +138,16 @@ func (c *call) listSkips(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read what was skipped: %w", err)
 	}
-	shown := []shownSkip{}
+	shown, text := []shownSkip{}, strings.Builder{}
 	for _, s := range slices.Concat(events, commands) {
-		shown = append(shown, shownSkip{operate.Name(s.Key), s})
+		what := fmt.Sprintf("event %d was left out of the projection", s.SeqNr)
+		if s.Command != "" {
+			what = fmt.Sprintf("the command %s was left out of the process", s.Command)
+		}
+		named := operate.Name(s.Key)
+		shown = append(shown, shownSkip{named, s})
+		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n", named, what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
 	}
-	return c.print(true, map[string]any{"skipped": shown})
+	fmt.Fprintf(&text, "%d events and %d commands were skipped\n", len(events), len(commands))
+	return c.print(true, map[string]any{"skipped": shown}, text.String())
 }

@@ -7,57 +7,48 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"github.com/goccy/go-yaml"
 )
 
-// print prints a result: as YAML, or with --json as JSON. It returns errFound unless all is well.
-func (c *call) print(isWell bool, value any) error {
-	err := c.write(value)
+// print prints a result: as text, or with --json as JSON. It returns errFound unless all is well.
+func (c *call) print(isWell bool, value any, text string) error {
+	c.line.clear()
+	if c.JSON {
+		text = indent("", value) + "\n"
+	}
+	_, err := fmt.Fprint(c.stdout, text)
 	if err == nil && !isWell {
 		err = errFound
 	}
 	return err
 }
 
-func (c *call) write(value any) error {
-	c.line.clear()
+// indent returns a value as indented JSON; all lines but the first begin with prefix.
+func indent(prefix string, value any) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
+	encoder.SetIndent(prefix, "  ")
 	if err := encoder.Encode(value); err != nil {
-		return err
+		return fmt.Sprintf("%q", err.Error()) // a result always encodes
 	}
-	written, err := text.Bytes(), error(nil)
-	if !c.JSON {
-		written, err = yaml.JSONToYAML(written)
+	return string(bytes.TrimSpace(text.Bytes()))
+}
+
+// add prints the text about something that was found, or keeps the element for [call.end].
+func (c *call) add(element any, text string) error {
+	if c.JSON {
+		c.found = append(c.found, element)
+		return nil
 	}
-	if err == nil {
-		_, err = c.stdout.Write(written)
-	}
+	c.line.clear()
+	_, err := fmt.Fprint(c.stdout, text)
 	return err
 }
 
-// add prints an element of a list with this name. With --json it keeps the element for [call.end].
-func (c *call) add(list string, element any) error {
-	c.found = append(c.found, element)
-	if c.JSON {
-		return nil
-	}
-	if len(c.found) == 1 {
-		c.line.clear()
-		fmt.Fprintln(c.stdout, list+":")
-	}
-	return c.write([]any{element})
-}
-
-// end prints the totals, after the list with this name.
-func (c *call) end(isWell bool, list string, totals map[string]any) error {
-	if c.JSON {
-		totals[list] = append([]any{}, c.found...)
-	}
-	return c.print(isWell, totals)
+// end prints what was found under a name, with the totals, or the text about these.
+func (c *call) end(isWell bool, name string, totals map[string]any, text string) error {
+	totals[name] = append([]any{}, c.found...)
+	return c.print(isWell, totals, text)
 }
 
 // progressLine shows the progress on a terminal, in one line that it overwrites.

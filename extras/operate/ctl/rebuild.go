@@ -45,7 +45,7 @@ func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		return c.print(true, map[string]any{"dropped": true})
+		return c.print(true, map[string]any{"dropped": true}, "the rows from before the last rebuild, if any, are dropped\n")
 	case cmd.Cancel:
 		err = rebuild.Cancel(ctx)
 	case cmd.Resume:
@@ -60,12 +60,13 @@ func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	note := "the new rows equal the journal, and are live; --drop-old drops those that were live before"
-	if state.Cancelled {
-		note = "the rebuild ends and its rows are dropped: the live rows are unchanged"
-	}
 	took := state.UpdatedAt.Sub(state.StartedAt).Seconds()
-	return c.print(true, map[string]any{"phase": state.Phase, "events": state.Done, "seconds": took, "note": note})
+	text := fmt.Sprintf("the rows were rebuilt from %d events in %.1f s, compared with the journal, and are live; "+
+		"--drop-old drops those that were live before\n", state.Done, took)
+	if state.Cancelled {
+		text = "the rebuild ends and its rows are dropped: the live rows are unchanged\n"
+	}
+	return c.print(true, map[string]any{"phase": state.Phase, "events": state.Done, "seconds": took}, text)
 }
 
 // rebuildAdvice adds what to do to an error.

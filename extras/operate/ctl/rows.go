@@ -64,7 +64,11 @@ func (cmd *verify) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	left := v.wrong - v.repaired
-	return c.end(left == 0, "differences", map[string]any{"verified": v.checked, "wrong": v.wrong, "repaired": v.repaired, "ok": left == 0})
+	text := fmt.Sprintf("verified %d aggregates: all is well\n", v.checked)
+	if v.wrong > 0 {
+		text = fmt.Sprintf("verified %d aggregates: %d differences in %d of them, %d repaired\n", v.checked, v.differences, v.wrong, v.repaired)
+	}
+	return c.end(left == 0, "differences", map[string]any{"verified": v.checked, "wrong": v.wrong, "repaired": v.repaired, "ok": left == 0}, text)
 }
 
 // one verifies an aggregate. It fails if neither the journal nor the rows know it.
@@ -110,11 +114,14 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 		v.differences += len(found.Differences) + found.More
 	}
 	for i, d := range found.Differences {
-		told := operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired}
+		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", operate.Name(key), d.Row, d.What, d.Expected, d.Found)
 		if i == len(found.Differences)-1 {
-			told.Next = next(key, found.More, repaired)
+			if found.More > 0 {
+				text += fmt.Sprintf("%s: and %d differences more\n", operate.Name(key), found.More)
+			}
+			text += fmt.Sprintf("  next      %s\n", next(key, repaired))
 		}
-		if err := v.add("differences", told); err != nil {
+		if err := v.add(operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired}, text); err != nil {
 			return err
 		}
 	}
@@ -122,16 +129,11 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 	return nil
 }
 
-// next says what to do about an aggregate with more differences than those that were told.
-func next(key es.AggregateID, more int, repaired bool) string {
+func next(key es.AggregateID, repaired bool) string {
 	if repaired {
 		return "nothing: its rows were rebuilt from the journal"
 	}
-	also := ""
-	if more > 0 {
-		also = fmt.Sprintf("there are %d differences more; ", more)
-	}
-	return also + commandLine("rows verify --repair", key) + " rebuilds its rows, once " + commandLine("journal check", key) + " finds nothing wrong"
+	return commandLine("rows verify --repair", key) + " rebuilds its rows, once " + commandLine("journal check", key) + " finds nothing wrong"
 }
 
 // tellLate prints the aggregates that were behind and have not moved since. A repair brings them up to date.

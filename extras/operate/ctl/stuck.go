@@ -68,7 +68,7 @@ func (cmd *showLetter) Run(ctx context.Context, c *call) error {
 	}
 	letter, isParked := found.shown.(operate.Letter)
 	if !isParked {
-		return c.print(false, found.shown)
+		return c.print(false, found.shown, found.text)
 	}
 	payload := []byte("it is not in the journal")
 	for entry, err := range c.store.Gateway.Entries(ctx, found.target, letter.SeqNr-1, letter.SeqNr) {
@@ -80,7 +80,7 @@ func (cmd *showLetter) Run(ctx context.Context, c *call) error {
 	if letter.Event = string(payload); json.Valid(payload) {
 		letter.Event = json.RawMessage(payload)
 	}
-	return c.print(false, letter)
+	return c.print(false, letter, found.text+fmt.Sprintf("  event     %s\n", indent("  ", letter.Event)))
 }
 
 type retryLetter struct {
@@ -98,7 +98,7 @@ func (cmd *retryLetter) Run(ctx context.Context, c *call) error {
 	case err != nil:
 		return err
 	case len(due) == 0:
-		return c.printStuck(nil, fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails", cmd.Projection))
+		return c.printStuck(nil, fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails\n", cmd.Projection))
 	}
 	return cmd.retry(ctx, c, cmd.aggregates)
 }
@@ -122,9 +122,9 @@ func (q queue) retry(ctx context.Context, c *call, of aggregates) error {
 		case err != nil:
 			return err
 		case len(left) == 0:
-			return c.printStuck(left, "all continue")
+			return c.printStuck(left, "all continue\n")
 		case time.Now().After(end):
-			return c.printStuck(left, "still stuck: if no attempt was made, is the program of this projection or process running?")
+			return c.printStuck(left, "still stuck: if no attempt was made, is the program of this projection or process running?\n")
 		}
 		for _, each := range left {
 			if each.event != "" {

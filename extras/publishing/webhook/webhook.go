@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
+	"time"
 
 	"example.com/threads/extras/publishing"
 )
@@ -49,11 +51,14 @@ func (b broker) Publish(ctx context.Context, event publishing.Event) error {
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, bodyRead) // so that the connection can be used again
 	why := fmt.Errorf("the webhook answered %d %s", response.StatusCode, http.StatusText(response.StatusCode))
+	after := retryAfter(response.Header.Get("Retry-After"), time.Now())
 	switch {
 	case response.StatusCode/100 == 2:
 		return nil
 	case blames(response.StatusCode):
 		return publishing.Refused(why)
+	case after > 0:
+		return &publishing.BusyError{Cause: why, After: after}
 	}
 	return why
 }
@@ -62,6 +67,19 @@ func (b broker) Publish(ctx context.Context, event publishing.Event) error {
 func (b broker) Close() error {
 	b.client.CloseIdleConnections()
 	return nil
+}
+
+const longestRetryAfter = time.Hour
+
+// retryAfter reads a header in seconds or as a date.
+func retryAfter(header string, now time.Time) time.Duration {
+	var wait time.Duration
+	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(header); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), longestRetryAfter)
 }
 
 // blames reports whether a status of HTTP says that the request would fail again as it is.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"example.com/threads/es/projection"
 	"example.com/threads/extras/publishing"
@@ -17,7 +18,7 @@ import (
 func TestWebhook(t *testing.T) {
 	var mu sync.Mutex
 	var arrived []brokertest.Got
-	status := http.StatusNoContent
+	status, header := http.StatusNoContent, http.Header{}
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -28,32 +29,38 @@ func TestWebhook(t *testing.T) {
 		if status == http.StatusNoContent {
 			arrived = append(arrived, brokertest.Got{ContentType: r.Header.Get("Content-Type"), Body: body})
 		}
+		for name, values := range header {
+			w.Header()[name] = values
+		}
 		w.WriteHeader(status)
 	}))
 	defer hook.Close()
 	broker := brokertest.Open(t, Kind, strings.Replace(hook.URL, "http://", "http://ada:t0psecret@", 1)+"/hooks?token=t0psecret")
 	brokertest.Publishes(t, broker, func() []brokertest.Got { return arrived })
 
-	answer := func(code int) error {
+	answer := func(code int, retryAfter string) error {
 		mu.Lock()
-		status = code
+		status, header = code, http.Header{"Retry-After": {retryAfter}}
 		mu.Unlock()
 		return broker.Publish(t.Context(), brokertest.Event(1, 10))
 	}
 	for _, code := range []int{400, 404, 410, 413, 422} {
-		if !errors.Is(answer(code), projection.ErrRefused) {
+		if !errors.Is(answer(code, ""), projection.ErrRefused) {
 			t.Errorf("the status %d is not a refusal", code)
 		}
 	}
 	for _, code := range []int{302, 408, 425, 429, 500, 503} {
-		err := answer(code)
-		if err == nil || errors.Is(err, projection.ErrRefused) {
+		err := answer(code, "7")
+		busy := (*publishing.BusyError)(nil)
+		if errors.Is(err, projection.ErrRefused) || !errors.As(err, &busy) || busy.After != 7*time.Second {
 			t.Errorf("%d: %v", code, err)
-			continue
 		}
 		if strings.Contains(err.Error(), "t0psecret") {
 			t.Errorf("the error contains the password: %v", err)
 		}
+	}
+	if busy := (*publishing.BusyError)(nil); !errors.As(answer(503, time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)), &busy) || busy.After < 50*time.Minute {
+		t.Errorf("a date in Retry-After is not read: %v", busy)
 	}
 	hook.Close()
 	if err := brokertest.Fails(t, broker); err != nil && strings.Contains(err.Error(), "t0psecret") {
