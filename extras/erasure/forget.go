@@ -21,7 +21,7 @@ const destroyKey = "account.DestroyKey"
 
 // Forget returns the process that destroys the keys of erased accounts. types are all aggregate types of the program.
 // Without a keyring there is none.
-func (k *Keyring) Forget(types []es.AnyAggregate) []func(*run.Turn) (run.Consumer, error) {
+func (k *Keyring) Forget(types []es.AnyAggregate) []func() run.Process {
 	if k == nil {
 		return nil
 	}
@@ -29,8 +29,8 @@ func (k *Keyring) Forget(types []es.AnyAggregate) []func(*run.Turn) (run.Consume
 	for _, each := range types {
 		ignore = append(ignore, each.Type())
 	}
-	return []func(*run.Turn) (run.Consumer, error){func(turn *run.Turn) (run.Consumer, error) {
-		return turn.Process(run.Process{
+	return []func() run.Process{func() run.Process {
+		return run.Process{
 			Name: Forgetting,
 			Send: func(ctx context.Context, _ es.Caller, _ string, c process.Command) error {
 				return k.Destroy(ctx, c.Target.Tenant, c.Target.ID)
@@ -41,7 +41,7 @@ func (k *Keyring) Forget(types []es.AnyAggregate) []func(*run.Turn) (run.Consume
 			Ignore: ignore,
 			Hold:   func(context.Context) error { return nil },
 			Finish: func(context.Context) error { return nil },
-		})
+		}
 	}}
 }
 
