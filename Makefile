@@ -61,6 +61,10 @@ compose-check: ## runs the compose file and the end-to-end tests against it, wit
 migrate: $(DEVSERVICES) ## creates or updates DynamoDB tables and SQL schema, of the databases in the environment or else of dev-up
 	@$(DEVSERVICES) migrate
 
+lambda: ## cmd/lambda-updater for AWS Lambda, as ./bin/lambda-updater.zip: arm64, the same bytes from the same commit
+	@GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go build -buildvcs=false -tags=lambda.norpc -ldflags="-s -w" -o ./bin/lambda/bootstrap ./cmd/lambda-updater
+	@go run github.com/aws/aws-lambda-go/cmd/build-lambda-zip -o ./bin/lambda-updater.zip ./bin/lambda/bootstrap
+
 generate: ## writes the generated code
 	go generate ./...
 
@@ -80,6 +84,7 @@ FOR_NEW := $(filter-out erasure history lab page tasks,$(notdir $(wildcard extra
 release-check: ## the lessons of the tutorial, with each place left out; fuzzing; copies without extras and with each; new applications
 	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial
 	@RELEASE_CHECK=1 go test -C es -count=1 -timeout=60m -run=TestMutationsAreFound ./simulation
+	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES=./cmd/lambda-updater TEST_FLAGS='-count=1 -timeout=60m'
 	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
 	@for extra in $(EACH); do \
 	  echo "release-check: extras: $$extra"; folder="$$(mktemp -d)"; \
@@ -156,5 +161,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test test-short simulate dev-up dev-down migrate generate new-aggregate help check check-format check-lint check-modules check-generated check-layers
+.PHONY: FORCE run test test-short simulate dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-generated check-layers
 .PHONY: release-check up down compose-check core new-app fuzz bench check-observe # extra:whole

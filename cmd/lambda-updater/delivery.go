@@ -23,8 +23,8 @@ import (
 )
 
 // delivery projects what Lambda delivers. It has no turn and no checkpoints: any number of them may work at the same
-// time, also beside a read-model-updater, and the positions of the aggregates keep the rows right. The invocations of an
-// environment follow each other.
+// time, also beside a read-model-updater, and the positions of the aggregates keep the rows right. The invocations of
+// an environment follow each other.
 type delivery struct {
 	model     run.ReadModel
 	processes []run.Process
@@ -32,7 +32,7 @@ type delivery struct {
 	stream    dynamodbstreams.Ports // what converts its records
 	rows      *sqlx.DB
 	ignore    []string // aggregate types
-	piece     int      // how many changes are projected at once; what is done when the time is over is not delivered again
+	piece     int      // how many changes are projected at once
 	log       *slog.Logger
 
 	projectors []*projection.Projector // the read model's, and those of the processes
@@ -48,6 +48,9 @@ func (d *delivery) begin(ctx context.Context) error {
 		return err
 	}
 	outdated, err := rebuild.Outdated(ctx) // it stores the versions before there are rows
+	if err != nil {
+		return err
+	}
 	if len(outdated) > 0 {
 		d.log.ErrorContext(ctx, "the rows were made by another version of this program: rebuild them", "aggregate_types", outdated)
 	}
@@ -58,13 +61,15 @@ func (d *delivery) begin(ctx context.Context) error {
 	}
 	follow(rebuild.Store, nil, d.model.Handlers)
 	for _, p := range d.processes {
-		store, failed := rowstore.New(d.rows, p.Name)
-		err = errors.Join(err, failed)
+		store, err := rowstore.New(d.rows, p.Name)
+		if err != nil {
+			return err
+		}
 		outbox := process.New(d.rows, store, p.Name, d.log)
 		d.outboxes = append(d.outboxes, outbox)
 		follow(store, p.Ignore, p.Handlers(outbox))
 	}
-	return cmp.Or(err, d.each(func(p *projection.Projector) error { return p.Begin(ctx, false) }))
+	return d.each(func(p *projection.Projector) error { return p.Begin(ctx, false) })
 }
 
 // each works with all projectors at the same time.
@@ -78,27 +83,26 @@ func (d *delivery) each(work func(*projection.Projector) error) error {
 
 const tendEvery = 5 * time.Second // in a busy environment
 
-// handle projects changes of the journal table. Changes that fail are no error: the answer names the first of them.
-func (d *delivery) handle(ctx context.Context, changes []events.DynamoDBEventRecord) (answer events.DynamoDBEventResponse) {
+// handle projects changes of the journal table. If some are done, the answer names the first of the others. If none is,
+// it fails, so that it counts as an error of the function.
+func (d *delivery) handle(ctx context.Context, changes []events.DynamoDBEventRecord) (answer events.DynamoDBEventResponse, err error) {
 	slices.SortStableFunc(changes, bySequence)
 	for from := 0; from < len(changes); from += d.piece {
 		batch := projection.Batch{Records: d.recordsOf(ctx, changes[from:min(from+d.piece, len(changes))])}
-		err := d.each(func(p *projection.Projector) error {
-			_, err := p.Project(ctx, batch)
-			return err
-		})
+		err := d.each(func(p *projection.Projector) error { _, err := p.Project(ctx, batch); return err })
 		if err != nil {
-			first := changes[from].Change.SequenceNumber
-			d.log.WarnContext(ctx, "a batch is not done, and is to be delivered again", "changes", len(changes), "done", from, "first", first, "error", err)
-			answer.BatchItemFailures = []events.DynamoDBBatchItemFailure{{ItemIdentifier: first}}
-			return answer
+			d.log.WarnContext(ctx, "a batch is to be delivered again", "changes", len(changes), "done", from, "error", err)
+			if from == 0 {
+				return answer, err
+			}
+			answer.BatchItemFailures = []events.DynamoDBBatchItemFailure{{ItemIdentifier: changes[from].Change.SequenceNumber}}
+			return answer, nil
 		}
 	}
-	// Nothing is lost when this fails: all of it is stored, and due again.
 	if err := d.settle(ctx, changes[len(changes)-1].Change.ApproximateCreationDateTime.Time); err != nil {
-		d.log.WarnContext(ctx, "retrying parked aggregates, or sending commands of processes, failed; the next invocation tries again", "error", err)
+		d.log.WarnContext(ctx, "retrying parked aggregates or sending commands failed; both are due again in the next invocation", "error", err)
 	}
-	return answer
+	return answer, nil
 }
 
 // bySequence compares sequence numbers: decimal ones of any length.
@@ -112,14 +116,10 @@ func (d *delivery) recordsOf(ctx context.Context, changes []events.DynamoDBEvent
 	for _, c := range changes {
 		image := make(map[string]types.AttributeValue)
 		for name, value := range c.Change.NewImage {
-			switch value.DataType() {
-			case events.DataTypeString:
+			if kind := value.DataType(); kind == events.DataTypeString {
 				image[name] = &types.AttributeValueMemberS{Value: value.String()}
-			case events.DataTypeNumber:
-				image[name] = &types.AttributeValueMemberN{Value: value.Number()}
-			case events.DataTypeBinary:
+			} else if kind == events.DataTypeBinary {
 				image[name] = &types.AttributeValueMemberB{Value: value.Binary()}
-			default: // no attribute of an entry
 			}
 		}
 		record, _, err := d.stream.Record(image)
@@ -137,11 +137,13 @@ func (d *delivery) tend(ctx context.Context, lost bool) error {
 	if err := d.begin(ctx); err != nil { // another environment may have compared them
 		return err
 	}
-	err := d.each(func(p *projection.Projector) (err error) {
+	err := d.each(func(p *projection.Projector) error {
 		if lost {
-			err = p.OweRepair(ctx)
+			if err := p.OweRepair(ctx); err != nil {
+				return err
+			}
 		}
-		return cmp.Or(err, p.RepairDue(ctx))
+		return p.RepairDue(ctx)
 	})
 	d.tended = time.Time{}
 	return errors.Join(err, d.settle(ctx, time.Now()))
@@ -154,10 +156,7 @@ func (d *delivery) settle(ctx context.Context, newest time.Time) (err error) {
 		d.tended = now
 		lag := projection.Lag{Behind: max(0, now.Sub(newest)), AtLeast: true} // other shards may be further behind
 		_, failed := d.reports.SaveReport(ctx, rowstore.Report{Lag: lag, CaughtUp: d.projectors[0].RepairSince().IsZero(), At: now})
-		err = errors.Join(failed, d.each(func(p *projection.Projector) error {
-			_, err := p.RetryParked(ctx)
-			return err
-		}))
+		err = errors.Join(failed, d.each(func(p *projection.Projector) error { _, err := p.RetryParked(ctx); return err }))
 	}
 	for i, outbox := range d.outboxes {
 		for sent := 1; sent > 0 && err == nil; {

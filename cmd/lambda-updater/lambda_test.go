@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,7 +117,11 @@ func (w *world) migrate(t *testing.T) *world {
 // on sends a command to a thread.
 func (w *world) on(t *testing.T, id thread.ID, executor ident.UserID, c thread.Command) es.AggregateID {
 	t.Helper()
-	result, err := w.threads.Handle(t.Context(), chattest.Request(es.Caller{Executor: executor.String()}, id, c))
+	request := chattest.Request(es.Caller{Executor: executor.String()}, id, c)
+	result, err := w.threads.Handle(t.Context(), request)
+	for again := 0; err != nil && again < 20; again++ { // process managers write, too
+		result, err = w.threads.Handle(t.Context(), request)
+	}
 	if err != nil {
 		t.Error(err)
 	}
@@ -209,8 +214,13 @@ func TestKilledEnvironments(t *testing.T) {
 		},
 	}).Start(ctx)
 	var following sync.WaitGroup
+	var fed atomic.Int64
+	feed := func(r lambdatest.Record) {
+		mapping.Feed(r)
+		fed.Add(1)
+	}
 	following.Go(func() {
-		if err := lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, 8, mapping.Feed); ctx.Err() == nil {
+		if err := lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, 8, feed); ctx.Err() == nil {
 			t.Errorf("the stream: %v", err)
 		}
 	})
@@ -237,7 +247,10 @@ func TestKilledEnvironments(t *testing.T) {
 		if n := mapping.Waiting(); n > 0 {
 			return fmt.Errorf("%d records are not done", n)
 		}
-		return w.settled(t, closing)
+		if err := w.settled(t, closing); err != nil {
+			return err
+		}
+		return w.complete(t, fed.Load())
 	})
 	stop()
 	if done := <-killed; done < kills {
@@ -304,6 +317,23 @@ func (w *world) settled(t *testing.T, closed int) error {
 		err = fmt.Errorf("%d accounts of %d are closed; %d are still members, %d commands are due", accounts, closed, members, commands)
 	}
 	return err
+}
+
+// complete returns nil once so many records are all events.
+func (w *world) complete(t *testing.T, fed int64) error {
+	t.Helper()
+	var written int64
+	for key := range w.keys {
+		head, err := w.gateway.Head(t.Context(), key)
+		if err != nil {
+			return err
+		}
+		written += int64(head.Version)
+	}
+	if fed < written {
+		return fmt.Errorf("the stream has shown %d of %d events", fed, written)
+	}
+	return nil
 }
 
 // A database that does not answer must not take the time of the answer, which names what is left. What was done before

@@ -72,10 +72,8 @@ func start(ctx context.Context, args []string, getenv func(string) string, stdou
 		return errors.New("AWS_LAMBDA_RUNTIME_API is not set: this program works on AWS Lambda only; see lambda-updater --help")
 	}
 	h := &handler{settings: s, log: s.logging.Logger(stdout)}
-	if err := h.connect(ctx); err != nil {
-		h.log.WarnContext(ctx, "the databases can't be used yet; the next invocation tries again", "error", err)
-	}
-	go lambda.StartWithOptions(h.handle, lambda.WithContext(context.WithoutCancel(ctx))) // ends with the program
+	_ = h.connect(ctx) // if it fails, the first invocation tries again and says why
+	go lambda.StartWithOptions(h.handle, lambda.WithContext(context.WithoutCancel(ctx)))
 	<-ctx.Done()
 	return nil
 }
@@ -87,17 +85,12 @@ type handler struct {
 	delivery *delivery // nil: the databases could not be reached yet
 }
 
-// ending is the time that an answer needs, of the function's timeout, or a quarter of that if it is short.
-const ending = time.Second
-
 // handle hands changes to the delivery. Without any, as from a schedule, it looks after everything else. Records of
 // another source, such as the mapping's destination on failure, say that changes were discarded.
 func (h *handler) handle(ctx context.Context, event events.DynamoDBEvent) (answer events.DynamoDBEventResponse, err error) {
-	if deadline, is := ctx.Deadline(); is {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-min(ending, time.Until(deadline)/4)))
-		defer cancel()
-	}
+	deadline, _ := ctx.Deadline() // there always is one
+	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-min(ending, time.Until(deadline)/4)))
+	defer cancel()
 	if err := h.connect(ctx); err != nil {
 		return answer, err
 	}
@@ -105,17 +98,15 @@ func (h *handler) handle(ctx context.Context, event events.DynamoDBEvent) (answe
 	if lost || len(event.Records) == 0 {
 		return answer, h.delivery.tend(ctx, lost)
 	}
-	return h.delivery.handle(ctx, event.Records), nil
+	return h.delivery.handle(ctx, event.Records)
 }
 
 const (
-	// silence is how long a database server waits for a silent connection before it ends its transaction: the locks of
-	// an environment that was frozen or killed are free then. An environment that goes on connects again.
-	silence   = 3 * time.Second
-	conns     = 4 // of each environment
-	pieceSize = 200
-	// openWithin is less than the ten seconds that Lambda gives an environment to start.
-	openWithin = 5 * time.Second
+	silence    = 3 * time.Second // after it, a database frees the locks of an environment that is frozen or dead
+	conns      = 4               // to the read model, of each environment
+	openWithin = 5 * time.Second // Lambda gives an environment ten seconds to start
+	ending     = time.Second     // what an answer needs of the timeout, or a quarter of that if it is short
+	pieceSize  = 200             // what is done when the time is over is not delivered again
 )
 
 // connect opens the databases, unless they are open.

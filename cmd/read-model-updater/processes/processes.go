@@ -6,8 +6,6 @@ import (
 
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/es"
-	"example.com/threads/es/process"
-	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
 	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/infrastructure/eventstore"
@@ -37,11 +35,8 @@ func (p Ports) leaveOnClose() run.Process {
 	// It caches few thread states, because its commands are few.
 	threads := es.NewService(eventjson.Threads(), p.Store.Gateway, es.Settings{CacheBytes: 1 << 20, CheckClock: p.Store.CheckClock, Logger: p.Log})
 	manager := run.Process{
-		Name:     chat.LeaveOnClose,
-		Send:     chat.SendWithdrawals(threads),
-		Handlers: func(commands *process.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(commands) },
-		Hold:     p.Store.CheckClock,
-		Finish:   threads.Close,
+		Name: chat.LeaveOnClose, Send: chat.SendWithdrawals(threads), Handlers: chatrows.LeaveOnCloseHandlers,
+		Hold: p.Store.CheckClock, Finish: threads.Close,
 	}
 	for _, each := range system.Types() {
 		manager.Ignore = append(manager.Ignore, each.Type())
