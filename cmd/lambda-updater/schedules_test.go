@@ -47,7 +47,7 @@ import (
 
 const (
 	schedules    = 200 // in make release-check
-	fewSchedules = 30
+	fewSchedules = 15
 	schedulesVar = "SCHEDULES"
 	releaseVar   = "RELEASE_CHECK"
 
@@ -119,10 +119,11 @@ type model struct {
 	keys       map[es.AggregateID]bool
 }
 
-func (m *model) chance(percent int) bool {
+// faulty decides about a fault: one in so many of those that the schedule has.
+func (m *model) faulty(one int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.random.IntN(100) < percent
+	return m.random.IntN(100*one) < m.faults
 }
 
 func (m *model) below(n int) int {
@@ -151,7 +152,7 @@ func (g tapped) Append(ctx context.Context, write es.Append) error {
 type failing struct{ tapped }
 
 func (g failing) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
-	if g.m.chance(g.m.faults) {
+	if g.m.faulty(1) {
 		return func(yield func(es.Entry, error) bool) { yield(es.Entry{}, es.ErrUnavailable) }
 	}
 	return g.tapped.Entries(ctx, id, after, upTo)
@@ -160,7 +161,7 @@ func (g failing) Entries(ctx context.Context, id es.AggregateID, after, upTo uin
 const unreadable = "not what was written"
 
 func (m *model) feed(id es.AggregateID, entry es.Entry) {
-	payload, broken := string(entry.Payload), m.chance(m.faults/4)
+	payload, broken := string(entry.Payload), m.faulty(4)
 	if broken {
 		payload = unreadable
 	}
@@ -244,7 +245,7 @@ func (m *model) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		}
 		h = made
 	}
-	killed, late, unheard := m.chance(m.faults/2), m.chance(m.faults), m.chance(m.faults/4)
+	killed, late, unheard := m.faulty(2), m.faulty(1), m.faulty(4)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	at := &places{over: cancel}
@@ -350,18 +351,19 @@ func runSchedule(t *testing.T, seed uint64, empty []byte) {
 	m.mapping = (&lambdatest.Mapping{
 		Invoke: m.invoke, BatchSize: []int{1, 10, 100, 1000}[random.IntN(4)], Window: time.Duration(random.IntN(20)) * time.Millisecond,
 		Factor: 1 + random.IntN(10), Bisect: random.IntN(2) == 0, Retries: []int{-1, -1, -1, 0, 3}[random.IntN(5)],
+		MaxAge: []time.Duration{0, 0, 0, 50 * time.Millisecond}[random.IntN(4)],
 		OnFailure: func(message []byte) {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.lost = append(m.lost, message)
 		},
 		Faulty: func(batch []lambdatest.Record) ([]lambdatest.Record, bool) {
-			if m.chance(m.faults) {
+			if m.faulty(1) {
 				m.mu.Lock()
 				random.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
 				m.mu.Unlock()
 			}
-			return batch, m.chance(m.faults / 2)
+			return batch, m.faulty(2)
 		},
 	}).Start(ctx)
 	defer func() {
@@ -373,7 +375,7 @@ func runSchedule(t *testing.T, seed uint64, empty []byte) {
 	}()
 	// Later there is a repair only if batches were given up: it would hide what else is lost.
 	faults := m.faults
-	m.faults = 0
+	m.faults = 0 // so far nothing is concurrent
 	if _, err := m.invoke(ctx, []byte(scheduled)); err != nil {
 		t.Fatal(err)
 	}
