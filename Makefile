@@ -68,6 +68,10 @@ compose-check: ## runs the compose file and the end-to-end tests against it, wit
 migrate: $(DEVSERVICES) ## creates or updates DynamoDB tables and SQL schema, of the databases in the environment or else of dev-up
 	@$(DEVSERVICES) migrate
 
+lambda: ## cmd/lambda-updater for AWS Lambda, as ./bin/lambda-updater.zip: arm64, the same bytes from the same commit
+	@GOOS=linux GOARCH=arm64 CGO_ENABLED=0 go build -buildvcs=false -tags=lambda.norpc -ldflags="-s -w" -o ./bin/lambda/bootstrap ./cmd/lambda-updater
+	@go run github.com/aws/aws-lambda-go/cmd/build-lambda-zip -o ./bin/lambda-updater.zip ./bin/lambda/bootstrap
+
 generate: ## writes the generated code
 	go generate ./...
 
@@ -90,6 +94,7 @@ aws-check: ## type-checks and tests the stacks of deploy/aws, and synthesises th
 release-check: ## what is too slow for every change: lessons and omissions, mutations, fuzzing, the same bytes twice, aws-check, each extra alone, new applications
 	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial
 	@RELEASE_CHECK=1 go test -C es -count=1 -timeout=60m -run=TestMutationsAreFound ./simulation
+	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES=./cmd/lambda-updater TEST_FLAGS='-count=1 -timeout=60m'
 	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
 	@go -C tools/dev run ./dependencies -root ../.. -vulndb latest
 	@./tools/dev/reproducible.sh
@@ -177,5 +182,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test test-copies test-short simulate sbom dev-up dev-down migrate generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
+.PHONY: FORCE run test test-copies test-short simulate sbom dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
 .PHONY: release-check up down compose-check core new-app fuzz aws-check bench check-observe # extra:whole

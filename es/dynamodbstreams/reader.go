@@ -170,7 +170,7 @@ func (r *reader) pageOf(ctx context.Context, asked time.Time, read []types.Recor
 			ignored++
 			continue
 		}
-		record, occurred, err := r.recordOf(change.Dynamodb.NewImage)
+		record, occurred, err := r.ports.Record(change.Dynamodb.NewImage)
 		if err != nil {
 			skipped, reason = skipped+1, err
 			continue
@@ -195,10 +195,10 @@ func (r *reader) pageOf(ctx context.Context, asked time.Time, read []types.Recor
 	return p
 }
 
-// recordOf converts an item's new image, whose payload may be text or binary, and returns when its event happened, to
-// the millisecond. An item that is not where programs look for it is no entry: a gap would not be filled from it, and
-// no command finds its aggregate.
-func (s *Source) recordOf(image map[string]types.AttributeValue) (record projection.Record, occurred time.Time, err error) {
+// Record converts an item's new image, whose payload may be text or binary, and returns when its event happened, to the
+// millisecond. An item that is not where programs look for it is no entry: a gap would not be filled from it, and no
+// command finds its aggregate. It needs Places alone.
+func (p Ports) Record(image map[string]types.AttributeValue) (record projection.Record, occurred time.Time, err error) {
 	text := func(name string) string {
 		value, _ := image[name].(*types.AttributeValueMemberS)
 		if value == nil {
@@ -206,7 +206,7 @@ func (s *Source) recordOf(image map[string]types.AttributeValue) (record project
 		}
 		return value.Value
 	}
-	record.Key, record.SeqNr, err = s.ports.Places.Place(text("pkey"), text("skey"))
+	record.Key, record.SeqNr, err = p.Places.Place(text("pkey"), text("skey"))
 	if err == nil {
 		err = record.Key.Check()
 	}

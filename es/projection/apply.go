@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -73,6 +74,7 @@ func (p *Projector) apply(ctx context.Context, runs []eventRun, mark batchMark) 
 	at := times{began: time.Now()}
 	err := p.retry(ctx, func() error {
 		return p.store.Change(ctx, func(ctx context.Context, tx Tx) (err error) {
+			defer p.recovered(&err)
 			if work, err = p.begin(ctx, tx, runs); err != nil {
 				return err
 			}
@@ -96,6 +98,15 @@ func (p *Projector) apply(ctx context.Context, runs []eventRun, mark batchMark) 
 		p.options.Notify(work.done.changed)
 	}
 	return work.done, nil
+}
+
+// recovered turns a panic of a handler into [ErrRefused]: the event that causes it parks its aggregate, and stops no
+// other. It is deferred.
+func (p *Projector) recovered(err *error) {
+	if reason := recover(); reason != nil {
+		p.logger.Error("panic while projecting", "reason", reason, "stack", string(debug.Stack()))
+		*err = fmt.Errorf("%w: panic: %v", ErrRefused, reason)
+	}
 }
 
 // and adds the result of the transaction that followed.

@@ -89,6 +89,14 @@ func (p *Projector) repairOwed(ctx context.Context) error {
 	return nil
 }
 
+// RepairDue makes the repair that is due, if one is, for a program that does not call [Projector.Run].
+func (p *Projector) RepairDue(ctx context.Context) error {
+	if p.RepairSince().IsZero() {
+		return nil
+	}
+	return p.repairOwed(ctx)
+}
+
 const (
 	repairChunk   = 500 // aggregates
 	repairWorkers = 4   // chunks that are compared at a time

@@ -4,18 +4,14 @@ import (
 	"context"
 
 	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/read-model-updater/processes"
 	"example.com/threads/cmd/write-api/commands" // extra:tasks
 	"example.com/threads/es"
 	"example.com/threads/es/memory" // extra:tasks
-	"example.com/threads/es/process"
-	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
 	"example.com/threads/extras/publishing" // extra:publishing
 	"example.com/threads/extras/tasks"      // extra:tasks
 	"example.com/threads/extras/tenants"    // extra:tenants
-	"example.com/threads/interfaceadaptor/eventjson"
-	"example.com/threads/interfaceadaptor/readmodel/chatrows"
-	"example.com/threads/usecase/chat"
 )
 
 type consumer = func(*run.Turn) (run.Consumer, error)
@@ -24,7 +20,10 @@ type consumer = func(*run.Turn) (run.Consumer, error)
 func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
 	all := []consumer{
 		d.taskWorker(s, parts), // extra:tasks
-		d.leaveOnClose(parts),  // extra:chat
+	}
+	managers := processes.Ports{Store: d.Store, Log: parts.Log}
+	for _, manager := range managers.All() {
+		all = append(all, func(turn *run.Turn) (run.Consumer, error) { return turn.Process(manager()) })
 	}
 	// extra:publishing {
 	all = append(all, publishing.Consumer(s.Publishing, publishing.Events{
@@ -34,25 +33,6 @@ func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
 	// extra:publishing }
 	return all
 }
-
-// leaveOnClose is the process manager of closed accounts. // extra:chat {
-func (d Databases) leaveOnClose(parts system.Parts) consumer {
-	return func(turn *run.Turn) (run.Consumer, error) {
-		// It caches few thread states, because its commands are few.
-		threads := es.NewService(eventjson.Threads(), d.Store.Gateway, es.Settings{CacheBytes: 1 << 20, CheckClock: d.Store.CheckClock, Logger: parts.Log})
-		manager := run.Process{
-			Name:     chat.LeaveOnClose,
-			Send:     chat.SendWithdrawals(threads),
-			Handlers: func(commands *process.Outbox) []projection.Handler { return chatrows.LeaveOnCloseHandlers(commands) },
-			Hold:     d.Store.CheckClock,
-			Finish:   threads.Close,
-		}
-		for _, each := range system.Types() {
-			manager.Ignore = append(manager.Ignore, each.Type())
-		}
-		return turn.Process(manager)
-	}
-} // extra:chat }
 
 // taskWorker executes tasks. // extra:tasks {
 func (d Databases) taskWorker(s Settings, parts system.Parts) consumer {

@@ -41,6 +41,12 @@ type entry struct {
 	Edits uint64
 }
 
+// Texts that a handler can't stand.
+const (
+	panicsInDecode = "a panic in Decode"
+	panicsInApply  = "a panic in Apply"
+)
+
 // payload is an event as stored in the journal.
 type payload struct {
 	ID, Type, Ledger, Tenant string
@@ -76,6 +82,9 @@ func (l ledgers) Decode(bytes []byte) (projection.Event, error) {
 		id, _, _ := strings.Cut(strings.TrimPrefix(string(bytes), `{"ID":"`), `"`) // what can be read is told
 		return projection.Event{Envelope: es.Envelope{EventID: id}}, err
 	}
+	if read.Text == panicsInDecode {
+		panic(read.Text)
+	}
 	tenant, err := es.ParseTenant(read.Tenant)
 	return projection.Event{
 		Envelope: es.Envelope{
@@ -106,6 +115,10 @@ type fold struct {
 
 func (f *fold) Apply(event projection.Event) error {
 	said := event.Event.(entry)
+	if said.Text == panicsInApply {
+		f.changed[LineID{event.Aggregate(), event.SeqNr}] = Line{Text: "half an event"}
+		panic(said.Text)
+	}
 	id, line := LineID{event.Aggregate(), event.SeqNr}, Line{Text: said.Text}
 	if said.Edits > 0 {
 		id.SeqNr = said.Edits

@@ -73,6 +73,23 @@ func unfitEvent(t *testing.T, db Database) {
 	}
 }
 
+// panickingEvent: an event that makes a handler panic parks its ledger, and no other.
+func panickingEvent(t *testing.T, db Database) {
+	for _, text := range []string{panicsInDecode, panicsInApply} {
+		journal := NewJournal()
+		bad, good := begin(t, journal, ""), begin(t, journal, "")
+		bad.write(text)
+		bad.write("later")
+		good.write("fine")
+		project(t, newProjector(db, journal, newClock()), append(good.records(1, 1), append(bad.all(), good.records(2, 2)...)...)...)
+		expectVersion(t, db, bad.key, 1)
+		expectVersion(t, db, good.key, 2)
+		if letter, parked := letterOf(t, db, bad.key); !parked || letter.SeqNr != 2 || !strings.Contains(letter.Reason, "panic: "+text) {
+			t.Errorf("the dead letter is %+v", letter)
+		}
+	}
+}
+
 // silentJournal: if the journal does not answer for a ledger with a gap, only that ledger waits.
 func silentJournal(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()

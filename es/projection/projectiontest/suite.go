@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"broken record, readable journal":   brokenRecord,
 		"unreadable event parks its ledger": unreadableEvent,
 		"event that does not fit":           unfitEvent,
+		"event that makes a handler panic":  panickingEvent,
 		"journal that does not answer":      silentJournal,
 		"head that contradicts the journal": contradictoryHead,
 		"type without a handler":            unregisteredType,

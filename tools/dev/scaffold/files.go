@@ -120,8 +120,8 @@ var lists = []registry{
 
 // processLists are where a process manager is registered.
 var processLists = []registry{
-	{"cmd/read-model-updater/projections/consumers.go", []line{
-		{"all := []consumer{", "\t\td.replaceGadgets(parts),"},
+	{"cmd/read-model-updater/processes/processes.go", []line{
+		{"return []func() run.Process{", "\t\tp.replaceGadgets,"},
 	}},
 	{"cmd/internal/system/lists.go", []line{
 		{imports, "example.com/threads/usecase/chat"},

@@ -1,0 +1,427 @@
+// extra:whole
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/dynamodb"
+	"example.com/threads/es/estest/testenv"
+	"example.com/threads/es/migration"
+	"example.com/threads/interfaceadaptor/eventjson"
+	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/lambdatest"
+	"example.com/threads/tests/programs"
+	"example.com/threads/usecase/chat"
+)
+
+// built is the folder of the program, which is built once.
+var built = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "lambda-updater-")
+	if err == nil {
+		err = programs.Build(folder, ".")
+	}
+	return folder, err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if folder, err := built(); err == nil && !testing.Short() {
+		_ = os.RemoveAll(folder)
+	}
+	os.Exit(code)
+}
+
+// world is an event store and a read model on the real services, a writer, and the function.
+type world struct {
+	journal  string // table
+	gateway  *dynamodb.Gateway
+	threads  *chat.ThreadCommands
+	accounts *es.Service[account.Account, account.Command, account.Event]
+	db       *sqlx.DB
+	function *lambdatest.Service
+	output   *testenv.Log
+
+	mu   sync.Mutex
+	keys map[es.AggregateID]bool
+}
+
+func newWorld(t *testing.T, timeout time.Duration, environments int) *world {
+	t.Helper()
+	name, url := testenv.UniqueName(t), testenv.MySQL(t)
+	w := &world{journal: name + "_journal", keys: map[es.AggregateID]bool{}, output: &testenv.Log{}}
+	client := dynamodb.NewClient(testenv.DynamoDBConfig(t))
+	gateway, err := dynamodb.New(client, dynamodb.Settings{JournalTable: w.journal, SnapshotTable: name + "_snapshot", Clock: time.Now}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := dynamodb.SetUpTables(t.Context(), client, dynamodb.Tables(w.journal, name+"_snapshot")); err != nil {
+		t.Fatal(err)
+	}
+	w.gateway, w.threads, w.accounts = gateway, es.NewService(eventjson.Threads(), gateway, es.Settings{}), es.NewService(eventjson.Accounts(), gateway, es.Settings{})
+	if w.db, err = database.Open(t.Context(), url, database.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.db.Close() })
+	folder, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.function = lambdatest.NewService(t, &lambdatest.Service{
+		Path: filepath.Join(folder, "lambda-updater"), Timeout: timeout, Output: w.output,
+		Env: []string{
+			"JOURNAL_TABLE=" + w.journal, "SNAPSHOT_TABLE=" + name + "_snapshot", "DATABASE_URL=" + url,
+			"AWS_REGION=" + testenv.Region, "AWS_ACCESS_KEY_ID=" + testenv.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + testenv.SecretAccessKey,
+			"AWS_ENDPOINT_URL_DYNAMODB=" + testenv.DynamoDB(t),
+		},
+	}, environments)
+	t.Cleanup(func() {
+		if t.Failed() {
+			text := w.output.String()
+			t.Logf("the last output of the environments:\n%s", text[max(0, len(text)-4000):])
+		}
+	})
+	return w
+}
+
+func (w *world) migrate(t *testing.T) *world {
+	t.Helper()
+	if _, err := migration.Up(t.Context(), w.db, system.Schemas()...); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// on sends a command to a thread.
+func (w *world) on(t *testing.T, id thread.ID, executor ident.UserID, c thread.Command) es.AggregateID {
+	t.Helper()
+	request := chattest.Request(es.Caller{Executor: executor.String()}, id, c)
+	result, err := w.threads.Handle(t.Context(), request)
+	for again := 0; err != nil && again < 20; again++ { // process managers write, too
+		result, err = w.threads.Handle(t.Context(), request)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.keys[result.Key] = true
+	return result.Key
+}
+
+func (w *world) account(t *testing.T, user ident.UserID, c account.Command) {
+	t.Helper()
+	caller := es.Caller{Executor: user.String()}
+	result, err := w.accounts.Handle(t.Context(), es.Request[account.Command]{Caller: caller, ID: user.String(), Command: c, Name: account.CommandName(c)})
+	if err != nil {
+		t.Error(err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.keys[result.Key] = true
+}
+
+// poison writes an event that can't be read to a new thread.
+func (w *world) poison(t *testing.T) es.AggregateID {
+	t.Helper()
+	id := es.AggregateID{Type: "thread", ID: newID[thread.Thread]().String()}
+	w.keys[id] = true
+	err := w.gateway.Append(t.Context(), es.Append{ID: id, Entries: []es.Entry{
+		{SeqNr: 1, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// records returns the records of the stream as Lambda hands them on.
+func (w *world) records(t *testing.T, count int) []lambdatest.Record {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	var records []lambdatest.Record
+	_ = lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, 1, func(r lambdatest.Record) {
+		if records = append(records, r); len(records) == count {
+			stop()
+		}
+	})
+	if len(records) != count {
+		t.Fatalf("%d records, not %d", len(records), count)
+	}
+	return records
+}
+
+// first returns the number from which on the records are to be delivered again; "": they are done.
+func (w *world) invoke(t *testing.T, payload []byte) (first string) {
+	t.Helper()
+	body, err := w.function.Invoke(t.Context(), payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer events.DynamoDBEventResponse
+	if err := json.Unmarshal(body, &answer); err != nil || len(answer.BatchItemFailures) > 1 {
+		t.Fatalf("%s: %v", body, err)
+	}
+	for _, failed := range answer.BatchItemFailures {
+		first = failed.ItemIdentifier
+	}
+	return first
+}
+
+const soon = 30 * time.Second
+
+// Environments are killed, and stopped until their time is over, while a mapping of eight shards and a parallelisation
+// factor of ten delivers to them, some of it twice. Nothing is repaired, so what one answer claims too much is missing.
+func TestKilledEnvironments(t *testing.T) {
+	threads, posts, kills := 30, 40, 5
+	if os.Getenv(releaseVar) != "" {
+		threads, posts, kills = 500, 100, 20
+	}
+	w := newWorld(t, 5*time.Second, 4).migrate(t)
+	w.invoke(t, []byte(scheduled)) // so that no repair is due
+	calls, mu := 0, sync.Mutex{}
+	ctx, stop := context.WithCancel(t.Context())
+	mapping := (&lambdatest.Mapping{
+		Invoke: w.function.Invoke, BatchSize: 100, Window: 50 * time.Millisecond, Factor: 10, Bisect: true, Retries: -1, Pause: 20 * time.Millisecond,
+		Faulty: func(batch []lambdatest.Record) ([]lambdatest.Record, bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			calls++
+			return batch, calls%10 == 0
+		},
+	}).Start(ctx)
+	var following sync.WaitGroup
+	var fed atomic.Int64
+	feed := func(r lambdatest.Record) {
+		mapping.Feed(r)
+		fed.Add(1)
+	}
+	following.Go(func() {
+		if err := lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, 8, feed); ctx.Err() == nil {
+			t.Errorf("the stream: %v", err)
+		}
+	})
+	defer following.Wait()
+	defer mapping.Wait()
+	defer stop()
+
+	killed := make(chan int)
+	go func() {
+		done := 0
+		defer func() { killed <- done }()
+		for done < kills && es.Wait(ctx, 300*time.Millisecond) == nil {
+			end := w.function.Kill
+			if done%5 == 4 {
+				end = w.function.Stop
+			}
+			if end(done) {
+				done++
+			}
+		}
+	}()
+	poisoned, closing := w.write(t, threads, posts)
+	testenv.Eventually(t, time.Duration(kills)*20*time.Second, func() error {
+		if n := mapping.Waiting(); n > 0 {
+			return fmt.Errorf("%d records are not done", n)
+		}
+		if err := w.settled(t, closing); err != nil {
+			return err
+		}
+		return w.complete(t, fed.Load())
+	})
+	stop()
+	if done := <-killed; done < kills {
+		t.Errorf("%d environments were killed, not %d", done, kills)
+	}
+	compareRows(t, w.db, w.gateway, w.keys, map[es.AggregateID]uint64{poisoned: 1})
+	slices.Sort(w.function.Cold)
+	t.Logf("%d cold starts, p50 %s, the slowest %s; an environment had at most %d MiB resident", len(w.function.Cold),
+		w.function.Cold[len(w.function.Cold)/2], w.function.Cold[len(w.function.Cold)-1], w.function.Memory>>10)
+}
+
+// write writes threads with posts, of which some members' accounts are closed meanwhile, and one that can't be read.
+func (w *world) write(t *testing.T, threads, posts int) (poisoned es.AggregateID, closed int) {
+	t.Helper()
+	admin := newID[ident.UserAccount]()
+	leaving := []ident.UserID{newID[ident.UserAccount](), newID[ident.UserAccount](), newID[ident.UserAccount]()}
+	for _, user := range leaving {
+		w.account(t, user, account.Register{Name: writing.RecordedName("x")})
+	}
+	poisoned = w.poison(t)
+	for i := range threads {
+		id := chat.ThreadID(w.on(t, thread.ID{}, admin, thread.Create{Executor: admin, Name: writing.RecordedName("tea")}))
+		if i < 2*len(leaving) {
+			w.on(t, id, admin, thread.AddMember{Executor: admin, User: leaving[i%len(leaving)], Role: thread.RoleMember})
+		}
+		var posting sync.WaitGroup // those that meet share a transaction
+		for j := range posts {
+			posting.Go(func() {
+				w.on(t, id, admin, thread.PostMessage{Executor: admin, Text: thread.RecordedText(fmt.Sprint("cup ", j))})
+			})
+		}
+		posting.Wait()
+		if i == threads/2 {
+			for _, user := range leaving {
+				w.account(t, user, account.Close{})
+			}
+		}
+	}
+	return poisoned, len(leaving)
+}
+
+// posts writes a thread with so many posts. Those that meet share a transaction.
+func (w *world) posts(t *testing.T, admin ident.UserID, posts int) thread.ID {
+	t.Helper()
+	id := chat.ThreadID(w.on(t, thread.ID{}, admin, thread.Create{Executor: admin, Name: writing.RecordedName("tea")}))
+	var posting sync.WaitGroup
+	for i := range posts {
+		posting.Go(func() {
+			w.on(t, id, admin, thread.PostMessage{Executor: admin, Text: thread.RecordedText(fmt.Sprint("cup ", i))})
+		})
+	}
+	posting.Wait()
+	return id
+}
+
+// settled returns nil once no account that is closed is in a thread, neither in the rows nor on the way.
+func (w *world) settled(t *testing.T, closed int) error {
+	t.Helper()
+	var members, accounts, commands int
+	err := w.db.QueryRowContext(t.Context(), `SELECT
+		(SELECT COUNT(*) FROM members JOIN accounts ON accounts.id = user_account_id WHERE closed AND NOT removed),
+		(SELECT COUNT(*) FROM accounts WHERE closed), (SELECT COUNT(*) FROM process_commands)`).Scan(&members, &accounts, &commands)
+	if err == nil && (members > 0 || accounts < closed || commands > 0) {
+		err = fmt.Errorf("%d accounts of %d are closed; %d are still members, %d commands are due", accounts, closed, members, commands)
+	}
+	return err
+}
+
+// complete returns nil once so many records are all events.
+func (w *world) complete(t *testing.T, fed int64) error {
+	t.Helper()
+	var written int64
+	for key := range w.keys {
+		head, err := w.gateway.Head(t.Context(), key)
+		if err != nil {
+			return err
+		}
+		written += int64(head.Version)
+	}
+	if fed < written {
+		return fmt.Errorf("the stream has shown %d of %d events", fed, written)
+	}
+	return nil
+}
+
+// A database that does not answer must not take the time of the answer, which names what is left. What was done before
+// is not delivered again.
+func TestTimeIsOver(t *testing.T) {
+	w := newWorld(t, 2*time.Second, 1).migrate(t)
+	admin := newID[ident.UserAccount]()
+	w.posts(t, admin, pieceSize)
+	w.posts(t, admin, 5)
+	records := w.records(t, 1+pieceSize+1+5)
+	key, err := keyOf(records[len(records)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Another environment works on a thread of the second piece, and hangs.
+	tx, err := w.db.BeginTxx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(t.Context(),
+		"INSERT INTO projection_positions (projection, tenant_code, aggregate_type, aggregate_id, version, parked) VALUES ('read-model', '', 'thread', ?, 0, 0)", key); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if first := w.invoke(t, lambdatest.EventOf(records)); first != records[pieceSize].Sequence || time.Since(began) > w.function.Timeout {
+		t.Errorf("after %s it names %q, not %q", time.Since(began), first, records[pieceSize].Sequence)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if first := w.invoke(t, lambdatest.EventOf(records[pieceSize:])); first != "" {
+		t.Errorf("it names %q", first)
+	}
+	compareRows(t, w.db, w.gateway, w.keys, nil)
+}
+
+func keyOf(r lambdatest.Record) (string, error) {
+	var content events.DynamoDBEventRecord
+	err := json.Unmarshal(r.JSON, &content)
+	_, id, found := strings.Cut(content.Change.NewImage["aid"].String(), "-")
+	if err == nil && !found {
+		err = errors.New("the record has no aid")
+	}
+	return id, err
+}
+
+// The database ends the connections of an environment that is frozen. It must work again at once, without a new start.
+func TestAThawedEnvironment(t *testing.T) {
+	w := newWorld(t, 5*time.Second, 1).migrate(t)
+	admin := newID[ident.UserAccount]()
+	key := w.on(t, thread.ID{}, admin, thread.Create{Executor: admin, Name: writing.RecordedName("tea")})
+	w.on(t, chat.ThreadID(key), admin, thread.PostMessage{Executor: admin, Text: thread.RecordedText("cup")})
+	w.db.SetMaxIdleConns(1)
+	for _, record := range w.records(t, 2) {
+		if first := w.invoke(t, lambdatest.EventOf([]lambdatest.Record{record})); first != "" {
+			t.Fatalf("it names %q:\n%s", first, w.output.String())
+		}
+		testenv.Eventually(t, soon, func() error {
+			var connections int
+			err := w.db.GetContext(t.Context(), &connections, "SELECT COUNT(*) - 1 FROM information_schema.processlist WHERE db = DATABASE()")
+			if err == nil && connections > 0 {
+				err = fmt.Errorf("%d connections", connections)
+			}
+			return err
+		})
+	}
+	compareRows(t, w.db, w.gateway, w.keys, nil)
+	if starts := len(w.function.Cold); starts != 1 {
+		t.Errorf("%d environments started", starts)
+	}
+}
+
+// An environment that starts while the read model is not there must work once it is.
+func TestADatabaseThatComesLater(t *testing.T) {
+	w := newWorld(t, 5*time.Second, 1)
+	admin := newID[ident.UserAccount]()
+	w.on(t, thread.ID{}, admin, thread.Create{Executor: admin, Name: writing.RecordedName("tea")})
+	event := lambdatest.EventOf(w.records(t, 1))
+	if _, err := w.function.Invoke(t.Context(), event); err == nil || !strings.Contains(err.Error(), "DATABASE_URL") {
+		t.Errorf("without tables: %v", err)
+	}
+	w.migrate(t)
+	if first := w.invoke(t, event); first != "" {
+		t.Errorf("it names %q", first)
+	}
+	compareRows(t, w.db, w.gateway, w.keys, nil)
+	if starts := len(w.function.Cold); starts != 1 {
+		t.Errorf("%d environments started", starts)
+	}
+}

@@ -1,0 +1,139 @@
+// Command lambda-updater is the read-model-updater as a function on AWS Lambda: the event source mapping of the journal
+// table's stream calls it with batches of changes, which it projects into the read model.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/read-model-updater/processes"
+	"example.com/threads/es/database"
+	"example.com/threads/es/dynamodb"
+	"example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/migration"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/eventstore/dynamo"
+	"example.com/threads/infrastructure/logging"
+	"example.com/threads/infrastructure/program"
+)
+
+const about = `
+Projects the events that AWS Lambda delivers from the stream of the journal table into the read model, and runs the
+process managers; see cmd/lambda-updater/README.md. It works on AWS Lambda and with EVENT_STORE=dynamodb only.
+`
+
+func main() { program.Main("lambda-updater", start) }
+
+// settings are read from the environment.
+type settings struct {
+	databaseURL string
+	store       eventstore.Settings
+	ignore      []string // aggregate types
+	logging     logging.Settings
+}
+
+func readSettings(r *config.Reader) (s settings) {
+	s.databaseURL = eventstore.ReadDatabaseURL(r)
+	s.store = eventstore.ReadSettings(r)
+	s.store.ReadClock(r)
+	if s.store.Kind != eventstore.DynamoDB {
+		r.Wrong(fmt.Sprintf("EVENT_STORE is %q, but Lambda delivers the events of %s only", s.store.Kind, eventstore.DynamoDB))
+	}
+	// extra:operate {
+	ignore := r.Group("Operations (extras/operate)").String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
+	s.ignore = strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' })
+	// extra:operate }
+	s.logging = logging.ReadSettings(r, "info", "json")
+	return s
+}
+
+// start answers invocations until ctx ends. An invocation that is interrupted is delivered again.
+func start(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+	s, helped, err := program.Settings("lambda-updater", about, readSettings, args, getenv, stdout)
+	if helped || err != nil {
+		return err
+	}
+	if getenv("AWS_LAMBDA_RUNTIME_API") == "" {
+		return errors.New("AWS_LAMBDA_RUNTIME_API is not set: this program works on AWS Lambda only; see lambda-updater --help")
+	}
+	h := &handler{settings: s, log: s.logging.Logger(stdout)}
+	_ = h.connect(ctx) // if it fails, the first invocation tries again and says why
+	go lambda.StartWithOptions(h.handle, lambda.WithContext(context.WithoutCancel(ctx)))
+	<-ctx.Done()
+	return nil
+}
+
+// handler answers the invocations of one environment.
+type handler struct {
+	settings
+	log      *slog.Logger
+	delivery *delivery // nil: the databases could not be reached yet
+}
+
+// handle hands changes to the delivery. Without any, as from a schedule, it looks after everything else. Records of
+// another source, such as the mapping's destination on failure, say that changes were discarded.
+func (h *handler) handle(ctx context.Context, event events.DynamoDBEvent) (answer events.DynamoDBEventResponse, err error) {
+	deadline, _ := ctx.Deadline() // there always is one
+	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-min(ending, time.Until(deadline)/4)))
+	defer cancel()
+	if err := h.connect(ctx); err != nil {
+		return answer, err
+	}
+	lost := slices.ContainsFunc(event.Records, func(c events.DynamoDBEventRecord) bool { return c.EventSource != "aws:dynamodb" })
+	if lost || len(event.Records) == 0 {
+		return answer, h.delivery.tend(ctx, lost)
+	}
+	return h.delivery.handle(ctx, event.Records)
+}
+
+const (
+	silence    = 3 * time.Second // after it, a database frees the locks of an environment that is frozen or dead
+	conns      = 4               // to the read model, of each environment
+	openWithin = 5 * time.Second // Lambda gives an environment ten seconds to start
+	ending     = time.Second     // what an answer needs of the timeout, or a quarter of that if it is short
+	pieceSize  = 200             // what is done when the time is over is not delivered again
+)
+
+// connect opens the databases, unless they are open.
+func (h *handler) connect(ctx context.Context) error {
+	if h.delivery != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, openWithin)
+	defer cancel()
+	store, err := dynamo.Open(ctx, h.store, eventstore.Ports{Log: h.log})
+	if err != nil {
+		return err
+	}
+	rows, err := database.Open(ctx, h.databaseURL, database.Settings{MaxConns: conns, Rebuildable: true, Silence: silence, Logger: h.log})
+	if err != nil {
+		return fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	managers := processes.Ports{Store: store, Log: h.log}
+	d := &delivery{
+		model: system.ReadModel(), journal: store.Gateway, stream: dynamodbstreams.Ports{Places: store.Gateway.(*dynamodb.Gateway)},
+		rows: rows, ignore: h.ignore, piece: pieceSize, log: h.log,
+	}
+	for _, manager := range managers.All() {
+		d.processes = append(d.processes, manager())
+	}
+	if err = migration.Check(ctx, rows, system.Schemas()...); err == nil {
+		err = d.begin(ctx)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("DATABASE_URL: %w", err), rows.Close())
+	}
+	h.delivery = d
+	return nil
+}

@@ -1,0 +1,214 @@
+// extra:whole
+
+package lambdatest
+
+import (
+	"context"
+	"encoding/json"
+	"hash/fnv"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Function is what a mapping invokes: [Service.Invoke], or a model of it.
+type Function func(ctx context.Context, payload []byte) (answer []byte, err error)
+
+// Record is a record of a stream.
+type Record struct {
+	Shard     string
+	Partition string // the item's partition key
+	Sequence  string
+	Created   time.Time
+	JSON      json.RawMessage // as Lambda passes it on
+}
+
+// Mapping is an event source mapping. Of the records of each shard it makes batches, in as many lanes as the
+// parallelisation factor says: records with the same partition key are in the same lane, in order, and a lane has one
+// batch at a time.
+type Mapping struct {
+	Invoke    Function
+	BatchSize int
+	Window    time.Duration // how long a batch waits for more records
+	Factor    int
+	Bisect    bool          // of a batch that failed: each half is tried alone
+	Retries   int           // of a batch; -1: for ever
+	MaxAge    time.Duration // of a record; 0: no limit
+	Pause     time.Duration // between two attempts
+	// OnFailure gets the message to the destination for each batch that is given up. Required, unless none can be.
+	OnFailure func(message []byte)
+	// Faulty, unless nil, returns what is sent in the place of a batch, and whether the same is sent once more, later
+	// and beside others.
+	Faulty func(batch []Record) (sent []Record, again bool)
+
+	ctx     context.Context //nolint:containedctx // of all lanes
+	working sync.WaitGroup
+	mu      sync.Mutex
+	lanes   map[lane]chan Record
+	waiting int // records that are not done
+}
+
+type lane struct {
+	shard string
+	part  uint32
+}
+
+// Start lets the mapping work until ctx ends. [Mapping.Wait] waits for that.
+func (m *Mapping) Start(ctx context.Context) *Mapping {
+	m.ctx, m.lanes = ctx, make(map[lane]chan Record)
+	return m
+}
+
+// Wait waits until all lanes have ended.
+func (m *Mapping) Wait() { m.working.Wait() }
+
+// Waiting returns how many records are neither done nor given up.
+func (m *Mapping) Waiting() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.waiting
+}
+
+const longestLane = 1 << 17 // records
+
+// Feed hands the next record of a shard to its lane.
+func (m *Mapping) Feed(r Record) {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(r.Partition))
+	of := lane{r.Shard, hash.Sum32() % uint32(max(1, m.Factor))}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting++
+	if m.lanes[of] == nil {
+		records := make(chan Record, longestLane)
+		m.lanes[of] = records
+		m.working.Go(func() { m.work(records) })
+	}
+	m.lanes[of] <- r
+}
+
+func (m *Mapping) work(records chan Record) {
+	for {
+		var batch []Record
+		select {
+		case <-m.ctx.Done():
+			return
+		case r := <-records:
+			batch = append(batch, r)
+		}
+		window := time.After(m.Window)
+		for open := true; open && len(batch) < m.BatchSize; {
+			select {
+			case r := <-records:
+				batch = append(batch, r)
+			case <-window:
+				open = false
+			}
+		}
+		m.deliver(batch, 0)
+		m.mu.Lock()
+		m.waiting -= len(batch)
+		m.mu.Unlock()
+	}
+}
+
+// deliver invokes the function until the batch is done or given up.
+func (m *Mapping) deliver(batch []Record, attempts int) {
+	for len(batch) > 0 && m.ctx.Err() == nil {
+		if m.MaxAge > 0 {
+			young := slices.IndexFunc(batch, func(r Record) bool { return time.Since(r.Created) <= m.MaxAge })
+			if young != 0 {
+				old := batch
+				if young > 0 {
+					old = batch[:young]
+				}
+				m.giveUp(old, "RecordAgeExceeded", attempts)
+				batch = batch[len(old):]
+				continue
+			}
+		}
+		done := m.invoke(batch)
+		batch = batch[done:]
+		if len(batch) == 0 {
+			return
+		}
+		if attempts++; m.Retries >= 0 && attempts > m.Retries {
+			m.giveUp(batch, "RetryAttemptsExhausted", attempts)
+			return
+		}
+		select {
+		case <-time.After(m.Pause):
+		case <-m.ctx.Done():
+		}
+		if half := len(batch) / 2; m.Bisect && done == 0 && half > 0 {
+			m.deliver(batch[:half], attempts)
+			batch = batch[half:]
+		}
+	}
+}
+
+// invoke sends a batch, and returns how many of its records are done: by a partial response, those before the lowest
+// number that it names. What can't be understood means that none is.
+func (m *Mapping) invoke(batch []Record) (done int) {
+	sent, again := batch, false
+	if m.Faulty != nil {
+		sent, again = m.Faulty(slices.Clone(batch))
+	}
+	payload := EventOf(sent)
+	body, err := m.Invoke(m.ctx, payload)
+	if again {
+		m.working.Go(func() { _, _ = m.Invoke(m.ctx, payload) })
+	}
+	var said struct {
+		BatchItemFailures []struct{ ItemIdentifier string }
+	}
+	if err != nil || json.Unmarshal(body, &said) != nil {
+		return 0
+	}
+	done = len(batch)
+	for _, failed := range said.BatchItemFailures {
+		// A number that is not in the batch (-1) means that all of it has failed.
+		done = max(0, min(done, slices.IndexFunc(batch, func(r Record) bool { return r.Sequence == failed.ItemIdentifier })))
+	}
+	return done
+}
+
+// EventOf is the event with which Lambda hands on a batch.
+func EventOf(batch []Record) []byte {
+	records := make([]json.RawMessage, len(batch))
+	for i, r := range batch {
+		records[i] = r.JSON
+	}
+	payload, err := json.Marshal(map[string]any{"Records": records})
+	if err != nil {
+		panic(err) // the records are JSON
+	}
+	return payload
+}
+
+// giveUp tells the destination, which gets no records, but where they are.
+func (m *Mapping) giveUp(batch []Record, condition string, attempts int) {
+	message, err := json.Marshal(map[string]any{
+		"version":        "1.0",
+		"requestContext": map[string]any{"condition": condition, "approximateInvokeCount": attempts},
+		"DDBStreamBatchInfo": map[string]any{
+			"shardId": batch[0].Shard, "startSequenceNumber": batch[0].Sequence, "endSequenceNumber": batch[len(batch)-1].Sequence, "batchSize": len(batch),
+		},
+	})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	m.OnFailure(message)
+}
+
+// FromQueue is the event with which Lambda hands on a message of an SQS queue, such as a mapping's destination.
+func FromQueue(message []byte) []byte {
+	payload, err := json.Marshal(map[string]any{"Records": []any{map[string]any{
+		"messageId": "1", "receiptHandle": "1", "body": string(message), "eventSource": "aws:sqs", "awsRegion": "us-east-1",
+		"attributes": map[string]string{"ApproximateReceiveCount": "1"}, "messageAttributes": map[string]any{},
+	}}})
+	if err != nil {
+		panic(err) // texts
+	}
+	return payload
+}
