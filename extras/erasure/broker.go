@@ -33,9 +33,7 @@ type openedBroker struct {
 // Publish implements [Broker].
 func (o *openedBroker) Publish(ctx context.Context, event es.Described) error {
 	if o.keys != nil && event.AggregateType == account.AggregateType && event.Type == erasedEvent {
-		if err := o.destroy(ctx, event.Tenant, event.AggregateID); err != nil {
-			return err
-		}
+		o.forget(event.Tenant, event.AggregateID)
 	}
 	o.clear.RLock()
 	defer o.clear.RUnlock()
@@ -50,10 +48,10 @@ func (o *openedBroker) Publish(ctx context.Context, event es.Described) error {
 	return o.Broker.Publish(ctx, event)
 }
 
-// destroy destroys the key of an owner after the answers to all events that were opened with it. [Keyring.Commands] has
-// destroyed it before, but a cached key lives on.
-func (o *openedBroker) destroy(ctx context.Context, tenant es.Tenant, owner string) error {
+// forget removes the key of an erased account from the cache, after the answers to all events that were opened with it.
+// The key itself was destroyed before the event was stored; see [Keyring.Commands].
+func (o *openedBroker) forget(tenant es.Tenant, owner string) {
 	o.clear.Lock()
 	defer o.clear.Unlock()
-	return o.keys.Destroy(ctx, tenant, owner)
+	o.keys.keys.Remove(about(tenant, owner))
 }

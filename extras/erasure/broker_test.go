@@ -110,6 +110,9 @@ func TestNoClearTextFollowsAnErasure(t *testing.T) {
 			}
 			publish(messages[0])
 			<-first // it is on its way to the broker in clear
+			if err := writer.Destroy(t.Context(), es.Tenant(""), "ada"); err != nil { // as the command does
+				t.Fatal(err)
+			}
 			erased := es.Described{Type: "AccountErased", Data: []byte(`{}`)}
 			erased.AggregateType, erased.AggregateID = "account", "ada"
 			publish(erased)

@@ -10,7 +10,7 @@ const writing = /:(Put|Update|Delete)Item$/;
 /** What Lambda's event source mapping does with the permissions of its function. */
 const mappingActions = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"];
 
-/** The actions of a program, by resource. Lambda reads the stream in the updater's place, and tells it where that is. */
+/** The actions of a program, by resource. Lambda reads the stream in the updater's place, and the function needs no keys. */
 export function actionsOf(program: string): Map<Resource, string[]> {
   const lambda = program === "lambda-updater";
   const used = actions[lambda ? "read-model-updater" : program];
@@ -20,6 +20,8 @@ export function actionsOf(program: string): Map<Resource, string[]> {
   const found = new Map(Object.entries(used) as [Resource, string[]][]);
   if (lambda) {
     found.set("JOURNAL_TABLE/stream", mappingActions);
+    found.delete("KEY_TABLE");
+    found.delete("ERASURE_KMS_KEY");
     found.set("JOURNAL_TABLE", (found.get("JOURNAL_TABLE") ?? []).filter((action) => action !== "dynamodb:DescribeTable"));
   }
   return found;

@@ -3,15 +3,22 @@ import { type Data, networkRange } from "./data.js";
 /** The settings of a program that works on the tables, beside its secrets. */
 export function settingsOf(program: string, data: Data): Record<string, string> {
   const { stage } = data;
-  const settings: Record<string, string> = program === "lambda-updater" ? {} : { AWS_REGION: stage.region }; // Lambda sets it itself
+  const lambda = program === "lambda-updater"; // needs no keys
+  const settings: Record<string, string> = lambda ? {} : { AWS_REGION: stage.region }; // Lambda sets it itself
   for (const [setting, table] of data.tables) {
+    if (lambda && setting === "KEY_TABLE") {
+      continue;
+    }
     settings[setting] = table.tableName;
+  }
+  if (lambda) {
+    return settings;
   }
   if (data.masterKey !== undefined) {
     settings.ERASURE = "on";
     settings.ERASURE_KMS_KEY = data.masterKey.keyArn;
   }
-  if (program === "threadctl" || program === "lambda-updater") {
+  if (program === "threadctl") {
     return settings;
   }
   if (program === "read-model-updater") {
