@@ -156,6 +156,7 @@ func (s *Service) put(e *environment) {
 	defer s.mu.Unlock()
 	s.remove(e)
 	s.idle = append(s.idle, e)
+	s.Memory = max(s.Memory, resident(e.process.Process.Pid))
 }
 
 func (s *Service) remove(e *environment) {
@@ -167,7 +168,6 @@ func (s *Service) remove(e *environment) {
 func (s *Service) end(e *environment) {
 	s.mu.Lock()
 	s.remove(e)
-	s.Memory = max(s.Memory, resident(e.process.Process.Pid))
 	s.mu.Unlock()
 	_ = e.process.Process.Kill()
 	<-e.exited

@@ -39,10 +39,11 @@ func Follow(ctx context.Context, config aws.Config, table string, shards int, fe
 		return err
 	}
 	const poll = 50 * time.Millisecond // Lambda polls four times a second
+	found := false
 	for next := begin.ShardIterator; next != nil; {
 		page, err := client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next})
 		var trimmed *types.TrimmedDataAccessException
-		if errors.As(err, &trimmed) && next == begin.ShardIterator { // it was empty
+		if errors.As(err, &trimmed) && !found { // DynamoDB Local: the stream was empty when the iterator was made
 			if begin, err = client.GetShardIterator(ctx, from); err == nil {
 				next = begin.ShardIterator
 				continue
@@ -51,7 +52,7 @@ func Follow(ctx context.Context, config aws.Config, table string, shards int, fe
 		if err != nil {
 			return err
 		}
-		next = page.NextShardIterator
+		next, found = page.NextShardIterator, found || len(page.Records) > 0
 		for _, change := range page.Records {
 			record, err := recordOf(change, shards)
 			if err != nil {
