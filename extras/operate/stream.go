@@ -26,7 +26,8 @@ const (
 	maxNews     = 50  // events in a message
 	maxFollowed = 200 // aggregates whose rows are behind
 	lookEvery   = 50 * time.Millisecond
-	keepAlive   = 15 * time.Second
+	keepAlive   = 10 * time.Second
+	sendTimeout = 15 * time.Second // for a message; longer than keepAlive, because its end breaks also an idle connection
 )
 
 // Event is an event of the journal, for people and programs.
@@ -230,7 +231,7 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request) error {
 		if joined.lost.Swap(false) {
 			message = []byte(`{"lost":true}`)
 		}
-		if err = controller.SetWriteDeadline(time.Now().Add(keepAlive)); err == nil {
+		if err = controller.SetWriteDeadline(time.Now().Add(sendTimeout)); err == nil {
 			_, err = w.Write(slices.Concat([]byte("data: "), message, []byte("\n\n")))
 		}
 		if err == nil {

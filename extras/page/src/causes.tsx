@@ -5,6 +5,7 @@ import { accountHistory, history } from './actions.ts';
 import { QueryError } from './api.ts';
 import { nameOf } from './state.ts';
 import type { HistoryEvent, Pane } from './state.ts';
+import { byProcess, words } from './words.ts';
 
 /** An event with the name of its aggregate. */
 type Placed = HistoryEvent & { place: string };
@@ -16,12 +17,6 @@ const known = {
 };
 
 const others = signal<Array<{ thread: string; events: Placed[] }>>([]); // all that is known; '': of an account
-
-/** A type of events in words. */
-export const words = (type: string): string => type.replace(/^Thread(?=M)/, '').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
-
-/** A process manager's command is caused by an event of another aggregate. */
-const byProcess = (event: HistoryEvent): boolean => event.source.startsWith('process/');
 
 /** Reads the events of other aggregates that belong to the same requests. */
 export async function loadCauses(pane: Pane, events: HistoryEvent[]): Promise<void> {

@@ -3,9 +3,10 @@ import { signal } from '@preact/signals';
 import { history } from './actions.ts';
 import { query } from './api.ts';
 import { time } from './common.tsx';
-import { Causes, loadCauses, words } from './causes.tsx';
+import { Causes, loadCauses } from './causes.tsx';
 import { frontPane, nameOf } from './state.ts';
 import type { HistoryEvent, Pane } from './state.ts';
+import { words } from './words.ts';
 
 interface Past {
   version: number;

@@ -58,7 +58,7 @@ export function afterFirst(key: string, seen: boolean): void {
 export function play(trace: Trace): void {
   const { key, sentAt, answeredAt = 0, visibleAt = 0 } = trace;
   const written = (Math.min(answeredAt, visibleAt) - sentAt) * slowness.peek();
-  const whole = (visibleAt - sentAt) * slowness.peek();
+  const whole = Math.max(0, visibleAt - sentAt) * slowness.peek(); // a command sent again was seen before
   const latest = state.trace.peek() === key || (!state.trace.peek() && state.traces.peek()[0]?.key === key);
   if (slowness.peek() === 1 || lab.peek()?.faults.peek()?.hold_ms || whole > longest || !latest) return afterFirst(key, true);
   const mine = ++playing;
