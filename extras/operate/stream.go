@@ -27,7 +27,7 @@ const (
 	maxFollowed = 200 // aggregates whose rows are behind
 	lookEvery   = 50 * time.Millisecond
 	keepAlive   = 10 * time.Second
-	sendTimeout = 15 * time.Second // for a message; longer than keepAlive, because its end breaks also an idle connection
+	sendTimeout = 15 * time.Second
 )
 
 // Event is an event of the journal, for people and programs.

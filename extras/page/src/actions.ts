@@ -128,10 +128,11 @@ async function readEvent(trace: Trace): Promise<void> {
 
 const entries = '{ edges { node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } } }';
 
-/** The last events of a thread, the first of them first. */
-export async function history(thread: string, viewer: string, last: number): Promise<HistoryEvent[]> {
-  const document = `query($thread: ID!, $viewer: ID!, $last: Int) { page: threadHistory(threadId: $thread, userAccountId: $viewer, last: $last) ${entries} }`;
-  return events(document, { thread, viewer, last });
+/** The last events of a thread up to one of them, or to its end, the first of them first. */
+export async function history(thread: string, viewer: string, last: number, upTo?: number): Promise<HistoryEvent[]> {
+  const document = `query($thread: ID!, $viewer: ID!, $last: Int, $upTo: Int) {
+    page: threadHistory(threadId: $thread, userAccountId: $viewer, last: $last, upTo: $upTo) ${entries} }`;
+  return events(document, { thread, viewer, last, upTo });
 }
 
 /** The last events of an account. */

@@ -159,9 +159,7 @@ function Login() {
 function show(): void {
   const view = location.hash.slice(1) as View;
   state.view.value = views.some(([known]) => known === view && may(known)) ? view : 'chat';
-  const pane = frontPane();
-  if (state.view.value === 'history' && pane?.selected.peek()) void past.load(pane);
-  if (state.view.value === 'operations') void operations.load(pane);
+  if (state.view.value === 'operations') void operations.load(frontPane());
 }
 
 /** Asks the programs how they are, once a second while somebody looks. */
@@ -169,7 +167,6 @@ async function watch(): Promise<void> {
   for (;;) {
     if (!document.hidden) {
       await readStatus();
-      if (state.view.peek() === 'history') show();
     }
     // Also while nobody looks, for the count of unread messages in the title.
     for (const pane of state.panes.peek()) void act.loadThreads(pane);
@@ -207,7 +204,7 @@ async function start(): Promise<void> {
   }
   resume();
   window.addEventListener('hashchange', show);
-  onConnected(() => (retry(), show()));
+  onConnected(() => (retry(), show(), past.reload()));
   show();
   watchEvents();
   void watch();
