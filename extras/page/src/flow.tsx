@@ -232,7 +232,7 @@ const width = 480;
 const height = 84;
 
 /** The lag of the last minute, and what the programs count. */
-function Lag() {
+export function Lag() {
   const samples = state.samples.value;
   const now = samples.at(-1)?.at ?? performance.now();
   const seen = state.traces.value.filter((trace) => trace.visibleAt !== undefined && now - trace.visibleAt < 60_000);
