@@ -185,10 +185,10 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 // searched is how many sequence numbers a search looks through at once.
 const searched = 200_000
 
-// Search returns up to limit entries before a position, the latest first, that equal like in each of its fields EventType,
-// UserID and CorrelationID that is set, and occurred from since up to until unless these are zero. next is the position
-// to go on before; 0: there are no more. With an id it returns that aggregate's, whose positions are their numbers;
-// without one those of all aggregates, by sequence number.
+// Search returns up to limit entries before a position, the latest first, that equal like in each of its fields
+// EventType, UserID and CorrelationID that is set, and occurred from since up to until unless these are zero. next is
+// the position to go on before; 0: there are no more. With an id it returns that aggregate's, whose positions are their
+// numbers; without one those of all aggregates, by sequence number.
 func (g *Gateway) Search(
 	ctx context.Context, id es.AggregateID, like es.Entry, since, until time.Time, before uint64, limit int,
 ) (found []es.Queued, next uint64, err error) {

@@ -244,7 +244,8 @@ func (l *login) fail(w http.ResponseWriter, r *http.Request, code int, detail st
 	httpserver.WriteProblem(w, code, "login_failed", detail)
 }
 
-// tell answers how users log in here, who is logged in, whether they may operate the programs, and whether there is a lab.
+// tell answers how users log in here, who is logged in, whether they may operate the programs, and whether there is a
+// lab.
 func (l *login) tell(lab bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		said := map[string]any{"auth": l.access.Settings.Mode, "lab": lab, "operator": l.access.IsOpen()}

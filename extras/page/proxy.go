@@ -30,7 +30,7 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(p.stopping, end)()
 		_ = controller.SetWriteDeadline(time.Time{}) // without it the stream ends at the deadline
 		if r.ContentLength == 0 {
-			_ = controller.SetReadDeadline(time.Time{}) // the same, because the server looks whether the client has gone
+			_ = controller.SetReadDeadline(time.Time{}) // the server reads to see whether the client has gone
 		}
 	}
 	forward := httputil.ReverseProxy{

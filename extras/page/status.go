@@ -80,8 +80,8 @@ func (s *status) get(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(response.Body, maxFigures))
 }
 
-// figures reads the application's metrics from Prometheus' text format: those without labels, and the sums of counts and of
-// histograms' buckets, as name:le. Of requests, only those that clients wait for count: POST.
+// figures reads the application's metrics from Prometheus' text format: those without labels, and the sums of counts
+// and of histograms' buckets, as name:le. Of requests, only those that clients wait for count: POST.
 func figures(text string) map[string]float64 {
 	found := map[string]float64{}
 	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {

@@ -31,8 +31,22 @@ export const drawnStage = (trace: Trace): Trace['stage'] => (replay.value?.key =
 export async function setSpeed(speed: number): Promise<void> {
   slowness.value = speed;
   firstShown.value = false;
-  await lab.peek()?.set({ hold_ms: speed === 1 ? 0 : usual * speed });
+  clearInterval(renewing);
+  await hold(speed);
+  if (speed !== 1 && lab.peek()) renewing = setInterval(() => renew(speed), renewal);
 }
+
+/** Asks again for the hold, unless somebody has mended it. */
+function renew(speed: number): void {
+  if (lab.peek()?.faults.peek()?.hold_ms) return void hold(speed).catch(() => undefined);
+  clearInterval(renewing);
+  slowness.value = 1;
+}
+
+const renewal = 3000; // milliseconds: the lab ends the hold some seconds after the last request
+let renewing = 0;
+
+const hold = async (speed: number): Promise<void> => lab.peek()?.set({ hold_ms: speed === 1 ? 0 : usual * speed });
 
 const visited = 'threads.visited';
 let first = ''; // the key of the first message while it is on its way

@@ -50,7 +50,8 @@ func TestTheMapShowsWhatOthersDo(t *testing.T) {
 	thread := evaluate[string](p, "document.querySelector('.picker select').value")
 	viewer := evaluate[string](p, "document.querySelector('.who select').value")
 
-	// Another client writes to the thread that is shown: the map knows the event, although this page has sent no command.
+	// Another client writes to the thread that is shown: the map knows the event, although this page has sent no
+	// command.
 	send(t, s, "/threads/post_message", map[string]any{"executor_id": viewer, "thread_id": thread, "text": "by curl"})
 	p.shows(writeSide, "3 message posted Ada")
 	p.shows(theMap, "journal 3, projection 3: no distance")
