@@ -140,8 +140,10 @@ func TestALongPast(t *testing.T) {
 	begin(p)
 	thread := evaluate[string](p, "document.querySelector('.picker select').value")
 	viewer := evaluate[string](p, "document.querySelector('.who select').value")
-	p.allow("data:image/svg")                                                 // the browser's own symbol in a field for a time
-	p.allow("ERR_CONTENT_LENGTH_MISMATCH", "ERR_INCOMPLETE_CHUNKED_ENCODING") // the server cuts off who is too busy to read
+	// The browser's own symbol in a field for a time.
+	p.allow("data:image/svg")
+	// The server cuts off who is too busy to read.
+	p.allow("ERR_CONTENT_LENGTH_MISMATCH", "ERR_INCOMPLETE_CHUNKED_ENCODING")
 	fill(t, s, viewer, thread, 2, count)
 	for last := fmt.Sprint("version ", count); !evaluate[bool](p, ada+".innerText.includes('"+last+"')"); {
 		p.run(chromedp.Sleep(time.Second))
