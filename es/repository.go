@@ -8,6 +8,7 @@ import (
 	"iter"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"example.com/threads/es/internal/seq"
 )
@@ -20,6 +21,7 @@ type Repository[S, E any] struct {
 	snapshots     SnapshotCodec[S]
 	apply         func(S, E) S
 	states        *stateCache[S]
+	past          atomic.Pointer[past[S]]
 	snapshotEvery uint64
 	metrics       typeMetrics
 	logger        *slog.Logger
@@ -114,14 +116,32 @@ func (r *Repository[S, E]) Latest(ctx context.Context, key AggregateID) (state S
 }
 
 // At returns the state at an earlier version, from the latest snapshot that is not beyond it. version is one that
-// Latest has shown. The state is not cached.
+// Latest has shown. The state is not among the cached ones.
 func (r *Repository[S, E]) At(ctx context.Context, key AggregateID, version uint64) (State[S], error) {
 	head, err := r.gateway.Head(ctx, key)
 	if err != nil {
 		return State[S]{}, err
 	}
+	var from State[S]
+	if last := r.past.Load(); last != nil && last.key == key && last.Version <= version && version-last.Version <= manySteps*r.snapshotEvery {
+		from = last.State
+	}
 	head.Version = version
-	return r.replay(ctx, key, State[S]{}, head)
+	state, err := r.replay(ctx, key, from, head)
+	if err == nil {
+		r.past.Store(&past[S]{key, state})
+	}
+	return state, err
+}
+
+// manySteps is how many times the distance of snapshots At replays from the state that it has returned last: more than
+// the events after a snapshot, and less than most histories.
+const manySteps = 10
+
+// past is a state before the latest. The one that was read last is kept, because often a later one is read next.
+type past[S any] struct {
+	key AggregateID
+	State[S]
 }
 
 // replay returns the state at the head's version, from an earlier one or, without one, from the latest readable

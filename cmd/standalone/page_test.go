@@ -174,6 +174,14 @@ func TestWhoMayOperate(t *testing.T) {
 			t.Errorf("%s: %d %s, %v", about, got.status, got.raw, err)
 		}
 	}
+	// What others write is told to nobody else either, whatever they name.
+	for _, path := range []string{"/events", "/journal", "/journal?aid=thread-01ARZ3NDEKTSV4RRFFQ69G5FAV"} {
+		for token, want := range map[string]int{"": http.StatusUnauthorized, i.token(t, ada, "", "threads:read threads:write"): http.StatusForbidden} {
+			if got, err := send(t, http.MethodGet, r.web+"/api/operate"+path, "", authorization(token)); err != nil || got.status != want {
+				t.Errorf("%s: %d %s, %v; want %d", path, got.status, got.raw, err, want)
+			}
+		}
+	}
 	for path, want := range map[string]struct {
 		body   string
 		status int

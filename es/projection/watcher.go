@@ -56,6 +56,13 @@ func (w *Watcher) AwaitChange(ctx context.Context, key es.AggregateID, after uin
 	return w.await(ctx, &waiter{least: map[es.AggregateID]uint64{key: after + 1}, done: make(chan error, 1)})
 }
 
+// Waiting returns how many callers wait now: readers, and those who follow changes.
+func (w *Watcher) Waiting() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waits)
+}
+
 func (w *Watcher) await(ctx context.Context, wait *waiter) error {
 	w.mu.Lock()
 	idle := len(w.waits) == 0

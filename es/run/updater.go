@@ -118,8 +118,8 @@ type Updater struct {
 
 // readModel is what all turns share; it answers health checks also while the updater stands by.
 type readModel struct {
-	db    *sqlx.DB
-	store *rowstore.Store
+	databases Databases
+	store     *rowstore.Store
 }
 
 // New returns an updater whose metrics are in registry. It works while [Updater.Run] runs.
@@ -142,9 +142,17 @@ var (
 // Database returns the read model's database, or an error.
 func (u *Updater) Database() (*sqlx.DB, error) {
 	if opened := u.opened.Load(); opened != nil {
-		return opened.db, nil
+		return opened.databases.Rows, nil
 	}
 	return nil, errNotOpen
+}
+
+// Opened returns the databases and the store of the read model's positions, to read from, or an error.
+func (u *Updater) Opened() (Databases, *rowstore.Store, error) {
+	if opened := u.opened.Load(); opened != nil {
+		return opened.databases, opened.store, nil
+	}
+	return Databases{}, nil, errNotOpen
 }
 
 // Projector returns the projector of the current turn, or [ErrStandingBy].
@@ -205,7 +213,7 @@ func (u *Updater) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u.opened.Store(&readModel{db: databases.Rows, store: store})
+	u.opened.Store(&readModel{databases, store})
 	host, _ := os.Hostname() // for people only
 	holder := fmt.Sprintf("%s, process %d", host, os.Getpid())
 	for ctx.Err() == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -179,4 +180,59 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 			}
 		}
 	}
+}
+
+// searched is how many sequence numbers a search looks through at once.
+const searched = 200_000
+
+// Search returns up to limit entries before a position, the latest first, that equal like in each of its fields
+// EventType, UserID and CorrelationID that is set, and occurred from since up to until unless these are zero. next is
+// the position to go on before; 0: there are no more. With an id it returns that aggregate's, whose positions are their
+// numbers; without one those of all aggregates, by sequence number.
+func (g *Gateway) Search(
+	ctx context.Context, id es.AggregateID, like es.Entry, since, until time.Time, before uint64, limit int,
+) (found []es.Queued, next uint64, err error) {
+	place, where, args := "sequence_number", "", []any{}
+	only := func(condition string, is bool, values ...any) {
+		if is {
+			where, args = where+" AND "+condition, append(args, values...)
+		}
+	}
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	if id != (es.AggregateID{}) {
+		place = "version"
+		only("tenant_code = ? AND aggregate_id = ?", true, id.Tenant, id.String())
+	} else if before == math.MaxInt64 {
+		last, err := lastNumber(ctx, g.DB)
+		if err != nil {
+			return nil, 0, g.explain(ctx, err, "search the journal")
+		}
+		before = last + 1
+	}
+	only("event_type = ?", like.EventType != "", like.EventType)
+	only("user_id = ?", like.UserID != "", like.UserID)
+	only("correlation_id = ?", like.CorrelationID != "", like.CorrelationID)
+	only("occurred_at >= ?", !since.IsZero(), since.UnixMicro())
+	only("occurred_at <= ?", !until.IsZero(), until.UnixMicro())
+	from := uint64(1)
+	if place != "version" && before > searched {
+		from = before - searched
+	}
+	rows, err := g.DB.QueryContext(ctx, "SELECT "+place+", tenant_code, aggregate_type, aggregate_id, version, event_content FROM events WHERE "+
+		place+" >= ? AND "+place+" < ?"+where+" ORDER BY "+place+" DESC LIMIT ?", append(append([]any{from, before}, args...), limit)...)
+	if err != nil {
+		return nil, 0, g.explain(ctx, err, "search the journal")
+	}
+	if found, err = queued(rows, math.MaxInt); err != nil {
+		return nil, 0, g.explain(ctx, err, "search the journal")
+	}
+	if next = from; len(found) == limit {
+		next = found[limit-1].Position
+	}
+	if next == 1 {
+		next = 0
+	}
+	return found, next, nil
 }

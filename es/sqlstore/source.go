@@ -278,8 +278,13 @@ func (g *Gateway) entriesAfter(ctx context.Context, after uint64, limit int) (pa
 	if err != nil {
 		return nil, err
 	}
+	return queued(rows, pageBytes)
+}
+
+// queued reads the entries in rows up to a size.
+func queued(rows *sql.Rows, most int) (page []es.Queued, err error) {
 	defer func() { _ = rows.Close() }() // rows.Err has the error
-	for size := 0; size < pageBytes && rows.Next(); {
+	for size := 0; size < most && rows.Next(); {
 		var entry es.Queued
 		var stored string
 		// Not by the columns' names, which takes longer.

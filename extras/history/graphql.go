@@ -38,13 +38,16 @@ type HistoryResolver struct{ *History }
 
 // ThreadHistory resolves Query.threadHistory.
 func (r HistoryResolver) ThreadHistory(
-	ctx context.Context, threadID, userAccountID string, first *int, after *string, last *int, before *string,
+	ctx context.Context, threadID, userAccountID string, first *int, after *string, last *int, before *string, upTo *int,
 ) (Connection, error) {
 	viewer, err := graphql.ViewerOf(ctx, userAccountID)
 	id, idErr := graphql.ParseID[thread.Thread]("threadId", threadID)
 	asked, pageErr := graphql.EitherWay(cursors, first, after, last, before)
 	if err := cmp.Or(err, idErr, pageErr); err != nil {
 		return Connection{}, err
+	}
+	if upTo != nil {
+		asked.Before = query.Position{At: int64(max(*upTo, 0)) + 1}
 	}
 	return connection(r.Entries(ctx, viewer, id, asked))
 }
@@ -94,12 +97,16 @@ func (s ThreadState) Members(ctx context.Context) ([]StateMember, error) {
 }
 
 // Messages resolves ThreadState.messages.
-func (s ThreadState) Messages(ctx context.Context, first *int, after *string) ([]StateMessage, error) {
+func (s ThreadState) Messages(ctx context.Context, first *int, after *string, last *int) ([]StateMessage, error) {
+	if last != nil {
+		first, after = last, nil
+	}
 	page, err := graphql.AfterID[thread.Message](first, after, graphql.DefaultPage)
 	if err != nil {
 		return nil, err
 	}
-	messages, err := s.State.Messages(ctx, page.Limit, page.AfterID)
+	page.Backward = last != nil
+	messages, err := s.State.Messages(ctx, page)
 	shown := make([]StateMessage, len(messages))
 	for i, m := range messages {
 		shown[i] = StateMessage{m, m.ID.String(), m.Sender.String()}

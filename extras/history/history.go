@@ -198,11 +198,11 @@ func (s State) Members(ctx context.Context) ([]query.Member, error) {
 	return members, err
 }
 
-// Messages returns at most limit messages in the order of posting, without those who changed them, after the message of
-// this version with an id; empty means from the beginning.
-func (s State) Messages(ctx context.Context, limit int, after string) ([]query.Message, error) {
-	last, _ := ident.Parse[thread.Message](after) // zero: none
-	digests, err := messagesAfter(s.state, last, limit)
+// Messages returns a page of messages in the order of posting, without those who changed them, after the message of
+// this version with an id, or from the end if Backward.
+func (s State) Messages(ctx context.Context, page query.Range) ([]query.Message, error) {
+	last, _ := ident.Parse[thread.Message](page.AfterID) // zero: none
+	digests, err := messagesAfter(s.state, last, page)
 	if err != nil { // the state has no such message
 		return nil, &ident.InvalidError{Field: "after", Reason: "must be the id of a message that the thread had at this version"}
 	}
@@ -229,16 +229,19 @@ func (s State) Messages(ctx context.Context, limit int, after string) ([]query.M
 	return messages, nil
 }
 
-// messagesAfter returns the first limit messages in the order of posting, after a message; the zero id means from the
+// messagesAfter returns a page of messages in the order of posting, after a message; the zero id means from the
 // beginning. It fails with [thread.ErrMessageNotFound] when the state does not have that message.
-func messagesAfter(state thread.Thread, after thread.MessageID, limit int) ([]thread.Posting, error) {
+func messagesAfter(state thread.Thread, after thread.MessageID, page query.Range) ([]thread.Posting, error) {
 	messages := state.Memento().Messages
 	slices.SortFunc(messages, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
 	first := 1 + slices.IndexFunc(messages, func(m thread.Posting) bool { return m.ID == after })
 	if first == 0 && !after.IsZero() {
 		return nil, thread.ErrMessageNotFound
 	}
-	return messages[first:min(first+limit, len(messages))], nil
+	if page.Backward {
+		first = max(first, len(messages)-page.Limit)
+	}
+	return messages[first:min(first+page.Limit, len(messages))], nil
 }
 
 // messageOf returns the message in an event.

@@ -214,7 +214,7 @@ func seen(t *testing.T, history *history.History, viewer query.Viewer, id thread
 	}
 	const page = 3
 	for last := (thread.MessageID{}); ; {
-		messages, err := state.Messages(t.Context(), page, last.String())
+		messages, err := state.Messages(t.Context(), query.Range{Limit: page, AfterID: last.String()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -485,12 +485,27 @@ func TestAVersionIsReadFromTheSnapshotBeforeIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := ident.New[thread.Message](time.UnixMilli(snapshotAt/2), [10]byte{})
-		got, err := state.Messages(t.Context(), page, last.String())
+		got, err := state.Messages(t.Context(), query.Range{Limit: page, AfterID: last.String()})
 		if err != nil || len(got) != page || got[0].ID != ident.New[thread.Message](time.UnixMilli(snapshotAt/2+1), [10]byte{}) {
 			t.Fatalf("version %d: %d messages, %v", version, len(got), err)
 		}
 		if most := page + 7 + 1; counted.read > most {
 			t.Errorf("version %d: %d events were read, want %d at most", version, counted.read, most)
+		}
+	}
+	// Who goes on from a version reads only the events after it.
+	for version := 1000; version <= 1003; version++ {
+		counted.read = 0
+		state, err := history.At(t.Context(), p.viewer(ada), p.id, version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if version > 1000 && counted.read > 1 {
+			t.Errorf("version %d: %d events were read", version, counted.read)
+		}
+		got, err := state.Messages(t.Context(), query.Range{Limit: page, Backward: true})
+		if err != nil || len(got) != page || got[page-1].ID != ident.New[thread.Message](time.UnixMilli(int64(version-1)), [10]byte{}) {
+			t.Fatalf("version %d ends with %d messages, %v", version, len(got), err)
 		}
 	}
 	counted.read = 0
@@ -536,7 +551,7 @@ func BenchmarkThreadAt(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := state.Messages(b.Context(), 50, ""); err != nil {
+		if _, err := state.Messages(b.Context(), query.Range{Limit: 50}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -26,6 +26,7 @@ var deliveries = map[string]faulty.Delivery{
 type Lab struct {
 	mutex  sync.Mutex
 	state  state
+	held   time.Time // until when batches are held
 	broken faulty.Broken
 	life   context.Context
 	kill   context.CancelFunc // ends life
@@ -46,8 +47,20 @@ func (l *Lab) now() state {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	now := l.state
-	now.Dead, now.Unreadable = l.life.Err() != nil, l.broken.Count()
+	now.Dead, now.Unreadable, now.HoldMS = l.life.Err() != nil, l.broken.Count(), l.hold()
 	return now
+}
+
+// holdLease is how long batches are held after the last request for it. A page repeats the request, so the hold ends
+// soon after the page has been closed.
+const holdLease = 10 * time.Second
+
+// hold returns for how many milliseconds a batch is held now. The caller holds the mutex.
+func (l *Lab) hold() int {
+	if time.Now().After(l.held) {
+		return 0
+	}
+	return l.state.HoldMS
 }
 
 // set changes the state.
@@ -55,7 +68,7 @@ func (l *Lab) set(wanted state) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	wanted.DelayMS, wanted.HoldMS = min(max(wanted.DelayMS, 0), longestDelay), min(max(wanted.HoldMS, 0), longestDelay)
-	l.state = wanted
+	l.state, l.held = wanted, time.Now().Add(holdLease)
 	if wanted.Unreadable == 0 {
 		l.broken.Mend()
 	}
@@ -169,7 +182,7 @@ func (p projector) Project(ctx context.Context, batch projection.Batch) (project
 	defer context.AfterFunc(p.turn, letGo)()
 	arrived := time.Now()
 	free := func() bool {
-		return !p.lab.state.Paused && time.Since(arrived) >= time.Duration(p.lab.state.HoldMS)*time.Millisecond
+		return !p.lab.state.Paused && time.Since(arrived) >= time.Duration(p.lab.hold())*time.Millisecond
 	}
 	if err := p.lab.await(held, free); err != nil {
 		return projection.Outcome{}, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -30,11 +31,17 @@ const (
 type operations struct {
 	updater *run.Updater
 	log     *slog.Logger
+	stream  *stream
 }
 
-// AddTo adds the routes. Callers need the right to operate the service.
-func AddTo(mux chi.Router, updater *run.Updater, log *slog.Logger) {
-	o := &operations{updater, log}
+// AddTo adds the routes. Callers need the right to operate the service. Streams end with ctx.
+func AddTo(ctx context.Context, mux chi.Router, updater *run.Updater, log *slog.Logger) {
+	(&operations{updater, log, &stream{stopping: ctx, updater: updater, log: log}}).addTo(mux)
+}
+
+func (o *operations) addTo(mux chi.Router) {
+	mux.HandleFunc("GET /operate/events", o.follow)
+	mux.HandleFunc("GET /operate/journal", o.serve(o.search))
 	mux.HandleFunc("GET /operate/dead-letters", o.serve(o.list))
 	mux.HandleFunc("POST /operate/dead-letters/retry", o.serve(o.retry))
 	mux.HandleFunc("POST /operate/dead-letters/skip", o.serve(o.skip))
@@ -42,22 +49,29 @@ func AddTo(mux chi.Router, updater *run.Updater, log *slog.Logger) {
 	mux.HandleFunc("POST /operate/rows/rebuild", o.serve(o.rebuild))
 }
 
+func (o *operations) follow(w http.ResponseWriter, r *http.Request) {
+	if err := o.stream.serve(w, r); err != nil {
+		o.fail(w, r, err)
+	}
+}
+
 // order is the body of a request: which aggregate in which projection, and what to do with it.
 type order struct {
-	Projection string `json:"projection"`
-	Tenant     string `json:"tenant"`
-	AID        string `json:"aid"`
-	SeqNr      uint64 `json:"seq_nr"` // with skip
-	Reason     string `json:"reason"` // with skip
-	Repair     bool   `json:"repair"` // with verify
-	by         string // names the caller, for the records
+	Projection string     `json:"projection"`
+	Tenant     string     `json:"tenant"`
+	AID        string     `json:"aid"`
+	SeqNr      uint64     `json:"seq_nr"` // with skip
+	Reason     string     `json:"reason"` // with skip
+	Repair     bool       `json:"repair"` // with verify
+	by         string     // names the caller, for the records
+	values     url.Values // of the URL's query
 }
 
 // serve checks the caller's permission and answers in JSON, errors as problems.
 func (o *operations) serve(do func(context.Context, order) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		principal, err := admission.Of(r).Enter(admission.Ask{Rights: []admission.Right{admission.Operate}})
-		var ask order
+		ask := order{values: r.URL.Query()}
 		if err == nil && r.Method == http.MethodPost {
 			err = ask.decode(w, r)
 		}

@@ -184,7 +184,7 @@ func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string)
 	if err != nil {
 		return nil, fmt.Errorf("the access token: %w", err)
 	}
-	found := &session{account: who.Account.String(), name: name, ends: who.Expires}
+	found := &session{account: who.Account.String(), name: name, ends: who.Expires, operator: who.IsOperator()}
 	found.token.Store(&oauth2.Token{AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: who.Expires})
 	return found, nil
 }
@@ -244,10 +244,11 @@ func (l *login) fail(w http.ResponseWriter, r *http.Request, code int, detail st
 	httpserver.WriteProblem(w, code, "login_failed", detail)
 }
 
-// tell answers how users log in here, who is logged in, and whether there is a lab.
+// tell answers how users log in here, who is logged in, whether they may operate the programs, and whether there is a
+// lab.
 func (l *login) tell(lab bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		said := map[string]any{"auth": l.access.Settings.Mode, "lab": lab}
+		said := map[string]any{"auth": l.access.Settings.Mode, "lab": lab, "operator": l.access.IsOpen()}
 		if l.access.Settings.Mode == access.Dev {
 			var users []map[string]string
 			for _, user := range devissuer.Users() {
@@ -256,7 +257,7 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 			said["users"] = users
 		}
 		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {
-			said["account"], said["name"], said["csrf"] = found.account, found.name, found.csrf
+			said["account"], said["name"], said["csrf"], said["operator"] = found.account, found.name, found.csrf, found.operator
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(said)

@@ -29,6 +29,9 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if streams(r) {
 		defer context.AfterFunc(p.stopping, end)()
 		_ = controller.SetWriteDeadline(time.Time{}) // without it the stream ends at the deadline
+		if r.ContentLength == 0 {
+			_ = controller.SetReadDeadline(time.Time{}) // the server reads to see whether the client has gone
+		}
 	}
 	forward := httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {

@@ -30,6 +30,7 @@ var errFull = errors.New("the most sessions are open")
 // session is a logged-in user. The token is sent to the APIs only.
 type session struct {
 	account, name, csrf string
+	operator            bool // for what the page shows; the programs decide by the token
 	ends                time.Time
 	// renew gets the next token within a time limit; nil: the issuer has sent no refresh token.
 	renew func(last *oauth2.Token) (*oauth2.Token, error)

@@ -18,7 +18,7 @@ const (
 	maxFigures    = 1 << 20                // bytes
 )
 
-// programStatus is a program's readiness and its metrics without labels.
+// programStatus is a program's readiness and its figures.
 type programStatus struct {
 	Name    string             `json:"name"`
 	Up      bool               `json:"up"`
@@ -80,16 +80,26 @@ func (s *status) get(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(response.Body, maxFigures))
 }
 
-// figures reads the application's metrics without labels from Prometheus' text format.
+// figures reads the application's metrics from Prometheus' text format: those without labels, and the sums of counts
+// and of histograms' buckets, as name:le. Of requests, only those that clients wait for count: POST.
 func figures(text string) map[string]float64 {
 	found := map[string]float64{}
 	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), " ")
-		if strings.HasPrefix(name, "#") || strings.Contains(name, "{") || strings.HasPrefix(name, "go_") {
+		end := strings.LastIndexByte(lines.Text(), ' ')
+		if end < 0 {
 			continue
 		}
-		if number, err := strconv.ParseFloat(value, 64); err == nil {
-			found[name] = number
+		name, labels, labelled := strings.Cut(lines.Text()[:end], "{")
+		_, bound, bucket := strings.Cut(labels, `le="`)
+		isPost := name != "http_request_duration_seconds_bucket" || strings.Contains(labels, `method="POST"`)
+		if strings.HasPrefix(name, "#") || strings.HasPrefix(name, "go_") || !isPost || labelled && !bucket && name != "commands_total" {
+			continue
+		}
+		if bucket {
+			name += ":" + strings.TrimRight(bound, `"}`)
+		}
+		if number, err := strconv.ParseFloat(lines.Text()[end+1:], 64); err == nil {
+			found[name] += number
 		}
 	}
 	return found

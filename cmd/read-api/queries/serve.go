@@ -92,6 +92,9 @@ func Listen(
 	reader := queryreader.New(db)
 	registered := tenants.Reader{ReadModel: reader} // extra:tenants
 	watcher := projection.NewWatcher(reader.Versions, parts.Log)
+	promauto.With(parts.Registry).NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "subscribers", Help: "Subscriptions that wait for a change, and queries that wait for a version.",
+	}, func() float64 { return float64(watcher.Waiting()) })
 	rows, schema := query.Reader(reader), generated.Schema()
 	rows = parts.Keys.Reader(rows)       // extra:erasure
 	schema = parts.Access.Schema(schema) // extra:access

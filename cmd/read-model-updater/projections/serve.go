@@ -97,7 +97,7 @@ func Listen(ctx context.Context, s Settings, ports Ports, parts system.Parts) (*
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics\n")
 	})
-	operate.AddTo(mux, updater, parts.Log) // extra:operate
+	operate.AddTo(ctx, mux, updater, parts.Log) // extra:operate
 	return &Server{updater, server, server.Handler(mux, parts.Registry, "/health/ready tells how far the projection is, /metrics its figures")}, nil
 }
 

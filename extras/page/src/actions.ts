@@ -54,15 +54,35 @@ export function open(pane: Pane, thread: string): void {
   if (!thread) return;
   pane.unfollow = follow<{ threadChanged: ShownThread }>(
     threadChanged, { thread, viewer: pane.id },
-    (data) => refresh(pane, data.threadChanged),
+    (data) => {
+      if (pane.selected.peek() === thread) soon(pane, data.threadChanged);
+    },
     (code, message) => {
       if (code === 'NOT_FOUND') left(thread, pane.id);
       pane.gone.value = code === 'NOT_FOUND' ? `${pane.viewer.name} is not in this thread any more, or it has been deleted.` : message;
-      pane.thread.value = null;
+      pane.pushed = pane.thread.value = null;
       pane.absent = false;
       void loadThreads(pane);
     },
   );
+}
+
+const busy = 50; // milliseconds between two changes that are drawn
+
+/** Shows a change at once, and of many in quick succession the last, so that an import does not keep the page busy. */
+function soon(pane: Pane, thread: ShownThread): void {
+  const wait = pane.drawn + busy - performance.now();
+  const waiting = pane.pushed !== null;
+  pane.pushed = thread;
+  if (waiting) return;
+  const draw = (): void => {
+    const pushed = pane.pushed;
+    pane.pushed = null;
+    pane.drawn = performance.now();
+    if (pushed?.id === pane.selected.peek() && pushed) refresh(pane, pushed);
+  };
+  if (wait > 0) setTimeout(draw, wait);
+  else draw();
 }
 
 const nodes = (messages: MessagePage): ShownMessage[] => messages.edges.map((edge) => edge.node);
@@ -128,10 +148,11 @@ async function readEvent(trace: Trace): Promise<void> {
 
 const entries = '{ edges { node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } } }';
 
-/** The last events of a thread, the first of them first. */
-export async function history(thread: string, viewer: string, last: number): Promise<HistoryEvent[]> {
-  const document = `query($thread: ID!, $viewer: ID!, $last: Int) { page: threadHistory(threadId: $thread, userAccountId: $viewer, last: $last) ${entries} }`;
-  return events(document, { thread, viewer, last });
+/** The last events of a thread up to one of them, or to its end, the first of them first. */
+export async function history(thread: string, viewer: string, last: number, upTo?: number): Promise<HistoryEvent[]> {
+  const document = `query($thread: ID!, $viewer: ID!, $last: Int, $upTo: Int) {
+    page: threadHistory(threadId: $thread, userAccountId: $viewer, last: $last, upTo: $upTo) ${entries} }`;
+  return events(document, { thread, viewer, last, upTo });
 }
 
 /** The last events of an account. */

@@ -1,10 +1,14 @@
 // Causes: the events of a thread by request, with the events of accounts that caused some of them, and with the other
 // events that those caused in the viewer's threads.
-import { signal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { accountHistory, history } from './actions.ts';
 import { QueryError } from './api.ts';
-import { nameOf } from './state.ts';
+import { nameOf, state } from './state.ts';
 import type { HistoryEvent, Pane } from './state.ts';
+import { placeOf, search } from './watch.ts';
+import { byProcess, words } from './words.ts';
+import type { JournalEvent } from './words.ts';
 
 /** An event with the name of its aggregate. */
 type Placed = HistoryEvent & { place: string };
@@ -16,12 +20,6 @@ const known = {
 };
 
 const others = signal<Array<{ thread: string; events: Placed[] }>>([]); // all that is known; '': of an account
-
-/** A type of events in words. */
-export const words = (type: string): string => type.replace(/^Thread(?=M)/, '').replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
-
-/** A process manager's command is caused by an event of another aggregate. */
-const byProcess = (event: HistoryEvent): boolean => event.source.startsWith('process/');
 
 /** Reads the events of other aggregates that belong to the same requests. */
 export async function loadCauses(pane: Pane, events: HistoryEvent[]): Promise<void> {
@@ -61,16 +59,82 @@ const seen = (asked: Promise<HistoryEvent[]>): Promise<HistoryEvent[]> =>
 
 const shown = 12; // requests
 
-export function Causes({ thread, name, events }: { thread: string; name: string; events: HistoryEvent[] }) {
+interface CausesProps {
+  thread: string;
+  name: string;
+  events: HistoryEvent[];
+  chosen: HistoryEvent | undefined;
+}
+
+export function Causes({ thread, name, events, chosen }: CausesProps) {
   const requests = [...new Set(events.map((event) => event.correlationId))].slice(-shown).reverse();
   const found = others.value.filter((other) => other.thread !== thread).flatMap((other) => other.events);
   const all = [...events.map((event): Placed => ({ ...event, place: name })), ...found];
+  const same = all.filter((event) => event.correlationId === chosen?.correlationId);
   return (
-    <ul class="causes">
-      {requests.map((request) => (
-        <Request key={request} id={request} events={all.filter((event) => event.correlationId === request)} />
-      ))}
-    </ul>
+    <>
+      {chosen && <Graph key={chosen.correlationId} chosen={chosen} seen={same} />}
+      <ul class="causes">
+        {requests.map((request) => (
+          <Request key={request} id={request} events={all.filter((event) => event.correlationId === request)} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const [width, height, most] = [220, 66, 30]; // of a place in the graph, in pixels, and events
+
+/** What one request led to, across aggregates: a column for each, and time from top to bottom. */
+function Graph({ chosen, seen }: { chosen: HistoryEvent; seen: Placed[] }) {
+  const found = useSignal<JournalEvent[]>([]);
+  const { operator } = state.session.value;
+  useEffect(() => {
+    const ask = { correlation: chosen.correlationId, limit: 200 };
+    if (operator && chosen.correlationId)
+      void search(ask).then((page) => (found.value = page.events), () => undefined);
+  }, [chosen.eventId]);
+  const told = found.value.map((event): Placed => ({ ...event, place: placeOf(event) }));
+  const all = [...told, ...seen.filter((event) => !told.some((each) => each.eventId === event.eventId))];
+  const events = all.sort((a, b) => (a.occurredAt < b.occurredAt ? -1 : a.occurredAt > b.occurredAt ? 1 : a.seqNr - b.seqNr)).slice(0, most);
+  if (events.length === 0) return null;
+  const columns = [...new Set(events.map((event) => event.place))];
+  const at = (i: number): [number, number] => [columns.indexOf(events[i]?.place ?? '') * width, (i + 1) * height];
+  const arrows = events.map((event, i) => {
+    const cause = events.findIndex((each) => each.eventId === event.causationId);
+    const [x, y] = at(i);
+    const [fromX, fromY] = cause < 0 ? [0, 0] : at(cause);
+    if (cause < 0 && byProcess(event)) return ''; // by an event that this viewer does not see
+    const [startX, startY, endX, endY] = [fromX + 24, fromY + height - 16, x + 24, y];
+    return `M ${startX} ${startY} C ${startX} ${startY + 14}, ${endX} ${endY - 14}, ${endX} ${endY}`;
+  });
+  const size = { width: `${columns.length * width}px`, height: `${(events.length + 1) * height}px` };
+  return (
+    <div class="wide-table" tabIndex={0} role="group" aria-label="Graph of causes">
+      <div class="graph" style={size}>
+        <svg aria-hidden="true" width={columns.length * width} height={(events.length + 1) * height}>
+          {arrows.map((path, i) => <path key={i} d={path} />)}
+        </svg>
+        <span class="node" style={{ left: 0, top: 0 }}>
+          command of {nameOf(undefined, events[0]?.executorId ?? '')}
+          <br />
+          <small>request …{chosen.correlationId.slice(-6)}</small>
+        </span>
+        {events.map((event, i) => {
+          const [left, top] = at(i);
+          return (
+            <span key={event.eventId} class={`node ${event.eventId === chosen.eventId ? 'chosen' : ''}`} style={{ left: `${left}px`, top: `${top}px` }}>
+              <b dir="auto">
+                {event.place} {event.seqNr}
+              </b>
+              <br />
+              {words(event.type)} <small>{byProcess(event) ? event.source.replace('process/', 'by ') : nameOf(undefined, event.executorId)}</small>
+            </span>
+          );
+        })}
+      </div>
+      {all.length > most && <p class="quiet">and {all.length - most} more events</p>}
+    </div>
   );
 }
 

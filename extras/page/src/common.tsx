@@ -8,6 +8,13 @@ const clock = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' }
 
 export const time = (text: string): string => clock.format(new Date(text));
 
+const exactly = new Intl.DateTimeFormat([], {
+  year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3,
+});
+
+/** A time to the millisecond. */
+export const moment = (text: string): string => (text ? exactly.format(new Date(text)) : '');
+
 /** The beginning of a day, in local time. */
 export const dayOf = (text: string): number => new Date(text).setHours(0, 0, 0, 0);
 

@@ -1,6 +1,7 @@
 // The way of each command through the system, as this page sees it: times are measured here, JSON is what came over the
 // wire, figures are those of the programs' metrics.
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Everything } from './feed.tsx';
 import { Map } from './map.tsx';
 import { lab } from './forlab.ts';
 import { drawnStage, firstShown, replay, setSpeed, slowness, speeds } from './slow.ts';
@@ -92,6 +93,7 @@ export function Flow() {
       <Picture trace={trace} />
       <Speed trace={trace} />
       <Map trace={trace} />
+      <Everything />
       <Traces chosen={trace} />
       {trace ? <Stations trace={trace} /> : <p class="quiet">Send a message: it appears here and moves from left to right.</p>}
       <Lag />
@@ -230,7 +232,7 @@ const width = 480;
 const height = 84;
 
 /** The lag of the last minute, and what the programs count. */
-function Lag() {
+export function Lag() {
   const samples = state.samples.value;
   const now = samples.at(-1)?.at ?? performance.now();
   const seen = state.traces.value.filter((trace) => trace.visibleAt !== undefined && now - trace.visibleAt < 60_000);

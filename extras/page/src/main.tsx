@@ -4,7 +4,9 @@ import * as act from './actions.ts';
 import { csrf, inWords, retry } from './api.ts';
 import { Chat } from './chat.tsx';
 import { Sure } from './common.tsx';
+import { Events } from './events.tsx';
 import { Flow } from './flow.tsx';
+import { Opened } from './feed.tsx';
 import { keepFocus } from './focus.ts';
 import * as past from './history.tsx';
 import { lab } from './forlab.ts';
@@ -18,6 +20,7 @@ import type { Session, View } from './state.ts';
 import { readStatus } from './status.ts';
 import { look, Tour, TourButton } from './tour.tsx';
 import { unreadByAll } from './unread.ts';
+import { watch as watchEvents } from './watch.ts';
 
 // For the failure lab, a script of its own, which only a server with a lab has.
 export { signal, useSignal } from '@preact/signals';
@@ -43,6 +46,7 @@ const pageForLab: PageForLab = {
 
 const views: Array<[View, string]> = [
   ['chat', 'Chat'],
+  ['events', 'Events'],
   ['history', 'Time travel'],
   ['lab', 'Failure lab'],
   ['operations', 'Operations'],
@@ -59,7 +63,7 @@ function Page() {
           <h1 class="brand">Threads</h1>
           <nav aria-label="Views">
             {views
-              .filter(([view]) => state.ready.value && !needsLogin() && (view !== 'lab' || state.session.value.lab))
+              .filter(([view]) => state.ready.value && !needsLogin() && may(view))
               .map(([view, name]) => (
                 <a key={view} href={`#${view}`} aria-current={state.view.value === view ? 'page' : undefined}>
                   {name}
@@ -83,6 +87,8 @@ function Page() {
           <Login />
         ) : state.view.value === 'history' ? (
           <past.History />
+        ) : state.view.value === 'events' ? (
+          <Events />
         ) : state.view.value === 'operations' ? (
           <operations.Operations />
         ) : (
@@ -92,10 +98,17 @@ function Page() {
           </>
         )}
       </main>
+      <Opened />
       <Sure />
     </>
   );
 }
+
+/** What the programs would refuse is not shown. */
+const may = (view: View): boolean => {
+  const { lab: hasLab, operator } = state.session.value;
+  return view === 'lab' ? hasLab : view === 'events' ? operator : true;
+};
 
 /** The lab, with the chat below it. */
 const Broken = ({ lab: { View } }: { lab: Lab }) => (
@@ -145,10 +158,8 @@ function Login() {
 
 function show(): void {
   const view = location.hash.slice(1) as View;
-  state.view.value = views.some(([known]) => known === view) ? view : 'chat';
-  const pane = frontPane();
-  if (state.view.value === 'history' && pane?.selected.peek()) void past.load(pane);
-  if (state.view.value === 'operations') void operations.load(pane);
+  state.view.value = views.some(([known]) => known === view && may(known)) ? view : 'chat';
+  if (state.view.value === 'operations') void operations.load(frontPane());
 }
 
 /** Asks the programs how they are, once a second while somebody looks. */
@@ -156,7 +167,6 @@ async function watch(): Promise<void> {
   for (;;) {
     if (!document.hidden) {
       await readStatus();
-      if (state.view.peek() === 'history') show();
     }
     // Also while nobody looks, for the count of unread messages in the title.
     for (const pane of state.panes.peek()) void act.loadThreads(pane);
@@ -194,8 +204,9 @@ async function start(): Promise<void> {
   }
   resume();
   window.addEventListener('hashchange', show);
-  onConnected(() => (retry(), show()));
+  onConnected(() => (retry(), show(), past.reload()));
   show();
+  watchEvents();
   void watch();
 }
 

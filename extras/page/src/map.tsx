@@ -3,10 +3,13 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import * as act from './actions.ts';
-import { words } from './causes.tsx';
+import { lastTold, open } from './feed.tsx';
 import { drawnStage } from './slow.ts';
 import { frontPane, nameOf, state } from './state.ts';
 import type { HistoryEvent, Pane, ShownThread, Trace } from './state.ts';
+import { watched } from './watch.ts';
+import { words } from './words.ts';
+import type { JournalEvent } from './words.ts';
 
 const cards = 6;
 const shownRows = 3;
@@ -38,7 +41,7 @@ const inWords = (behind: number): string => (behind === 0 ? 'no distance' : `${n
 function lastEvent(thread: ShownThread): number {
   const own = state.traces.value.filter((each) => each.aggregate === thread.id).map((each) => each.version ?? 0);
   const read = journal.value.thread === thread.id ? (journal.value.events.at(-1)?.seqNr ?? 0) : 0;
-  return Math.max(thread.version, read, ...own);
+  return Math.max(thread.version, read, lastTold(thread.id)?.seqNr ?? 0, ...own);
 }
 
 /** The map in one line, for a phone: the last cards, and where the rows are. It leads to the map. */
@@ -64,8 +67,9 @@ export function Map({ trace }: { trace: Trace | undefined }) {
   const pane = state.panes.value.find((each) => each.thread.value && each.thread.value.id === trace?.aggregate) ?? frontPane();
   const thread = pane?.thread.value;
   const own = state.traces.value.filter((each) => each.aggregate === thread?.id && each.version !== undefined);
-  const written = Math.max(thread?.version ?? 0, ...own.map((each) => each.version ?? 0));
-  const records = state.samples.value.at(-1)?.records; // others write, too
+  const told = watched.events.value.filter((each) => each.aid === `thread-${thread?.id}`);
+  const written = Math.max(thread?.version ?? 0, told.at(-1)?.seqNr ?? 0, ...own.map((each) => each.version ?? 0));
+  const records = watched.live.value ? 0 : state.samples.value.at(-1)?.records; // others write, too
   useEffect(() => {
     if (thread) void readJournal(thread.id);
   }, [thread?.id, written, records]);
@@ -74,11 +78,10 @@ export function Map({ trace }: { trace: Trace | undefined }) {
   const last = lastEvent(thread);
   const behind = last - thread.version;
   const lost = isLost(own.find((each) => each.version === thread.version + 1)) ? thread.version + 1 : 0;
-  const told = inWords(behind);
   return (
     <div class="map" role="group" aria-label={`Map of ${thread.name}`}>
       <p class={`distance ${behind > 0 ? 'behind' : ''}`} role="status">
-        journal <b>{last}</b>, projection <b>{thread.version}</b>: {told}
+        journal <b>{last}</b>, projection <b>{thread.version}</b>: {inWords(behind)}
       </p>
       <div class="delivery" role="status">
         <Deliveries version={thread.version} />
@@ -87,7 +90,7 @@ export function Map({ trace }: { trace: Trace | undefined }) {
         <h3>Write side</h3>
         <ol class="tape">
           {Array.from({ length: Math.min(cards, last) }, (_, i) => last - Math.min(cards, last) + 1 + i).map((number) => (
-            <Card key={number} number={number} rows={thread.version} lost={number === lost} event={known.find((each) => each.seqNr === number)} trace={own.find((each) => each.version === number)} />
+            <Card key={number} number={number} rows={thread.version} lost={number === lost} event={told.find((each) => each.seqNr === number) ?? known.find((each) => each.seqNr === number)} trace={own.find((each) => each.version === number)} />
           ))}
         </ol>
       </section>
@@ -100,7 +103,7 @@ interface CardProps {
   number: number;
   rows: number; // the version of the rows
   lost: boolean; // its record never came
-  event: HistoryEvent | undefined;
+  event: HistoryEvent | JournalEvent | undefined;
   trace: Trace | undefined;
 }
 
@@ -111,7 +114,15 @@ function Card({ number, rows, lost, event, trace }: CardProps) {
   const who = event ? nameOf(undefined, event.executorId) : trace?.executor;
   return (
     <li class={`${number > rows ? 'ahead' : ''} ${unwritten ? 'unwritten' : ''} ${lost ? 'lost' : ''}`}>
-      <b>{number}</b> {text} <small>{who}</small>
+      {event && 'aid' in event ? (
+        <button class="event" onClick={() => open(event)}>
+          <b>{number}</b> {text} <small>{who}</small>
+        </button>
+      ) : (
+        <>
+          <b>{number}</b> {text} <small>{who}</small>
+        </>
+      )}
       {lost && <em>the stream has lost it</em>}
       {trace?.replayed && <em>sent again: already at {number}</em>}
     </li>

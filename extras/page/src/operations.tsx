@@ -2,10 +2,12 @@
 import { signal, useSignal } from '@preact/signals';
 import { csrf } from './api.ts';
 import { sure } from './common.tsx';
-import { readStatus } from './status.ts';
+import { Lag } from './flow.tsx';
+import { quantile, rate, readStatus } from './status.ts';
 import * as tasks from './tasks.tsx';
 import { state } from './state.ts';
 import type { Pane, ProgramStatus } from './state.ts';
+import { watched } from './watch.ts';
 
 interface Letter {
   projection: string;
@@ -49,7 +51,7 @@ async function operate<T>(path: string, body?: Record<string, unknown>): Promise
 
 export async function load(pane?: Pane): Promise<void> {
   void tasks.load(pane);
-  await loadLetters();
+  if (state.session.peek().operator) await loadLetters();
 }
 
 async function loadLetters(): Promise<void> {
@@ -100,7 +102,18 @@ export function Operations() {
       <section class="card wide" aria-label="Programs">
         <h2>Programs</h2>
         <div class="programs">{state.status.value.map((program) => <Program key={program.name} program={program} />)}</div>
+        <Lag />
       </section>
+      {state.session.value.operator && <Orders />}
+      <tasks.Tasks />
+    </div>
+  );
+}
+
+/** What operators can do; others are not shown what the programs would refuse. */
+function Orders() {
+  return (
+    <>
       <section class="card" aria-label="Parked aggregates">
         <h2>Parked</h2>
         <p class="quiet">An event that can't be projected parks its aggregate, and nothing else. It is tried again by itself.</p>
@@ -133,15 +146,38 @@ export function Operations() {
         <Rebuild />
         {known.verification.value && <Verified found={known.verification.value} />}
       </section>
-      <tasks.Tasks />
-    </div>
+    </>
   );
 }
 
-function Program({ program }: { program: ProgramStatus }) {
-  const health = program.health;
-  const good = health?.status === 'ready';
+const ms = (value: number | undefined): string => (value === undefined ? '–' : value === Infinity ? 'over 10 s' : `${value < 1 ? value.toFixed(1) : value.toFixed(0)} ms`);
+
+/** The figures of the last ten seconds. Quantiles are bounds of a histogram's buckets. */
+function figures({ name, figures: now, health }: ProgramStatus): Array<[string, string]> {
+  const spread = (histogram: string): string => `${ms(quantile(name, histogram, 0.5))}, ${ms(quantile(name, histogram, 0.99))}`;
+  const requests = 'http_request_duration_seconds';
   const lines: Array<[string, string]> = [];
+  if (name === 'write-api') {
+    lines.push(['commands a second', rate(name, 'commands_total').toFixed(1)], ['p50, p99 at most', spread(requests)]);
+    lines.push(['conflicts', `${now.commands_conflicts_total ?? 0}`]);
+  } else if (name === 'read-api') {
+    lines.push(['queries a second', rate(name, `${requests}_bucket:+Inf`).toFixed(1)], ['p50, p99 at most', spread(requests)]);
+    lines.push(['subscribers', `${now.subscribers ?? 0}`]);
+  } else {
+    const head = watched.head.value;
+    const behind = health?.behind_records ?? 0;
+    lines.push(['events a second', rate(name, 'projection_events_applied_total', 'projection_events_filled_total').toFixed(1)]);
+    lines.push(['batches, p50, p99 at most', spread('projection_batch_duration_seconds')]);
+    if (head) lines.push(['journal at, rows at', `${head.toLocaleString()}, ${(head - behind).toLocaleString()}`]);
+  }
+  if (now.process_resident_memory_bytes) lines.push(['memory', `${(now.process_resident_memory_bytes / (1 << 20)).toFixed(0)} MiB`]);
+  return lines;
+}
+
+function Program({ program }: { program: ProgramStatus }) {
+  const health = program.up ? program.health : undefined; // what was known of a dead program is not so any more
+  const good = health?.status === 'ready';
+  const lines = program.up ? figures(program) : [];
   if (health?.behind_seconds !== undefined) lines.push(['behind', `${(health.behind_seconds * 1000).toFixed(0)} ms, ${health.behind_records} events`]);
   if (typeof health?.parked_aggregates === 'number') lines.push(['parked', String(health.parked_aggregates)]);
   if (health?.drifted_aggregates !== undefined) lines.push(['rows unlike the journal', String(health.drifted_aggregates)]);
@@ -149,7 +185,7 @@ function Program({ program }: { program: ProgramStatus }) {
   return (
     <article>
       <h3>
-        <span class={`light ${good ? 'good' : 'bad'}`} aria-hidden="true" /> {program.name}
+        <span class={`light ${good ? (health.active === false ? 'idle' : 'good') : 'bad'}`} aria-hidden="true" /> {program.name}
       </h3>
       <p>{program.up ? (health?.status ?? 'no health') : 'does not answer'}</p>
       {health?.reason && <p class="problem">{health.reason}</p>}

@@ -31,8 +31,22 @@ export const drawnStage = (trace: Trace): Trace['stage'] => (replay.value?.key =
 export async function setSpeed(speed: number): Promise<void> {
   slowness.value = speed;
   firstShown.value = false;
-  await lab.peek()?.set({ hold_ms: speed === 1 ? 0 : usual * speed });
+  clearInterval(renewing);
+  await hold(speed);
+  if (speed !== 1 && lab.peek()) renewing = setInterval(() => renew(speed), renewal);
 }
+
+/** Asks again for the hold, unless somebody has mended it. */
+function renew(speed: number): void {
+  if (lab.peek()?.faults.peek()?.hold_ms) return void hold(speed).catch(() => undefined);
+  clearInterval(renewing);
+  slowness.value = 1;
+}
+
+const renewal = 3000; // milliseconds: the lab ends the hold some seconds after the last request
+let renewing = 0;
+
+const hold = async (speed: number): Promise<void> => lab.peek()?.set({ hold_ms: speed === 1 ? 0 : usual * speed });
 
 const visited = 'threads.visited';
 let first = ''; // the key of the first message while it is on its way
@@ -58,7 +72,7 @@ export function afterFirst(key: string, seen: boolean): void {
 export function play(trace: Trace): void {
   const { key, sentAt, answeredAt = 0, visibleAt = 0 } = trace;
   const written = (Math.min(answeredAt, visibleAt) - sentAt) * slowness.peek();
-  const whole = (visibleAt - sentAt) * slowness.peek();
+  const whole = Math.max(0, visibleAt - sentAt) * slowness.peek(); // a command sent again was seen before
   const latest = state.trace.peek() === key || (!state.trace.peek() && state.traces.peek()[0]?.key === key);
   if (slowness.peek() === 1 || lab.peek()?.faults.peek()?.hold_ms || whole > longest || !latest) return afterFirst(key, true);
   const mine = ++playing;

@@ -70,6 +70,8 @@ export class Pane {
   readonly unread = signal<Record<string, number>>({}); // by thread
   absent = false; // from the list of threads that was read last
   loading = false; // earlier messages
+  pushed: ShownThread | null = null; // not drawn yet
+  drawn = 0; // when the thread was drawn last
   unfollow = (): void => undefined;
 
   constructor(id: string) {
@@ -115,11 +117,11 @@ export class Pane {
 export interface Session {
   auth: string;
   lab: boolean;
+  operator: boolean; // may operate the programs, and see all events
   account?: string;
   name?: string;
   csrf?: string;
   users?: Array<{ name: string; account: string }>; // of the issuer for development
-  scopes?: string[];
   expired?: boolean;
 }
 
@@ -144,11 +146,11 @@ export interface ProgramStatus {
 /** How the projection is, once a second; duplicates and filled count since it was started. */
 export type Sample = { at: number; lag: number; records: number; duplicates: number; filled: number };
 
-export type View = 'chat' | 'history' | 'lab' | 'operations';
+export type View = 'chat' | 'events' | 'history' | 'lab' | 'operations';
 
 export const state = {
   view: signal<View>('chat'),
-  session: signal<Session>({ auth: 'none', lab: false }),
+  session: signal<Session>({ auth: 'none', lab: false, operator: false }),
   ready: signal(false),
   live: signal<'connecting' | 'connected' | 'lost'>('connecting'),
   people: signal<Person[]>([]),
@@ -164,7 +166,30 @@ export const state = {
 
 export const frontPane = (): Pane | undefined => state.panes.value[state.front.value];
 
-export const personOf = (id: string): Person => state.people.value.find((person) => person.id === id) ?? { id, name: `…${id.slice(-6)}` };
+/** The names of aggregates that this page has learned, by aid; '': they have none, or it may not be seen. */
+export const learned = signal<Record<string, string>>({});
+
+let ask = (_aid: string): void => undefined;
+
+/** Has a function called with each aggregate whose name is not known. */
+export function onUnknown(asker: (aid: string) => void): void {
+  ask = asker;
+}
+
+/** The name of an aggregate, or else the end of its id. */
+export function aggregateName(aid: string): string {
+  const name = learned.value[aid];
+  if (name === undefined) ask(aid);
+  return name || `${aid.slice(0, aid.lastIndexOf('-'))} …${aid.slice(-6)}`;
+}
+
+export const personOf = (id: string): Person => {
+  const known = state.people.value.find((person) => person.id === id);
+  if (known) return known;
+  const aid = `account-${id}`;
+  if (learned.value[aid] === undefined) ask(aid);
+  return { id, name: learned.value[aid] || `…${id.slice(-6)}` };
+};
 
 export const nameOf = (name: string | undefined, id: string): string => name ?? personOf(id).name;
 

@@ -57,7 +57,7 @@ type QueryResolver interface {
 	GetMessages(ctx context.Context, threadID string, userAccountID string, first *int, after *string) ([]graphql1.Message, error)
 	GetAccount(ctx context.Context, accountID string) (graphql1.Account, error)
 	Threads(ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[graphql1.Thread], error)
-	ThreadHistory(ctx context.Context, threadID string, userAccountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[history.Entry], error)
+	ThreadHistory(ctx context.Context, threadID string, userAccountID string, first *int, after *string, last *int, before *string, upTo *int) (graphql1.Connection[history.Entry], error)
 	AccountHistory(ctx context.Context, accountID string, first *int, after *string, last *int, before *string) (graphql1.Connection[history.Entry], error)
 	ThreadAt(ctx context.Context, threadID string, userAccountID string, version int) (history.ThreadState, error)
 	GetTask(ctx context.Context, taskID string, userAccountID string) (tasks.Task, error)
@@ -553,6 +553,8 @@ type ThreadState {
     first: Int = 50
     "The id of the last message seen."
     after: ID
+    "How many messages at most, 1 to 500, from the end, instead of first and after."
+    last: Int
   ): [StateMessage!]!
 }
 
@@ -602,6 +604,8 @@ extend type Query {
     last: Int
     "The cursor of the event before which the range ends."
     before: String
+    "The number of the event that the range ends with, instead of before."
+    upTo: Int
   ): HistoryConnection!
   """
   All events of an account, in order, as a Relay connection. For the account itself, and for operators of the
@@ -1673,6 +1677,14 @@ func (ec *executionContext) field_Query_threadHistory_args(ctx context.Context, 
 		return nil, err
 	}
 	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "upTo",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["upTo"] = arg6
 	return args, nil
 }
 
@@ -1785,6 +1797,14 @@ func (ec *executionContext) field_ThreadState_messages_args(ctx context.Context,
 		return nil, err
 	}
 	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
 	return args, nil
 }
 
@@ -3586,7 +3606,7 @@ func (ec *executionContext) _Query_threadHistory(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().ThreadHistory(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().ThreadHistory(ctx, fc.Args["threadId"].(string), fc.Args["userAccountId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["upTo"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v graphql1.Connection[history.Entry]) graphql.Marshaler {
@@ -5342,7 +5362,7 @@ func (ec *executionContext) _ThreadState_messages(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return obj.Messages(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string))
+			return obj.Messages(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []history.StateMessage) graphql.Marshaler {

@@ -154,10 +154,13 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 	p.shows(nth(0), "succeeded")
 
 	other := open(t, chromium(t), s.url, 1000, 900)
-	other.allow("403")
 	other.click(labelled("document", "Log in as bob"))
 	other.click(labelled("document", "Operations"))
-	other.shows(within("Parked aggregates"), "threads:operate")
+	other.shows(within("Programs"), "write-api")
+	// What the token may not do is not shown, and not asked for.
+	for _, text := range []string{"Parked", "Rebuild", "Events", "In the whole system"} {
+		other.showsNot("document.body", text)
+	}
 	other.shows(tasks, "There is no task yet") // ada's are hers
 	other.click(labelled("document", "Log out"))
 	other.shows("document.body", "Who do you want to be?")

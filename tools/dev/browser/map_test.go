@@ -53,6 +53,7 @@ func TestChatAndMapShareAScreen(t *testing.T) {
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
+	p.eventually("the tour has begun", theTour)
 	top := evaluate[float64](p, theMap+".nextElementSibling.getBoundingClientRect().top")
 	for i := range 6 {
 		says(p, ada, "Ada", fmt.Sprint("number ", i))

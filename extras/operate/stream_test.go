@@ -1,0 +1,351 @@
+package operate
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/es/run"
+	"example.com/threads/es/sqlstore"
+	"example.com/threads/interfaceadaptor/admission"
+)
+
+type (
+	counter struct{ Value int }
+	added   struct{ By int }
+)
+
+var counters = es.Aggregate[counter, added, added]{
+	Decide: func(_ counter, add added) ([]added, error) { return []added{add}, nil },
+	Apply:  func(c counter, e added) counter { return counter{c.Value + e.By} },
+	Events: es.NewCodec("counter", nil, es.Plain[added, added]("CounterAdded")),
+}
+
+const (
+	one  = "01H42K4ABWQ5V2XQEP3A48VE0Z"
+	two  = "01H42K4ABWQ5V2XQEP3A48VE10"
+	soon = 10 * time.Second
+)
+
+// system is an updater of counters with the routes.
+type system struct {
+	*httptest.Server
+	t        *testing.T
+	stop     context.CancelFunc
+	commands *es.Service[counter, added, added]
+	guard    *guard
+	stream   *stream
+}
+
+// guard admits all, unless it refuses, until the token of all expires.
+type guard struct {
+	admission.Guard
+	refused error
+	expired context.Context
+}
+
+func (g *guard) Enter(ask admission.Ask) (admission.Principal, error) {
+	if len(ask.Rights) != 1 || ask.Rights[0] != admission.Operate {
+		return admission.Principal{}, errors.New("it asks for other rights")
+	}
+	return admission.Principal{}, g.refused
+}
+
+func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, leave := context.WithCancel(ctx)
+	context.AfterFunc(g.expired, leave)
+	return ctx, leave
+}
+
+func start(t *testing.T) *system {
+	t.Helper()
+	store, err := sqlstore.OpenFile(t.Context(), filepath.Join(t.TempDir(), "counters.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	totals := rowstore.JSONRows[added, counter]{
+		Table: "totals", Version: 1, Events: counters.Events,
+		Fold: func(row counter, e es.Recorded[added]) (counter, error) { return counter{row.Value + e.Event.By}, nil },
+	}
+	if err := totals.Create(t.Context(), store.DB); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	updater := run.New(run.Options{
+		ReadModel: run.ReadModel{Name: totals.Table, Tables: []string{totals.Table}, Handlers: []projection.Handler{totals.Handler()}},
+		Log:       log,
+		Open: func(context.Context) (run.Databases, error) {
+			return run.Databases{
+				Journal: store, Rows: store.DB, Trouble: store.Check, Close: func() {},
+				Source: func(to projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (run.Source, error) {
+					return store.NewSource(to, checkpoints, log, sqlstore.SourceSettings{PollMin: pollMin}), nil
+				},
+			}, nil
+		},
+	}, prometheus.NewRegistry())
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- updater.Run(ctx) }()
+	s := &system{t: t, stop: stop, commands: es.NewService(counters, store, es.Settings{Logger: log}), guard: &guard{expired: t.Context()}}
+	mux := chi.NewRouter()
+	s.stream = &stream{stopping: ctx, updater: updater, log: log}
+	(&operations{updater, log, s.stream}).addTo(mux)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mux.ServeHTTP(w, r.WithContext(admission.With(r.Context(), s.guard)))
+	}))
+	t.Cleanup(func() {
+		s.Close()
+		stop()
+		if err := errors.Join(<-ended, s.commands.Close(context.WithoutCancel(t.Context())), store.Close(context.WithoutCancel(t.Context()))); err != nil {
+			t.Error(err)
+		}
+	})
+	testenv.Eventually(t, soon, func() error { _, _, err := updater.Opened(); return err })
+	return s
+}
+
+func (s *system) add(id string, by int) {
+	s.t.Helper()
+	if _, err := s.commands.Handle(s.t.Context(), es.Request[added]{
+		ID: id, Command: added{by}, Name: "Add", Caller: es.Caller{Executor: one, CorrelationID: fmt.Sprint("request ", by)},
+	}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// follow returns the messages of the stream; it is closed when the stream ends.
+func (s *system) follow() <-chan news {
+	s.t.Helper()
+	response := s.get("/operate/events", http.StatusOK)
+	messages := make(chan news, 1000)
+	s.t.Cleanup(func() { _ = response.Close() })
+	lines := bufio.NewScanner(response)
+	lines.Buffer(nil, 1<<20)
+	lines.Scan() // the first message, which says that it has begun
+	go func() {
+		defer close(messages)
+		for lines.Scan() {
+			var message news
+			if text, is := strings.CutPrefix(lines.Text(), "data: "); is && json.Unmarshal([]byte(text), &message) == nil {
+				messages <- message
+			}
+		}
+	}()
+	return messages
+}
+
+func (s *system) get(path string, status int) io.ReadCloser {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if response.StatusCode != status {
+		s.t.Fatalf("%s: %s, want %d", path, response.Status, status)
+	}
+	return response.Body
+}
+
+// await returns when a message is accepted. It fails when the stream ends.
+func await(t *testing.T, messages <-chan news, about string, enough func(news) bool) {
+	t.Helper()
+	for late := time.After(soon); ; {
+		select {
+		case message, more := <-messages:
+			if !more {
+				t.Fatalf("the stream has ended before: %s", about)
+			}
+			if enough(message) {
+				return
+			}
+		case <-late:
+			t.Fatalf("after %s it is not told: %s", soon, about)
+		}
+	}
+}
+
+func awaitEnd(t *testing.T, messages <-chan news) {
+	t.Helper()
+	for late := time.After(soon); ; {
+		select {
+		case _, more := <-messages:
+			if !more {
+				return
+			}
+		case <-late:
+			t.Fatal("the stream goes on")
+		}
+	}
+}
+
+func TestEventsAreToldAndThenTheirRows(t *testing.T) {
+	s := start(t)
+	messages := s.follow()
+	s.add(one, 1)
+	var told Event
+	await(t, messages, "the event", func(message news) bool {
+		for _, told = range message.Events {
+			return message.Head == 1
+		}
+		return false
+	})
+	if fields, _ := told.Event.(map[string]any); told.AID != "counter-"+one || told.SeqNr != 1 || fields["type"] != "CounterAdded" || fields["correlation_id"] != "request 1" {
+		t.Errorf("the event is told as %+v", told)
+	}
+	s.add(one, 2)
+	await(t, messages, "the rows", func(message news) bool {
+		return len(message.Projected) == 1 && message.Projected[0] == projected{Named{AID: "counter-" + one}, 2}
+	})
+	if other := s.follow(); len(other) > 0 {
+		t.Error("it begins with events that the rows have")
+	}
+}
+
+// A message has few of many events, and a reader that reads none delays nobody.
+func TestReadersAreBounded(t *testing.T) {
+	s := start(t)
+	slow, err := s.stream.join()
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := s.follow()
+	records := make([]projection.Record, 3*maxNews)
+	for i := range records {
+		records[i] = projection.Record{Key: es.AggregateID{Type: "counter", ID: fmt.Sprint(i)}, SeqNr: 1, Payload: []byte("{broken")}
+	}
+	for range maxUnread + 5 {
+		if _, err := s.stream.Project(t.Context(), projection.Batch{Records: records}); err != nil {
+			t.Fatal(err)
+		}
+		await(t, messages, "some of many events", func(message news) bool {
+			return len(message.Events) == maxNews && message.Skipped == 2*maxNews && message.Events[0].Event == "{broken"
+		})
+	}
+	if len(slow.messages) != maxUnread || !slow.lost.Load() {
+		t.Errorf("%d messages wait for the slow reader; it has lost some: %t", len(slow.messages), slow.lost.Load())
+	}
+	if behind := len(s.stream.behind); behind > maxFollowed {
+		t.Errorf("%d aggregates are followed", behind)
+	}
+	for len(s.stream.readers) < maxReaders {
+		if _, err := s.stream.join(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = s.get("/operate/events", http.StatusTooManyRequests).Close()
+	s.stream.leave(slow)
+	s.follow()
+}
+
+// A reader that has missed messages learns it.
+func TestWhatIsLostIsSaid(t *testing.T) {
+	s := start(t)
+	messages := s.follow()
+	for each := range s.stream.readers {
+		each.lost.Store(true)
+	}
+	s.add(one, 1)
+	await(t, messages, "the loss", func(message news) bool { return message.Lost })
+}
+
+func TestOnlyOperatorsFollow(t *testing.T) {
+	s := start(t)
+	expiring, expire := context.WithCancel(t.Context())
+	s.guard.expired = expiring
+	messages := s.follow()
+	expire()
+	awaitEnd(t, messages)
+	s.guard.refused = admission.Forbidden("no")
+	for _, path := range []string{"/operate/events", "/operate/journal"} {
+		_ = s.get(path, http.StatusForbidden).Close()
+	}
+	if len(s.stream.readers) > 0 {
+		t.Error("somebody reads")
+	}
+}
+
+// A program that stops does not wait for those who follow.
+func TestTheStreamEndsWithTheProgram(t *testing.T) {
+	s := start(t)
+	messages := s.follow()
+	s.stop()
+	awaitEnd(t, messages)
+}
+
+// The source works only while somebody reads.
+func TestTheSourceEndsWithTheLastReader(t *testing.T) {
+	s := start(t)
+	for range 2 {
+		joined, err := s.stream.join()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.add(one, 1)
+		testenv.Eventually(t, soon, func() error {
+			if len(joined.messages) == 0 {
+				return errors.New("nothing is told")
+			}
+			return nil
+		})
+		s.stream.leave(joined)
+		if s.stream.running.Err() == nil {
+			t.Error("the source goes on")
+		}
+	}
+}
+
+func TestTheJournalIsSearched(t *testing.T) {
+	s := start(t)
+	for i := range 10 {
+		s.add([]string{one, two}[i%2], i)
+	}
+	for query, want := range map[string]string{
+		"":                                 "10 9 8 7 6 5 4 3 2 1",
+		"limit=3":                          "10 9 8",
+		"limit=3&before=8":                 "7 6 5",
+		"aid=counter-" + two + "&limit=2":  "5 4", // numbers of the aggregate's events
+		"aid=counter-" + two + "&before=2": "1",
+		"correlation=request%203":          "4",
+		"executor=" + two:                  "",
+		"type=CounterAdded&limit=1":        "10",
+		"type=Other":                       "",
+		"since=2000-01-01T00:00:00Z&until=2000-01-02T00:00:00Z": "",
+		"since=2000-01-01T00:00:00Z&limit=1":                    "10",
+	} {
+		var page found
+		if err := json.NewDecoder(s.get("/operate/journal?"+query, http.StatusOK)).Decode(&page); err != nil {
+			t.Fatal(err)
+		}
+		var positions []string
+		for _, each := range page.Events {
+			positions = append(positions, fmt.Sprint(each.Position))
+		}
+		if got := strings.Join(positions, " "); got != want {
+			t.Errorf("%q: %s, want %s", query, got, want)
+		}
+	}
+	for _, query := range []string{"limit=0", "limit=201", "limit=x", "before=-1", "aid=counter", "aid=counter-1", "since=yesterday"} {
+		_ = s.get("/operate/journal?"+query, http.StatusUnprocessableEntity).Close()
+	}
+}

@@ -1,0 +1,181 @@
+// Every event of the whole journal, the latest first: by thread, type, request, person and time, or as they come.
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { moment } from './common.tsx';
+import { open } from './feed.tsx';
+import { personOf, state } from './state.ts';
+import { isAhead, placeOf, search, watched } from './watch.ts';
+import { sentence } from './words.ts';
+import type { JournalEvent } from './words.ts';
+
+const types = [
+  'ThreadCreated', 'ThreadRenamed', 'ThreadDeleted', 'ThreadMemberAdded', 'ThreadMemberRemoved', 'ThreadMemberRoleChanged', 'ThreadMessagePosted',
+  'ThreadMessageEdited', 'ThreadMessageDeleted', 'AccountRegistered', 'AccountRenamed', 'AccountClosed',
+];
+
+const none = { tenant: '', aid: '', type: '', executor: '', correlation: '', since: '', until: '' };
+type Wanted = typeof none;
+
+const wanted = signal<Wanted>(none);
+const following = signal(true);
+const page = { events: signal<JournalEvent[]>([]), next: signal(0), busy: signal(false), problem: signal(''), said: signal('') };
+
+let asking = 0;
+
+/** Reads a page: the latest events, or those before the ones that are shown. */
+async function load(more: boolean): Promise<void> {
+  const mine = ++asking;
+  page.busy.value = true;
+  const { since, until, aid, executor, ...rest } = wanted.peek();
+  const time = (local: string): string => (local ? new Date(local).toISOString() : '');
+  const asked = { ...rest, aid: aidOf(aid), executor: personId(executor), since: time(since), until: time(until) };
+  try {
+    const found = await search({ ...asked, limit: 100, before: more ? page.next.peek() : 0 });
+    if (mine !== asking) return;
+    page.events.value = more ? [...page.events.peek(), ...found.events] : found.events;
+    page.next.value = found.next;
+    page.problem.value = '';
+  } catch (error) {
+    if (mine !== asking) return;
+    page.problem.value = error instanceof Error ? error.message : String(error);
+    if (!more) page.events.value = [];
+    page.next.value = 0;
+  } finally {
+    if (mine === asking) page.busy.value = false;
+  }
+}
+
+/** A thread's id is written with its type, or without. */
+const aidOf = (text: string): string => (/^[0-9A-Z]{26}$/i.test(text.trim()) ? `thread-${text.trim().toUpperCase()}` : text.trim());
+
+const personId = (text: string): string => state.people.peek().find((person) => person.name.toLowerCase() === text.trim().toLowerCase())?.id ?? text.trim();
+
+/** Shows the events that match. */
+export function browse(changed: Partial<Wanted> = {}): void {
+  wanted.value = { ...none, ...changed };
+  location.hash = 'events';
+  void load(false);
+}
+
+/** New events come to the top, if they match and somebody follows. */
+function fresh(): JournalEvent[] {
+  const { tenant, aid, type, executor, correlation, until } = wanted.value;
+  const last = page.events.value[0]?.occurredAt ?? '';
+  if (!following.value || until) return [];
+  const known = new Set(page.events.value.map((event) => event.eventId));
+  return watched.events.value
+    .filter((event) => !known.has(event.eventId) && event.occurredAt >= last)
+    .filter((event) => (!aid || (event.aid === aidOf(aid) && event.tenant === tenant)) && (!type || event.type === type))
+    .filter((event) => (!executor || event.executorId === personId(executor)) && (!correlation || event.correlationId === correlation))
+    .reverse();
+}
+
+export function Events() {
+  useEffect(() => void load(false), []);
+  const events = [...fresh(), ...page.events.value];
+  const head = watched.head.value;
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void load(false);
+  };
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(JSON.stringify(events.map(({ tenant, aid, seqNr, position, raw }) => ({ tenant, aid, seq_nr: seqNr, position, event: raw })), null, 2));
+    page.said.value = `${events.length} events are copied.`;
+  };
+  return (
+    <section class="card browser" aria-label="All events">
+      <h2>
+        All events <small>{head ? `the journal is at ${head.toLocaleString()}` : ''}</small>
+      </h2>
+      <form class="filter" onSubmit={submit}>
+        <Filter name="aid" label="Thread or aggregate" placeholder="id, such as thread-01H4…" />
+        <label>
+          <span>Type</span>
+          <select value={wanted.value.type} onChange={(event) => set('type', event.currentTarget.value)}>
+            <option value="">all</option>
+            {[...new Set([...types, ...events.map((event) => event.type)])].map((type) => <option key={type}>{type}</option>)}
+          </select>
+        </label>
+        <Filter name="executor" label="Person" placeholder="name or account id" />
+        <Filter name="correlation" label="Request" placeholder="correlation id" />
+        <Filter name="tenant" label="Tenant" placeholder="of the aggregate" />
+        <Filter name="since" label="From" />
+        <Filter name="until" label="To" />
+        <div class="row">
+          <button class="primary">Find</button>
+          <button type="button" onClick={() => browse()}>
+            All
+          </button>
+          <label class="check">
+            <input type="checkbox" checked={following.value} onChange={(event) => (following.value = event.currentTarget.checked)} /> Follow
+          </label>
+          <button type="button" disabled={events.length === 0} onClick={() => void copy()}>
+            Copy as JSON
+          </button>
+        </div>
+      </form>
+      {page.problem.value && <p class="problem" role="alert">{page.problem.value}</p>}
+      {watched.missed.value && following.value && <p class="notice">More events come than can be shown as they come: some are left out until you press Find.</p>}
+      <p role="status" class="quiet">
+        {page.said.value || (page.busy.value ? 'Searching …' : `${events.length} events are shown${page.next.value ? ', there may be more' : ', that is all'}.`)}
+      </p>
+      <div class="wide-table" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th>Position</th>
+              <th>Aggregate</th>
+              <th>What happened</th>
+              <th>When</th>
+              <th>Request</th>
+            </tr>
+          </thead>
+          <tbody>
+            {events.map((event) => (
+              <tr key={event.eventId} class={watched.events.value.includes(event) && isAhead(event) ? 'ahead' : ''}>
+                <td>{event.position || ''}</td>
+                <td>
+                  <button class="event" onClick={() => browse({ tenant: event.tenant, aid: event.aid })} title={`Only ${event.aid}`} dir="auto">
+                    {placeOf(event)}
+                  </button>{' '}
+                  {event.seqNr}
+                </td>
+                <td dir="auto">
+                  <button class="event" onClick={() => open(event)}>
+                    {sentence(event)}
+                  </button>
+                </td>
+                <td title={personOf(event.executorId).name}>{moment(event.occurredAt)}</td>
+                <td>
+                  <button class="event" onClick={() => browse({ correlation: event.correlationId })} title="Only this request">
+                    …{event.correlationId.slice(-6)}
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {page.next.value > 0 && (
+        <button disabled={page.busy.value} onClick={() => void load(true)}>
+          Earlier events
+        </button>
+      )}
+    </section>
+  );
+}
+
+const set = (name: keyof Wanted, value: string): void => {
+  wanted.value = { ...wanted.peek(), [name]: value };
+};
+
+function Filter({ name, label, placeholder }: { name: keyof Wanted; label: string; placeholder?: string }) {
+  const value = wanted.value[name];
+  const change = (event: Event): void => set(name, (event.currentTarget as HTMLInputElement).value);
+  return (
+    <label>
+      <span>{label}</span>
+      {placeholder ? <input value={value} onInput={change} placeholder={placeholder} /> : <input type="datetime-local" value={value} onInput={change} />}
+    </label>
+  );
+}

@@ -1,0 +1,188 @@
+// The last events of the whole system, and one event in full: what it says, what caused it, what it led to, and the
+// rows that it changed.
+import { signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { query } from './api.ts';
+import { moment } from './common.tsx';
+import { personOf, state } from './state.ts';
+import { isAhead, placeOf, search, watched } from './watch.ts';
+import { byProcess, rowsOf, sentence, words } from './words.ts';
+import type { JournalEvent } from './words.ts';
+
+const shown = 6;
+
+const opened = signal<JournalEvent | null>(null);
+
+export const open = (event: JournalEvent): void => {
+  opened.value = event;
+};
+
+/** By which way an event came: a program's operation, or a process manager. */
+const way = (event: JournalEvent): string => event.source.replace(/^write-api /, '').replace(/^\/\w+\//, '').replaceAll('_', ' ');
+
+export function Everything() {
+  const events = watched.events.value;
+  if (!state.session.value.operator) return null;
+  const ahead = events.filter(isAhead).length;
+  const head = watched.head.value;
+  return (
+    <section class="everything" aria-label="In the whole system">
+      <h3>
+        In the whole system{' '}
+        <small role="status">
+          {!watched.live.value ? 'connecting …' : events.length === 0 ? 'waiting for an event, whoever sends the command' : `${head ? `journal at ${head.toLocaleString()}, ` : ''}${ahead === 0 ? 'all in the rows' : `${ahead} not in the rows yet`}`}
+        </small>
+      </h3>
+      <ol class="tape">
+        {events.slice(-shown).map((event) => (
+          <li key={event.eventId} class={isAhead(event) ? 'ahead' : ''}>
+            <Line event={event} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** An event in a line, which opens it. */
+export function Line({ event }: { event: JournalEvent }) {
+  return (
+    <button class="event" onClick={() => open(event)}>
+      <b dir="auto">
+        {placeOf(event)} {event.seqNr}
+      </b>{' '}
+      {words(event.type)}{' '}
+      <small>
+        {personOf(event.executorId).name}, {way(event)}
+      </small>
+    </button>
+  );
+}
+
+interface Row {
+  table: string;
+  key: string;
+  row: unknown; // null: it may not be seen, or is gone
+}
+
+const messageRow = 'query($key: ID!, $viewer: ID!) { row: getMessage(messageId: $key, userAccountId: $viewer) { id threadId userAccountId text createdAt updatedAt updatedBy } }';
+const queries: Record<string, string> = {
+  threads: 'query($key: ID!, $viewer: ID!) { row: getThread(threadId: $key, userAccountId: $viewer) { id name code ownerId version createdAt updatedAt updatedBy } }',
+  messages: messageRow,
+  accounts: 'query($key: ID!) { row: getAccount(accountId: $key) { id name closed version createdAt updatedAt } }',
+};
+const memberRow = 'query($thread: ID!, $user: ID!) { row: getMember(threadId: $thread, userAccountId: $user) { id threadId userAccountId role createdAt updatedAt updatedBy } }';
+
+/** Reads the rows that an event changed, as they are now, by the queries that everybody has. */
+async function readRows(event: JournalEvent): Promise<Row[]> {
+  const viewer = state.session.peek().account ?? event.executorId;
+  const thread = event.aid.slice(event.aid.lastIndexOf('-') + 1);
+  return Promise.all(
+    rowsOf(event).map(async ({ table, key, user }): Promise<Row> => {
+      const [document, variables] = user ? [memberRow, { thread, user }] : [queries[table] ?? '', table === 'accounts' ? { key } : { key, viewer }];
+      const found = await query<{ row: unknown }>(document, variables).catch(() => null);
+      return { table, key, row: found?.row ?? null };
+    }),
+  );
+}
+
+const around = 5000; // positions: what belongs to one request is near
+
+/** The other events of the same request. */
+async function readRequest(event: JournalEvent): Promise<JournalEvent[]> {
+  if (!event.correlationId) return [];
+  const before = event.position && event.position + around;
+  const found = await search({ correlation: event.correlationId, limit: 200, before }).catch(() => null);
+  return (found?.events ?? []).reverse();
+}
+
+/** The event that is open. */
+export function Opened() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const event = opened.value;
+  const rows = useSignal<Row[] | null>(null);
+  const request = useSignal<JournalEvent[]>([]);
+  const copied = useSignal(false);
+  const ahead = event ? watched.events.value.some((each) => each.eventId === event.eventId) && isAhead(event) : false;
+  useEffect(() => {
+    if (event && !dialog.current?.open) dialog.current?.showModal();
+    if (!event && dialog.current?.open) dialog.current.close();
+    copied.value = false;
+    request.value = [];
+    if (event) void readRequest(event).then((found) => opened.peek() === event && (request.value = found));
+  }, [event?.eventId]);
+  useEffect(() => {
+    rows.value = null;
+    if (event) void readRows(event).then((found) => opened.peek() === event && (rows.value = found));
+  }, [event?.eventId, ahead]);
+  const cause = event && request.value.find((each) => each.eventId === event.causationId);
+  const led = request.value.filter((each) => each.causationId === event?.eventId);
+  const close = (): void => {
+    opened.value = null;
+  };
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(JSON.stringify(event?.raw, null, 2));
+    copied.value = true;
+  };
+  return (
+    <dialog ref={dialog} class="opened" onCancel={close} onClose={close} aria-label="Event">
+      {event && (
+        <>
+          <h2 dir="auto">
+            {placeOf(event)}, event {event.seqNr}
+          </h2>
+          <p dir="auto">{sentence(event)}</p>
+          <dl>
+            <Fact name="When">{moment(event.occurredAt)}</Fact>
+            <Fact name="Who">{personOf(event.executorId).name}</Fact>
+            <Fact name="Through">{event.source}</Fact>
+            <Fact name="Command">{event.commandId}</Fact>
+            <Fact name="Request">{event.correlationId}</Fact>
+            <Fact name="Caused by">
+              {cause ? <Line event={cause} /> : byProcess(event) ? `event ${event.causationId}` : event.commandId ? `the command of ${personOf(event.executorId).name}` : '—'}
+            </Fact>
+            {led.length > 0 && (
+              <Fact name="Led to">
+                {led.slice(0, 5).map((each) => <Line key={each.eventId} event={each} />)}
+                {led.length > 5 && ` and ${led.length - 5} more`}
+              </Fact>
+            )}
+          </dl>
+          <h3>Rows that it changed, {ahead ? 'not there yet' : 'as they are now'}</h3>
+          {rows.value === null ? (
+            <p class="quiet">…</p>
+          ) : (
+            <ul class="rows">
+              {rows.value.map(({ table, key, row }) => (
+                <li key={table + key}>
+                  <b>{table}</b> <small>{key}</small>
+                  {row ? <pre tabIndex={0}>{JSON.stringify(row, null, 1)}</pre> : <p class="quiet">{ahead ? 'the projection has not seen the event' : 'gone, or only members see it'}</p>}
+                </li>
+              ))}
+              {rows.value.length === 0 && <li class="quiet">none in the chat</li>}
+            </ul>
+          )}
+          <h3>As the journal has it</h3>
+          <pre tabIndex={0}>{JSON.stringify(event.raw, null, 2)}</pre>
+          <div class="row">
+            <button onClick={() => void copy()}>{copied.value ? 'Copied' : 'Copy as JSON'}</button>
+            <button class="primary" onClick={close}>
+              Close
+            </button>
+          </div>
+        </>
+      )}
+    </dialog>
+  );
+}
+
+const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+/** The last event of a thread that anybody has written while this page watches. */
+export const lastTold = (thread: string): JournalEvent | undefined => watched.events.value.findLast((event) => event.aid === `thread-${thread}`);

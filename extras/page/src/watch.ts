@@ -1,0 +1,133 @@
+// What happens in the whole system, also by other tabs, curl, imports and process managers: the updater tells which
+// events enter the journal, and when the rows follow. Only operators are told.
+import { batch, effect, signal } from '@preact/signals';
+import { csrf, query } from './api.ts';
+import { aggregateName, learned, onUnknown, state } from './state.ts';
+import { read } from './words.ts';
+import type { JournalEvent } from './words.ts';
+
+type Told = Parameters<typeof read>[0];
+
+interface News {
+  events?: Told[];
+  skipped?: number;
+  head?: number;
+  projected?: Array<{ tenant: string; aid: string; version: number }>;
+  lost?: boolean;
+}
+
+const kept = 200; // events
+
+export const watched = {
+  live: signal(false),
+  events: signal<JournalEvent[]>([]), // the last ones, the first of them first
+  rows: signal<Record<string, number>>({}), // the versions of rows, by keyOf
+  head: signal(0), // the position of the last event of the journal; 0: unknown
+  missed: signal(false), // there have been more events than are told
+};
+
+/** Names an aggregate among those of all tenants. */
+export const keyOf = (of: { tenant: string; aid: string }): string => `${of.tenant} ${of.aid}`;
+
+/** An event that is not in the rows yet. */
+export const isAhead = (event: JournalEvent): boolean => event.seqNr > (watched.rows.value[keyOf(event)] ?? 0);
+
+let source: EventSource | null = null;
+let wait = 1000; // milliseconds until it tries again
+
+function connect(): void {
+  source = new EventSource('/api/operate/events');
+  source.onmessage = ({ data }) => take(JSON.parse(data as string) as News);
+  source.onerror = () => {
+    watched.live.value = false;
+    if (source?.readyState !== EventSource.CLOSED) return; // it connects again by itself
+    source = null;
+    setTimeout(check, wait);
+    wait = Math.min(wait * 2, 60_000); // where there are no operations, there is nobody to answer
+  };
+}
+
+/** Follows while somebody looks: a browser has few connections for all of its tabs. */
+function check(): void {
+  const wanted = state.session.peek().operator && !state.session.peek().expired && !document.hidden;
+  if (wanted && !source) connect();
+  if (!wanted && source) {
+    source.close();
+    source = null;
+    watched.live.value = false;
+  }
+}
+
+function take(news: News): void {
+  batch(() => {
+    watched.live.value = true;
+    wait = 1000;
+    if (news.head) watched.head.value = Math.max(watched.head.peek(), news.head);
+    if (news.skipped || news.lost) watched.missed.value = true;
+    if (news.projected) watched.rows.value = { ...watched.rows.peek(), ...Object.fromEntries(news.projected.map((each) => [keyOf(each), each.version])) };
+    if (news.events) {
+      const known = new Set(watched.events.peek().map((event) => event.eventId));
+      const events = news.events.map(read).filter((event) => !known.has(event.eventId));
+      watched.events.value = [...watched.events.peek(), ...events].slice(-kept);
+      const shown = new Set(watched.events.peek().map(keyOf));
+      watched.rows.value = Object.fromEntries(Object.entries(watched.rows.peek()).filter(([key]) => shown.has(key)));
+      for (const event of events) name(event);
+    }
+  });
+}
+
+/** Learns the name of an aggregate from an event that gives it one. */
+function name(event: JournalEvent): void {
+  const given = (event.data as { name?: unknown }).name;
+  if (typeof given === 'string') learned.value = { ...learned.peek(), [event.aid]: given };
+}
+
+export interface Found {
+  events: JournalEvent[];
+  next: number; // to go on before; 0: there are no more
+}
+
+/** Searches the whole journal, the latest events first. */
+export async function search(asked: Record<string, string | number>): Promise<Found> {
+  const values = Object.entries(asked).filter(([, value]) => value !== '' && value !== 0).map(([key, value]): [string, string] => [key, String(value)]);
+  const response = await fetch(`/api/operate/journal?${new URLSearchParams(values)}`, { headers: csrf() });
+  const answer = (await response.json()) as { events?: Told[]; next?: number; detail?: string };
+  if (!response.ok) throw new Error(answer.detail ?? `the updater answers ${response.status}`);
+  const events = (answer.events ?? []).map(read);
+  return { events: asked.aid ? events.map((event) => ({ ...event, position: 0 })) : events, next: answer.next ?? 0 }; // an aggregate's are numbered by themselves
+}
+
+const asked = new Set<string>();
+
+/** Asks for the name of an aggregate, once. */
+async function ask(aid: string): Promise<void> {
+  if (asked.has(aid) || asked.size > 2000) return;
+  asked.add(aid);
+  await Promise.resolve(); // not while the page is drawn
+  const id = aid.slice(aid.lastIndexOf('-') + 1);
+  let name = '';
+  if (aid.startsWith('account-')) {
+    const found = await query<{ getAccount: { name: string } }>('query($id: ID!) { getAccount(accountId: $id) { name } }', { id }).catch(() => null);
+    name = found?.getAccount.name ?? '';
+  } else if (aid.startsWith('thread-') && state.session.peek().operator) {
+    const listed = state.panes.peek().flatMap((pane) => pane.threads.peek()).find((thread) => thread.id === id);
+    const given = async (type: string): Promise<string> =>
+      String(((await search({ aid, type, limit: 1 })).events[0]?.data as { name?: unknown } | undefined)?.name ?? '');
+    name = listed?.name ?? (await given('ThreadRenamed').then((last) => last || given('ThreadCreated')).catch(() => ''));
+  }
+  learned.value = { [aid]: name, ...learned.peek() };
+}
+
+/** Begins to follow. */
+export function watch(): void {
+  document.addEventListener('visibilitychange', check);
+  effect(() => {
+    void state.session.value;
+    check();
+  });
+}
+
+onUnknown((aid) => void ask(aid));
+
+/** An event's aggregate, by name. */
+export const placeOf = (event: JournalEvent): string => (event.tenant ? `${event.tenant}: ` : '') + aggregateName(event.aid);

@@ -1,0 +1,49 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestOperationsHaveFigures(t *testing.T) {
+	install(t)
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 1440, 1000)
+	p.allow("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "WebSocket connection", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET")
+	begin(p)
+	for i := range 20 {
+		says(p, ada, "Ada", fmt.Sprint("number ", i))
+	}
+	p.click(labelled("document", "Operations"))
+	programs := within("Programs")
+	figure := func(program, name, like string) {
+		t.Helper()
+		p.eventually(fmt.Sprintf("%s: %s is like %s", program, name, like), fmt.Sprintf(`[...%s.querySelectorAll('article')].filter((each) => each.querySelector('h3').innerText.trim() === %q)
+			.some((each) => [...each.querySelectorAll('dl div')].some((line) => line.querySelector('dt').innerText === %q && %s.test(line.querySelector('dd').innerText)))`, programs, program, name, like))
+	}
+	figure("write-api", "commands a second", `/^([1-9]|0\.[1-9])/`)
+	figure("write-api", "p50, p99 at most", `/^[\d.]+ ms, [\d.]+ ms$/`)
+	figure("write-api", "conflicts", `/^0$/`)
+	figure("write-api", "memory", `/^\d+ MiB$/`)
+	figure("read-api", "queries a second", `/^([1-9]|0\.[1-9])/`)
+	figure("read-api", "subscribers", `/^[1-9]/`)
+	figure("read-model-updater", "events a second", `/^([1-9]|0\.[1-9])/`)
+	figure("read-model-updater", "journal at, rows at", `/^24, 24$/`)
+	p.accessible("operations with figures")
+	p.screenshot("operations-figures")
+
+	light := func(program, class string) string {
+		return fmt.Sprintf(`[...%s.querySelectorAll('article')].some((each) => each.innerText.includes(%q) && each.querySelector('.light.%s'))`, programs, program, class)
+	}
+	p.eventually("the projection is green", light("read-model-updater", "good"))
+	p.click(labelled("document", "Failure lab"))
+	p.click(labelled(within("Kill the projection"), "Kill"))
+	p.click(labelled("document", "Operations"))
+	p.eventually("a projection that does nothing is not green", "!"+light("read-model-updater", "good"))
+	s.end(syscall.SIGKILL)
+	p.shows(programs, "does not answer")
+	p.eventually("what is dead is red", strings.Join([]string{light("write-api", "bad"), light("read-api", "bad"), light("read-model-updater", "bad")}, " && "))
+	p.showsNot(programs, "commands a second")
+}
