@@ -109,7 +109,7 @@ func TestNoClearTextFollowsAnErasure(t *testing.T) {
 				})
 			}
 			publish(messages[0])
-			<-first // it is on its way to the broker in clear
+			<-first                                                                   // it is on its way to the broker in clear
 			if err := writer.Destroy(t.Context(), es.Tenant(""), "ada"); err != nil { // as the command does
 				t.Fatal(err)
 			}
