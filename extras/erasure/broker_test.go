@@ -109,8 +109,9 @@ func TestNoClearTextFollowsAnErasure(t *testing.T) {
 				})
 			}
 			publish(messages[0])
-			<-first                                                                   // it is on its way to the broker in clear
-			if err := writer.Destroy(t.Context(), es.Tenant(""), "ada"); err != nil { // as the command does
+			<-first // it is on its way to the broker in clear
+			// As the command does.
+			if err := writer.Destroy(t.Context(), es.Tenant(""), "ada"); err != nil {
 				t.Fatal(err)
 			}
 			erased := es.Described{Type: "AccountErased", Data: []byte(`{}`)}
