@@ -71,10 +71,13 @@ type stream struct {
 	readers map[*reader]bool
 	running context.Context // ends with the source
 	end     context.CancelFunc
+	begun   context.Context // ends once the source knows where it begins, or with it
+	begin   context.CancelFunc
 	behind  map[es.AggregateID]*followed // aggregates whose rows are behind
 }
 
 type reader struct {
+	begun    context.Context // ends when what happens from now on will be told
 	messages chan []byte
 	lost     atomic.Bool
 }
@@ -102,11 +105,12 @@ func (s *stream) join() (*reader, error) {
 			return nil, err
 		}
 		s.running, s.end = context.WithCancel(s.stopping)
+		s.begun, s.begin = context.WithCancel(s.running)
 		s.readers, s.behind = map[*reader]bool{}, map[es.AggregateID]*followed{}
 		go source.Run(s.running)
 		go s.follow(s.running, positions)
 	}
-	joined := &reader{messages: make(chan []byte, maxUnread)}
+	joined := &reader{begun: s.begun, messages: make(chan []byte, maxUnread)}
 	s.readers[joined] = true
 	return joined, nil
 }
@@ -126,7 +130,12 @@ type startAt struct{ *rowstore.Store }
 func (startAt) Forget(context.Context, string, ...string) error { return nil }
 
 // Begin implements [projection.Sink].
-func (*stream) Begin(context.Context, bool) error { return nil }
+func (s *stream) Begin(context.Context, bool) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.begin()
+	return nil
+}
 
 // OweRepair implements [projection.Sink]. What the source has lost is not told.
 func (*stream) OweRepair(context.Context) error { return nil }
@@ -227,6 +236,11 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer events
 	controller := http.NewResponseController(w)
 	err = controller.SetReadDeadline(time.Time{})
+	select {
+	case <-joined.begun.Done():
+	case <-time.After(keepAlive): // the event store does not answer
+	case <-ctx.Done():
+	}
 	for message := []byte("{}"); err == nil && ctx.Err() == nil && s.stopping.Err() == nil; {
 		if joined.lost.Swap(false) {
 			message = []byte(`{"lost":true}`)
