@@ -109,7 +109,7 @@ func TestScaleInputs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, value := range now {
-			// These depend on time: the programs look whether the store answers, and positions are written once a batch.
+			// These depend on time: programs look whether the store answers, and write positions once a batch.
 			depends := name == "ReadUnits" || name == "Rows"
 			if difference := math.Abs(value - known[i][name]); difference > 0.1*known[i][name]+0.02 && !depends {
 				t.Errorf("%s of a text of %v bytes is %.2f, and %.2f in %s; UPDATE_AWS=1 writes it", name, m.TextBytes, value, known[i][name], scaleInputs)
