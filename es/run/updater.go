@@ -139,14 +139,6 @@ var (
 	ErrStandingBy = errors.New("this program does not write the read model now")
 )
 
-// Database returns the read model's database, or an error.
-func (u *Updater) Database() (*sqlx.DB, error) {
-	if opened := u.opened.Load(); opened != nil {
-		return opened.databases.Rows, nil
-	}
-	return nil, errNotOpen
-}
-
 // Opened returns the databases and the store of the read model's positions, to read from, or an error.
 func (u *Updater) Opened() (Databases, *rowstore.Store, error) {
 	if opened := u.opened.Load(); opened != nil {

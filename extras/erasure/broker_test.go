@@ -13,9 +13,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/database"
 	"example.com/threads/es/estest/testenv"
-	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/extras/erasure"
 )
@@ -59,15 +57,7 @@ func TestSealedTextsAreNotPublished(t *testing.T) {
 // keyrings returns the keyrings of two processes with the same keys.
 func keyrings(t *testing.T, url string) (one, other *erasure.Keyring) {
 	t.Helper()
-	db, err := database.Open(t.Context(), url, database.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if _, err := migration.Up(t.Context(), db, erasure.Schema()); err != nil {
-		t.Fatal(err)
-	}
-	store := erasure.NewRelationalStore(db)
+	store, _ := openKeys(t, url)
 	master, err := erasure.ParseMaster(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
 	if err != nil {
 		t.Fatal(err)

@@ -122,11 +122,11 @@ func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func (o *operations) list(ctx context.Context, _ order) (any, error) {
-	db, err := o.updater.Database()
+	databases, _, err := o.updater.Opened()
 	if err != nil {
 		return nil, err
 	}
-	letters, err := rowstore.Letters(ctx, db)
+	letters, err := rowstore.Letters(ctx, databases.Rows)
 	shown := []Letter{}
 	for _, l := range letters {
 		shown = append(shown, LetterOf(l))
@@ -136,7 +136,7 @@ func (o *operations) list(ctx context.Context, _ order) (any, error) {
 
 // find returns the projection's store and the aggregate's key.
 func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
-	db, err := o.updater.Database()
+	databases, _, err := o.updater.Opened()
 	if err != nil {
 		return nil, es.AggregateID{}, err
 	}
@@ -144,7 +144,7 @@ func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 	if err != nil || key.Check() != nil || ask.Projection == "" {
 		return nil, key, refuse(http.StatusUnprocessableEntity, "invalid_request", "name projection, tenant and aid as the list does")
 	}
-	store, err := rowstore.New(db, ask.Projection)
+	store, err := rowstore.New(databases.Rows, ask.Projection)
 	return store, key, err
 }
 

@@ -25,7 +25,7 @@ type Settings struct {
 	QueryTimeout    time.Duration              // of an operation other than a subscription: 10 s
 	KeepAlive       time.Duration              // between two keep-alive messages on an event stream: 15 s
 	ConnectionLimit int                        // open streams: 10,000
-	Extend          []func(*executor.Executor) // what adds limits: none
+	Extend          []func(*executor.Executor) // what extends the engine, as by limits: none
 }
 
 func (s Settings) withDefaults() Settings {
