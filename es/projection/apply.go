@@ -7,8 +7,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"example.com/threads/es"
 )
 
@@ -128,24 +126,18 @@ const (
 	longestParkedPause = 5 * time.Minute
 )
 
-// retryPauses returns the pauses between two attempts.
-func retryPauses() *backoff.ExponentialBackOff {
-	return &backoff.ExponentialBackOff{
-		InitialInterval: retryPause, MaxInterval: longestRetryPause, Multiplier: 2, RandomizationFactor: 0.5,
-	}
-}
-
 // retry calls try until it succeeds, fails with an error other than ErrTransient, or has used its attempts.
 func (p *Projector) retry(ctx context.Context, try func() error) error {
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+	for failures := 0; ; failures++ {
 		err := try()
-		if err != nil && !errors.Is(err, ErrTransient) {
-			err = backoff.Permanent(err)
+		switch {
+		case !errors.Is(err, ErrTransient):
+			return err
+		case failures+1 == p.options.Attempts:
+			return fmt.Errorf("given up after %d attempts: %w", p.options.Attempts, err)
 		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(retryPauses()), backoff.WithMaxTries(uint(p.options.Attempts)), backoff.WithMaxElapsedTime(0))
-	if errors.Is(err, ErrTransient) {
-		return fmt.Errorf("given up after %d attempts: %w", p.options.Attempts, err)
+		if err := es.Wait(ctx, es.Backoff(retryPause, longestRetryPause, failures)); err != nil {
+			return err
+		}
 	}
-	return err
 }

@@ -65,7 +65,6 @@ func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (
 // aggregate only. The returned error is ctx's.
 func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun, error) {
 	piece := eventRun{key: gap.key, target: gap.target, origin: gap.origin}
-	pauses := retryPauses()
 	for attempt := 1; ; attempt++ {
 		err := p.readEvents(ctx, gap, left, &piece)
 		gap.after = max(gap.after, piece.last())
@@ -73,7 +72,7 @@ func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun,
 		case ctx.Err() != nil:
 			return piece, context.Cause(ctx)
 		case err != nil && attempt < journalAttempts:
-			_ = es.Wait(ctx, pauses.NextBackOff()) // the next attempt sees the end of ctx
+			_ = es.Wait(ctx, es.Backoff(retryPause, longestRetryPause, attempt-1)) // the next attempt sees the end of ctx
 			continue
 		case err != nil:
 			piece.failure = unreachable(gap.target, err)
