@@ -3,6 +3,7 @@ package projection
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"example.com/threads/es"
 )
@@ -147,48 +148,37 @@ const parkedPage = 100
 // call.
 func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) {
 	defer func() { p.options.Observe(total) }()
-	now := p.options.Now()
+	due := p.options.Now()
 	if !p.woken.Load() {
-		if err := p.retry(ctx, func() error { return p.store.RetryNow(ctx, now) }); err != nil {
-			return Outcome{}, fmt.Errorf("make the parked aggregates due: %w", err)
-		}
-		p.woken.Store(true)
+		due = due.AddDate(1, 0, 0)
 	}
-	seen := make(map[es.AggregateID]bool)
-	for {
-		letters, err := p.store.Parked(ctx, now, parkedPage)
+	for after, more := (es.AggregateID{}), true; more; {
+		letters, err := p.store.Parked(ctx, due, after, parkedPage)
 		if err != nil {
 			return total, fmt.Errorf("list the parked aggregates: %w", err)
 		}
-		gaps, err := p.gapsOf(ctx, letters, seen)
-		if err != nil || len(gaps) == 0 {
-			return total, err
+		if more = len(letters) == parkedPage; more {
+			after = letters[parkedPage-1].Key
 		}
-		outcome, err := p.fill(ctx, gaps, withoutMark)
+		var gaps []eventGap
+		for _, letter := range letters {
+			gaps = append(gaps, eventGap{key: letter.Key, target: letter.SeqNr, whole: true, origin: fromRetry})
+		}
+		outcome, err := p.fillAfterRows(ctx, gaps)
 		total = total.plus(outcome)
 		if err != nil {
 			return total, err
 		}
 	}
+	p.woken.Store(true)
+	return total, nil
 }
 
-// gapsOf returns the gaps of parked aggregates that are not in seen. Aggregates of a type without a handler are
-// skipped.
-func (p *Projector) gapsOf(ctx context.Context, letters []DeadLetter, seen map[es.AggregateID]bool) ([]eventGap, error) {
-	var gaps []eventGap
-	for _, letter := range letters {
-		if _, registered := p.handlers[letter.Key.Type]; registered && !seen[letter.Key] {
-			seen[letter.Key] = true
-			gaps = append(gaps, eventGap{key: letter.Key, target: letter.SeqNr, whole: true, origin: fromRetry})
-		}
-	}
-	return gaps, p.afterRows(ctx, gaps)
-}
-
-// afterRows lets gaps begin after the rows.
-func (p *Projector) afterRows(ctx context.Context, gaps []eventGap) error {
+// fillAfterRows fills gaps that begin after the rows, of the aggregates that have a handler.
+func (p *Projector) fillAfterRows(ctx context.Context, gaps []eventGap) (Outcome, error) {
+	gaps = slices.DeleteFunc(gaps, func(gap eventGap) bool { return p.handlers[gap.key.Type] == nil })
 	if len(gaps) == 0 {
-		return nil
+		return Outcome{}, nil
 	}
 	keys := make([]es.AggregateID, len(gaps))
 	for i, gap := range gaps {
@@ -196,10 +186,10 @@ func (p *Projector) afterRows(ctx context.Context, gaps []eventGap) error {
 	}
 	versions, err := p.store.Versions(ctx, keys)
 	if err != nil {
-		return fmt.Errorf("read positions: %w", err)
+		return Outcome{}, fmt.Errorf("read positions: %w", err)
 	}
 	for i := range gaps {
 		gaps[i].after = versions[gaps[i].key]
 	}
-	return nil
+	return p.fill(ctx, gaps, withoutMark)
 }

@@ -56,13 +56,11 @@ type Store interface {
 	View(ctx context.Context, read func(ctx context.Context, tx Tx) error) error
 	// Versions returns the version of each aggregate that has a position. It takes no locks.
 	Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error)
-	// Parked lists the dead letters whose RetryAt has come, oldest RetryAt first.
-	Parked(ctx context.Context, now time.Time, limit int) ([]DeadLetter, error)
-	// RetryNow makes every parked aggregate due.
-	RetryNow(ctx context.Context, now time.Time) error
+	// Parked lists at most limit dead letters that are due by then, of aggregates after a key, in the order of keys.
+	Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) ([]DeadLetter, error)
 	// Skipped returns the seq_nrs of all events that operators have decided to leave out.
 	Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error)
-	// Positions lists at most limit positions after a key, in the order of tenant, type and id.
+	// Positions lists at most limit positions after a key, in the order of keys: tenant, type and id.
 	Positions(ctx context.Context, after es.AggregateID, limit int) ([]Head, error)
 	// Types lists the stored aggregate types, in any order.
 	Types(ctx context.Context) ([]Type, error)

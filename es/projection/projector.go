@@ -47,7 +47,7 @@ type Projector struct {
 	handlers map[string]Handler // by aggregate type
 	options  Options
 	logger   *slog.Logger
-	woken    atomic.Bool   // all parked aggregates have been made due once
+	woken    atomic.Bool   // all parked aggregates have been retried once
 	repairs  chan struct{} // holds a token while a repair is requested
 
 	owing  chan struct{} // holds a token while the need for a repair is stored or cleared

@@ -281,14 +281,9 @@ func (p *Projector) endsAt(ctx context.Context, key es.AggregateID, seqNr uint64
 func (p *Projector) Fill(ctx context.Context, keys ...es.AggregateID) (int, error) {
 	var gaps []eventGap
 	for _, key := range keys {
-		if _, registered := p.handlers[key.Type]; registered {
-			gaps = append(gaps, eventGap{key: key, whole: true, origin: fromJournal})
-		}
+		gaps = append(gaps, eventGap{key: key, whole: true, origin: fromJournal})
 	}
-	if err := p.afterRows(ctx, gaps); err != nil {
-		return 0, err
-	}
-	outcome, err := p.fill(ctx, gaps, withoutMark)
+	outcome, err := p.fillAfterRows(ctx, gaps)
 	return outcome.Filled, err
 }
 

@@ -129,7 +129,7 @@ func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) 
 	return found, s.Explain("list positions", err)
 }
 
-// beyond ends a query of a page of positions: those after a key, in the order of keys, up to a limit.
+// beyond ends a query of a page of aggregates: those after a key, in the order of keys, up to a limit.
 func beyond(of string, after es.AggregateID) (string, []any) {
 	text := strings.ReplaceAll("(.tenant_code > ? OR (.tenant_code = ? AND (.aggregate_type > ? OR (.aggregate_type = ? AND .aggregate_id > ?)))) "+
 		"ORDER BY .tenant_code, .aggregate_type, .aggregate_id LIMIT ?", ".", of)

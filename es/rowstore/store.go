@@ -8,6 +8,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -92,20 +93,12 @@ func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.Agg
 }
 
 // Parked implements [projection.Store].
-func (s *Store) Parked(ctx context.Context, now time.Time, limit int) ([]projection.DeadLetter, error) {
+func (s *Store) Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) (letters []projection.DeadLetter, err error) {
 	set, args := s.ofSet()
-	var letters []projection.DeadLetter
-	err := deadLetters.Select(ctx, s.db, func(row letterRow) { letters = append(letters, row.DeadLetter) },
-		"WHERE "+set+" AND retry_at <= ? ORDER BY retry_at LIMIT ?", append(args, now.UnixMicro(), limit)...)
+	where, keys := beyond("", after)
+	err = deadLetters.Select(ctx, s.db, func(row letterRow) { letters = append(letters, row.DeadLetter) },
+		"WHERE "+set+" AND retry_at <= ? AND "+where, slices.Concat(args, []any{due.UnixMicro()}, keys, []any{limit})...)
 	return letters, s.Explain("read dead letters", err)
-}
-
-// RetryNow implements [projection.Store].
-func (s *Store) RetryNow(ctx context.Context, now time.Time) error {
-	at := now.UnixMicro()
-	set, args := s.ofSet()
-	_, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE retry_at > ? AND "+set, append([]any{at, at}, args...)...)
-	return s.Explain("make dead letters due", err)
 }
 
 // Types implements [projection.Store].

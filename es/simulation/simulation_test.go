@@ -213,7 +213,7 @@ func (s *simulation) changed(in rows) {
 	ctx := context.Background()
 	checkpoints, err := in.Store.Checkpoints(ctx, "stream")
 	reached, err2 := in.Store.Versions(ctx, []es.AggregateID{purseKey(purseIDs[0]), purseKey(purseIDs[1]), purseKey(purseIDs[2])})
-	letters, err3 := in.Store.Parked(ctx, epoch.AddDate(9, 0, 0), len(purseIDs))
+	letters, err3 := in.Store.Parked(ctx, epoch.AddDate(9, 0, 0), es.AggregateID{}, len(purseIDs))
 	types, err4 := in.Store.Types(ctx)
 	if err := cmp.Or(err, err2, err3, err4); err != nil {
 		s.fail("the positions of %s can't be read: %v", in.name, err)

@@ -453,18 +453,12 @@ func (r rows) Versions(ctx context.Context, keys []es.AggregateID) (found map[es
 	return found, err
 }
 
-func (r rows) Parked(ctx context.Context, now time.Time, limit int) (found []projection.DeadLetter, err error) {
+func (r rows) Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) (found []projection.DeadLetter, err error) {
 	err = r.do(ctx, "reads dead letters", func() (err error) {
-		found, err = r.Store.Parked(ctx, now, limit)
+		found, err = r.Store.Parked(ctx, due, after, limit)
 		return err
 	})
-	// Their order depends on the random parts of pauses.
-	slices.SortFunc(found, func(a, b projection.DeadLetter) int { return strings.Compare(a.Key.ID, b.Key.ID) })
 	return found, err
-}
-
-func (r rows) RetryNow(ctx context.Context, now time.Time) error {
-	return r.do(ctx, "makes dead letters due", func() error { return r.Store.RetryNow(ctx, now) })
 }
 
 func (r rows) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.Head, err error) {

@@ -222,7 +222,7 @@ func TestAPanicOfABroker(t *testing.T) {
 	if outcome, err := projector.Project(t.Context(), j.batch()); err != nil || outcome.Parked != 1 {
 		t.Fatal(outcome, err)
 	}
-	letters, err := p.Parked(t.Context(), time.Now().Add(time.Hour), 10)
+	letters, err := p.Parked(t.Context(), time.Now().Add(time.Hour), es.AggregateID{}, 10)
 	if err != nil || len(letters) != 1 || !strings.Contains(letters[0].Reason, "panic (string)") || strings.Contains(letters[0].Reason, "Rhubarb") {
 		t.Errorf("%+v, %v", letters, err)
 	}

@@ -249,7 +249,7 @@ func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 	if err != nil || outcome.Parked != 1 || b.seen[j.keys[0]] != 4 || b.seen[j.keys[1]] != 9 || b.repeats != 0 || asked != 1 {
 		t.Errorf("%+v, %v, published %v, %d repeats, asked %d times", outcome, err, b.seen, b.repeats, asked)
 	}
-	letters, err := p.Parked(t.Context(), time.Now().Add(time.Hour), 10)
+	letters, err := p.Parked(t.Context(), time.Now().Add(time.Hour), es.AggregateID{}, 10)
 	if err != nil || len(letters) != 1 || letters[0].Key != j.keys[0] || letters[0].SeqNr != 5 || letters[0].Reason != "the broker refuses the event: too spicy" {
 		t.Errorf("%+v, %v", letters, err)
 	}

@@ -114,7 +114,7 @@ func expectVersion(t *testing.T, db Database, key es.AggregateID, want uint64) {
 // letterOf returns the dead letter of a ledger, due or not.
 func letterOf(t *testing.T, db Database, key es.AggregateID) (projection.DeadLetter, bool) {
 	t.Helper()
-	letters, err := db.Parked(t.Context(), time.UnixMicro(1<<60), 100)
+	letters, err := db.Parked(t.Context(), time.UnixMicro(1<<60), es.AggregateID{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

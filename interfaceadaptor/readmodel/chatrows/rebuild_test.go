@@ -666,7 +666,7 @@ type staleLetters struct {
 	of es.AggregateID
 }
 
-func (s staleLetters) Parked(context.Context, time.Time, int) ([]projection.DeadLetter, error) {
+func (s staleLetters) Parked(context.Context, time.Time, es.AggregateID, int) ([]projection.DeadLetter, error) {
 	return []projection.DeadLetter{{Key: s.of, SeqNr: 1}}, nil
 }
 
