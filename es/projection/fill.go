@@ -113,9 +113,6 @@ func (p *Projector) readEvents(ctx context.Context, gap eventGap, left int, piec
 			return err
 		}
 		event, err := p.decode(record)
-		if err != nil && p.options.Skipped[record.Key][record.SeqNr] {
-			event, err = Event{Envelope: es.Envelope{SeqNr: record.SeqNr}}, nil
-		}
 		if err != nil {
 			piece.failure = &failure{seqNr: record.SeqNr, eventID: event.EventID, payload: record.Payload, cause: fmt.Errorf("the event can't be read: %w", err)}
 			return nil

@@ -12,20 +12,12 @@ import (
 type Handler interface {
 	// Type returns the aggregate type, such as "order".
 	Type() string
-	// Decode decodes the payload of a journal record. With an error it returns an event with the EventID, if that could
-	// be read.
+	// Decode decodes the payload of a journal record. An event that changes no row may be nil. With an error it returns
+	// an event with the EventID, if that could be read.
 	Decode(payload []byte) (Event, error)
 	// Load reads the rows that the events need, in the transaction tx. The events are those of all aggregates of this
 	// type that the transaction may apply. Errors are those of [Store].
 	Load(ctx context.Context, tx Tx, events []Event) (Fold, error)
-}
-
-// Selective is a [Handler] that does nothing with many of its type's events. They are not decoded: the position of
-// their aggregate moves on.
-type Selective interface {
-	// Concerns reports whether the event of a record's payload must be applied. It must be quick; in doubt, it returns
-	// true.
-	Concerns(payload []byte) bool
 }
 
 // Event is an event of any aggregate type.

@@ -77,19 +77,19 @@ func (p *Projector) decodeAll(batch Batch) decodedBatch {
 	return decoded
 }
 
-// decode decodes a record of a registered type; the Event of one that does not concern the handler is nil. It fails
-// when the payload is no event, or an event of another aggregate or number. The returned event has its EventID if that
-// could be read.
+// decode decodes a record of a registered type; the Event of one that changes no row, or that an operator leaves out,
+// is nil. It fails when the payload is no event, or an event of another aggregate or number. The returned event has its
+// EventID if that could be read.
 func (p *Projector) decode(record Record) (event Event, err error) {
 	defer p.recovered(&err)
-	handler := p.handlers[record.Key.Type]
-	if selective, is := handler.(Selective); is && !selective.Concerns(record.Payload) {
-		envelope := es.Envelope{AggregateType: record.Key.Type, AggregateID: record.Key.ID, SeqNr: record.SeqNr}
-		envelope.Tenant = record.Key.Tenant
-		return Event{Envelope: envelope}, nil
+	if !p.options.Skipped[record.Key][record.SeqNr] {
+		event, err = p.handlers[record.Key.Type].Decode(record.Payload)
 	}
-	event, err = handler.Decode(record.Payload)
-	if err == nil && (event.Aggregate() != record.Key || event.SeqNr != record.SeqNr) {
+	switch key := record.Key; {
+	case err != nil:
+	case event.Event == nil:
+		event.Envelope = es.Envelope{AggregateType: key.Type, AggregateID: key.ID, SeqNr: record.SeqNr, Caller: es.Caller{Tenant: key.Tenant}}
+	case event.Aggregate() != key || event.SeqNr != record.SeqNr:
 		err = fmt.Errorf("the payload is event %d of %s of tenant %q, which is not what its record says", event.SeqNr, event.Aggregate(), event.Tenant)
 	}
 	return event, err

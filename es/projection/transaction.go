@@ -39,7 +39,7 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transac
 			continue
 		}
 		for _, event := range run.events {
-			if event.SeqNr > position.Version && !p.passes(run.key, event) {
+			if event.SeqNr > position.Version && event.Event != nil {
 				needed[run.key.Type] = append(needed[run.key.Type], event)
 			}
 		}
@@ -98,11 +98,6 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 // errMovedBack: a position is lower than before, which only a rebuild of the tables causes.
 var errMovedBack = errors.New("positions went back while a gap was filled; the batch has to be projected again")
 
-// passes reports whether an event changes no row: its handler ignores it, or an operator leaves it out.
-func (p *Projector) passes(key es.AggregateID, event Event) bool {
-	return event.Event == nil || p.options.Skipped[key][event.SeqNr]
-}
-
 // fold applies the next events of run and skips those that are already in the rows. It stops at a gap, and at an event
 // that cannot be applied, which it returns as the failure.
 func (t *transaction) fold(run eventRun) *failure {
@@ -118,7 +113,7 @@ func (t *transaction) fold(run eventRun) *failure {
 		case event.SeqNr > position.Version+1:
 			return nil
 		}
-		if t.projector.passes(run.key, event) {
+		if event.Event == nil {
 			position.Version = event.SeqNr
 			continue
 		}

@@ -202,7 +202,7 @@ func claim(position Head, last string) Difference {
 
 func (v *verification) apply(record Record) error {
 	event, err := v.projector.decode(record)
-	if err != nil {
+	if err != nil || event.Event == nil {
 		return err
 	}
 	return v.shadow.Apply(event)

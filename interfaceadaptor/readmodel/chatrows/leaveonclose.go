@@ -35,9 +35,12 @@ type leaveOnClose struct {
 	outbox *process.Outbox
 }
 
-// Concerns implements [projection.Selective]. Most events of threads are about messages, which change no membership.
-func (leaveOnClose) Concerns(payload []byte) bool {
-	return !strings.HasPrefix(es.EventName(payload), "ThreadMessage")
+// Decode implements [projection.Handler]. Most events of threads are about messages, which change no membership.
+func (l leaveOnClose) Decode(payload []byte) (projection.Event, error) {
+	if strings.HasPrefix(es.EventName(payload), "ThreadMessage") {
+		return projection.Event{}, nil
+	}
+	return l.eventsOf.Decode(payload)
 }
 
 // user is the key of a user account.
