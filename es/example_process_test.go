@@ -51,13 +51,12 @@ func (nutsForBolts) Decode(payload []byte) (projection.Event, error) {
 	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
 }
 
-func (n nutsForBolts) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
-	return &newCommands{nutsForBolts: n, tx: tx}, nil
+func (n nutsForBolts) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
+	return &newCommands{nutsForBolts: n}, nil
 }
 
 type newCommands struct {
 	nutsForBolts
-	tx       projection.Tx
 	commands []esprocess.Command
 }
 
@@ -69,4 +68,6 @@ func (n *newCommands) Apply(event projection.Event) error {
 	return nil
 }
 
-func (n *newCommands) Save(ctx context.Context) error { return n.outbox.Add(ctx, n.tx, n.commands) }
+func (n *newCommands) Save(ctx context.Context, tx projection.Tx) error {
+	return n.outbox.Add(ctx, tx, n.commands)
+}

@@ -211,7 +211,7 @@ func (gizmos) Load(context.Context, projection.Tx, []projection.Event) (projecti
 
 func (gizmos) Apply(projection.Event) error { return nil }
 
-func (gizmos) Save(context.Context) error { return nil }
+func (gizmos) Save(context.Context, projection.Tx) error { return nil }
 
 // Events of an unknown type must not stop other events, and must be reported everywhere. Once a program knows the type,
 // all its events must get into the rows: those from before, between and after, across all restarts.

@@ -23,14 +23,14 @@ type Handler interface {
 // Event is an event of any aggregate type.
 type Event = es.Recorded[any]
 
-// Fold holds the rows of one transaction in memory.
+// Fold holds the rows of one transaction, or of one aggregate, in memory.
 type Fold interface {
 	// Apply applies an event, the next one of its aggregate, to the rows. An error means that the event contradicts the
 	// rows; it changes nothing and parks the aggregate.
 	Apply(event Event) error
-	// Save stores the changed rows in the transaction. Errors are those of [Store]. After [ErrRefused] the engine finds
+	// Save stores the changed rows in the transaction tx. Errors are those of [Store]. After [ErrRefused] the engine finds
 	// the event that causes it and parks its aggregate.
-	Save(ctx context.Context) error
+	Save(ctx context.Context, tx Tx) error
 }
 
 // Store keeps the positions, checkpoints and dead letters of a projection. All methods may be called concurrently, from

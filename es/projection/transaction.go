@@ -208,7 +208,7 @@ func (t *transaction) save(ctx context.Context, tx Tx, mark batchMark) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.folds)) {
-		if err := t.folds[name].Save(ctx); err != nil {
+		if err := t.folds[name].Save(ctx, tx); err != nil {
 			return err
 		}
 	}

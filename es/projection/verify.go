@@ -20,14 +20,11 @@ type Verifiable interface {
 	Clear(ctx context.Context, tx Tx, key es.AggregateID) error
 }
 
-// Shadow is the expected rows of one aggregate, made from its events alone.
+// Shadow is the expected rows of one aggregate, made from its events alone. It is saved where rows are missing.
 type Shadow interface {
-	// Apply applies the next event. An error means that the event contradicts those before it.
-	Apply(event Event) error
+	Fold
 	// Compare returns how the rows in the transaction tx differ. Errors are those of [Store].
 	Compare(ctx context.Context, tx Tx, tell func(Difference)) error
-	// Write stores the rows in the transaction tx, where they are missing. Errors are those of [Store].
-	Write(ctx context.Context, tx Tx) error
 	// Rest returns the event after which rows were created that did not fit; false: there are none.
 	Rest() (after uint64, more bool)
 }
@@ -240,7 +237,7 @@ func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 				if piece.unusable {
 					return fmt.Errorf("%s: %s: %s", piece.other[0].Row, piece.other[0].What, piece.other[0].Found)
 				}
-				if err := piece.shadow.Write(ctx, tx); err != nil {
+				if err := piece.shadow.Save(ctx, tx); err != nil {
 					return err
 				}
 				version = piece.read

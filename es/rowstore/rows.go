@@ -129,12 +129,12 @@ func (h oneRow[E, R]) Load(ctx context.Context, tx projection.Tx, events []proje
 		rows[event.Aggregate()] = none
 	}
 	err := Load(ctx, tx, h.table, rows, func(key es.AggregateID) [2]string { return [2]string{key.Tenant.String(), key.ID} })
-	return &rowsInMemory[E, R]{handler: h, tx: tx, rows: rows, changed: make(map[es.AggregateID]R)}, err
+	return &rowsInMemory[E, R]{handler: h, rows: rows}, err
 }
 
 // Shadow implements [projection.Verifiable].
 func (h oneRow[E, R]) Shadow(key es.AggregateID, _ uint64) projection.Shadow {
-	return &rowsInMemory[E, R]{handler: h, key: key, rows: make(map[es.AggregateID]R), changed: make(map[es.AggregateID]R)}
+	return &rowsInMemory[E, R]{handler: h, key: key, rows: make(map[es.AggregateID]R)}
 }
 
 // Clear implements [projection.Verifiable].
@@ -147,41 +147,32 @@ func (h oneRow[E, R]) part(key es.AggregateID) Part[R] {
 	return Part[R]{key, h.table, where, args}
 }
 
-// rowsInMemory are the rows of one transaction, or those that one aggregate should have.
+// rowsInMemory are the rows of one transaction, or the row that one aggregate should have. All are saved: a row is
+// loaded only for an event that changes it.
 type rowsInMemory[E, R any] struct {
-	handler       oneRow[E, R]
-	tx            projection.Tx
-	key           es.AggregateID
-	rows, changed map[es.AggregateID]R
+	handler oneRow[E, R]
+	key     es.AggregateID
+	rows    map[es.AggregateID]R
 }
 
-// Apply implements [projection.Fold] and [projection.Shadow].
+// Apply implements [projection.Fold].
 func (m *rowsInMemory[E, R]) Apply(event projection.Event) error {
-	own, is := event.Event.(E)
-	if !is {
-		return fmt.Errorf("a %T is no event of %s", event.Event, m.handler.Type())
-	}
 	before, exists := m.rows[event.Aggregate()]
-	row, err := m.handler.next(before, exists, es.Recorded[E]{Envelope: event.Envelope, Event: own})
+	row, err := m.handler.next(before, exists, es.Recorded[E]{Envelope: event.Envelope, Event: event.Event.(E)}) // of Decode
 	if err == nil {
-		m.rows[event.Aggregate()], m.changed[event.Aggregate()] = row, row
+		m.rows[event.Aggregate()] = row
 	}
 	return err
 }
 
 // Save implements [projection.Fold].
-func (m *rowsInMemory[E, R]) Save(ctx context.Context) error {
-	return m.Write(ctx, m.tx)
+func (m *rowsInMemory[E, R]) Save(ctx context.Context, tx projection.Tx) error {
+	return Save(ctx, tx, m.handler.table, m.rows)
 }
 
 // Compare implements [projection.Shadow].
 func (m *rowsInMemory[E, R]) Compare(ctx context.Context, tx projection.Tx, tell func(projection.Difference)) error {
 	return m.handler.part(m.key).Compare(ctx, tx, maps.Values(m.rows), func(R) bool { return false }, tell)
-}
-
-// Write implements [projection.Shadow].
-func (m *rowsInMemory[E, R]) Write(ctx context.Context, tx projection.Tx) error {
-	return Save(ctx, tx, m.handler.table, m.changed)
 }
 
 // Rest implements [projection.Shadow].

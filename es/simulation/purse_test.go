@@ -82,13 +82,12 @@ func (gifts) Type() string { return codec.Type() }
 
 func (gifts) Decode(payload []byte) (projection.Event, error) { return purses.DecodeEvent(payload) }
 
-func (g gifts) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
-	return &giving{outbox: g.outbox, tx: tx}, nil
+func (g gifts) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
+	return &giving{outbox: g.outbox}, nil
 }
 
 type giving struct {
 	outbox   *process.Outbox
-	tx       projection.Tx
 	commands []process.Command
 }
 
@@ -102,9 +101,9 @@ func (g *giving) Apply(event projection.Event) error {
 	return nil
 }
 
-func (g *giving) Save(ctx context.Context) error {
+func (g *giving) Save(ctx context.Context, tx projection.Tx) error {
 	if len(g.commands) == 0 {
 		return nil
 	}
-	return g.outbox.Add(ctx, g.tx, g.commands)
+	return g.outbox.Add(ctx, tx, g.commands)
 }

@@ -256,7 +256,7 @@ func (notes) Load(context.Context, projection.Tx, []projection.Event) (projectio
 
 func (notes) Apply(projection.Event) error { return nil }
 
-func (notes) Save(context.Context) error { return nil }
+func (notes) Save(context.Context, projection.Tx) error { return nil }
 
 // Events of an unknown type must not stop other events, and must be reported. Once a program knows the type, all its
 // events must get into the rows: those from before, between and after, across all restarts.

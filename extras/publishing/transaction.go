@@ -47,7 +47,7 @@ func (f fold) Apply(event projection.Event) error {
 }
 
 // Save implements [projection.Fold]. The events are published when the positions are saved.
-func (fold) Save(context.Context) error { return nil }
+func (fold) Save(context.Context, projection.Tx) error { return nil }
 
 // transaction is the transaction for the projector.
 type transaction struct {

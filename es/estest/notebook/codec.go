@@ -87,4 +87,4 @@ func (Positions) Load(context.Context, projection.Tx, []projection.Event) (proje
 func (Positions) Apply(projection.Event) error { return nil }
 
 // Save stores nothing.
-func (Positions) Save(context.Context) error { return nil }
+func (Positions) Save(context.Context, projection.Tx) error { return nil }

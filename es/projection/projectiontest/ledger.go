@@ -103,14 +103,12 @@ func (l ledgers) Load(ctx context.Context, tx projection.Tx, events []projection
 		}
 	}
 	lines, err := l.lines.LoadLines(ctx, tx, needed)
-	return &fold{lines: lines, changed: make(map[LineID]Line), save: func(ctx context.Context, changed map[LineID]Line) error {
-		return l.lines.SaveLines(ctx, tx, changed)
-	}}, err
+	return &fold{lines: lines, changed: make(map[LineID]Line), in: l.lines}, err
 }
 
 type fold struct {
 	lines, changed map[LineID]Line
-	save           func(context.Context, map[LineID]Line) error
+	in             Lines
 }
 
 func (f *fold) Apply(event projection.Event) error {
@@ -132,7 +130,9 @@ func (f *fold) Apply(event projection.Event) error {
 	return nil
 }
 
-func (f *fold) Save(ctx context.Context) error { return f.save(ctx, f.changed) }
+func (f *fold) Save(ctx context.Context, tx projection.Tx) error {
+	return f.in.SaveLines(ctx, tx, f.changed)
+}
 
 // expected computes the lines from the journal's events without the projection's own code.
 func expected(journal *Journal) map[LineID]Line {

@@ -71,9 +71,9 @@ var (
 )
 
 // Load implements [projection.Handler]. Nothing is read before the events are known.
-func (h leaveOnClose) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
+func (h leaveOnClose) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
 	return &leaving{
-		outbox: h.outbox, tx: tx, closed: map[user]es.Envelope{}, joined: map[membership]es.Envelope{}, left: map[membership]bool{},
+		outbox: h.outbox, closed: map[user]es.Envelope{}, joined: map[membership]es.Envelope{}, left: map[membership]bool{},
 		ended: map[es.AggregateID]bool{},
 	}, nil
 }
@@ -81,7 +81,6 @@ func (h leaveOnClose) Load(_ context.Context, tx projection.Tx, _ []projection.E
 // leaving is what the events of one transaction tell.
 type leaving struct {
 	outbox *process.Outbox
-	tx     projection.Tx
 	closed map[user]es.Envelope       // by which event
 	joined map[membership]es.Envelope // by which event
 	left   map[membership]bool        // also those that have begun again
@@ -127,8 +126,8 @@ func (l *leaving) applyToThread(at es.Envelope, event thread.Event) {
 }
 
 // Save implements [projection.Fold].
-func (l *leaving) Save(ctx context.Context) error {
-	in := rowstore.SQL(l.tx)
+func (l *leaving) Save(ctx context.Context, tx projection.Tx) error {
+	in := rowstore.SQL(tx)
 	closings, err := l.lock(ctx, in)
 	if err != nil {
 		return err
@@ -159,7 +158,7 @@ func (l *leaving) Save(ctx context.Context) error {
 	if err := l.saveMemberships(ctx, in); err != nil {
 		return err
 	}
-	return l.outbox.Add(ctx, l.tx, commands)
+	return l.outbox.Add(ctx, tx, commands)
 }
 
 // lock locks the rows of the user accounts that closed or joined until the transaction ends, and returns their

@@ -21,7 +21,7 @@ func (threadRows) RowsVersion() int { return chat.ThreadRowsVersion }
 // Load implements [projection.Handler].
 func (threadRows) Load(ctx context.Context, tx projection.Tx, events []projection.Event) (projection.Fold, error) {
 	rows := chat.RowsOf(events)
-	return threadFold{rows, tx}, load(ctx, tx, rows)
+	return threadFold{rows}, load(ctx, tx, rows)
 }
 
 // load reads the rows whose keys are in rows, and removes the keys without a row.
@@ -42,19 +42,16 @@ func primaryOf[I any](key chat.RowKey[I]) [2]string {
 
 // threadFold has the rows of one transaction. Every row in it is saved: one is loaded only for an event that changes
 // it.
-type threadFold struct {
-	chat.Rows
-	tx projection.Tx
-}
+type threadFold struct{ chat.Rows }
 
 // Save implements [projection.Fold].
-func (f threadFold) Save(ctx context.Context) error {
-	err := rowstore.Save(ctx, f.tx, Threads, f.Threads)
+func (f threadFold) Save(ctx context.Context, tx projection.Tx) error {
+	err := rowstore.Save(ctx, tx, Threads, f.Threads)
 	if err == nil {
-		err = rowstore.Save(ctx, f.tx, Members, f.Members)
+		err = rowstore.Save(ctx, tx, Members, f.Members)
 	}
 	if err == nil {
-		err = rowstore.Save(ctx, f.tx, Messages, f.Messages)
+		err = rowstore.Save(ctx, tx, Messages, f.Messages)
 	}
 	return err
 }
@@ -83,17 +80,17 @@ var windowEvents uint64 = 20_000
 func (threadRows) Shadow(key es.AggregateID, after uint64) projection.Shadow {
 	rows := chat.NewRows()
 	rows.Window = chat.Window{After: after, UpTo: after + windowEvents}
-	return &threadShadow{Rows: rows, key: key}
+	return &threadShadow{threadFold: threadFold{rows}, key: key}
 }
 
 // threadShadow has the expected rows of a window, and with the first one that of the thread.
 type threadShadow struct {
-	chat.Rows
+	threadFold
 	key  es.AggregateID
 	last uint64 // event
 }
 
-// Apply implements [projection.Shadow].
+// Apply implements [projection.Fold].
 func (s *threadShadow) Apply(recorded projection.Event) error {
 	s.last = recorded.SeqNr
 	return s.Rows.Apply(recorded)
@@ -127,11 +124,6 @@ func within[R any](s *threadShadow, p rowstore.Part[R], column string) rowstore.
 		p.Where, p.Args = p.Where+" AND "+column+" <= ?", append(p.Args, after)
 	}
 	return p
-}
-
-// Write implements [projection.Shadow].
-func (s *threadShadow) Write(ctx context.Context, tx projection.Tx) error {
-	return threadFold{s.Rows, tx}.Save(ctx)
 }
 
 // Rest implements [projection.Shadow].
