@@ -58,7 +58,6 @@ type Projector struct {
 	checked      int                       // comparisons of an aggregate with the journal
 	repairSince  time.Time                 // since when a repair is due; zero: none is
 	unregistered map[string]es.AggregateID // by type without a handler: the first aggregate met
-	met          int                       // how many events of such types were met
 }
 
 // New returns a projector. A source calls its methods; the program also runs [Projector.Run].
@@ -116,7 +115,6 @@ func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Ou
 
 const (
 	parkedEvery = time.Second     // interval of retrying parked aggregates that are due
-	typesEvery  = 10              // of these intervals between two looks at types without a handler
 	repairAgain = 5 * time.Second // delay after a failed repair
 )
 
@@ -125,10 +123,7 @@ func (p *Projector) Run(ctx context.Context) {
 	var repairing sync.WaitGroup
 	defer repairing.Wait()
 	repairing.Go(func() { p.repairWhenDue(ctx) })
-	for turn := 0; es.Wait(ctx, parkedEvery) == nil; turn++ {
-		if turn%typesEvery == 0 {
-			p.forgetTypes(ctx)
-		}
+	for es.Wait(ctx, parkedEvery) == nil {
 		if _, err := p.RetryParked(ctx); err != nil && ctx.Err() == nil {
 			p.logger.WarnContext(ctx, "retrying parked aggregates failed; next try in a moment", "error", err)
 		}

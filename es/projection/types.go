@@ -34,7 +34,10 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	for _, found := range known {
 		complete[found.Name] = found.Complete
 		if _, registered := p.handlers[found.Name]; !registered && !found.Complete && found.FirstID != "" {
-			p.meet(nil, es.AggregateID{Tenant: found.FirstTenant, Type: found.Name, ID: found.FirstID})
+			first := es.AggregateID{Tenant: found.FirstTenant, Type: found.Name, ID: found.FirstID}
+			if first, remains := p.remaining(ctx, first); remains {
+				p.meet(nil, first)
+			}
 		}
 	}
 	var changed []Type
@@ -65,7 +68,6 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 		first = key
 		p.unregistered[key.Type] = key
 	}
-	p.met++
 	p.mu.Unlock()
 	if !known && !p.ignored(key.Type) {
 		p.logger.Error("events of an unknown aggregate type are skipped; they are projected once a program runs that knows the type: "+
@@ -78,50 +80,19 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 	return append(types, Type{Name: key.Type, FirstTenant: first.Tenant, FirstID: first.ID})
 }
 
-// forgetTypes stops reporting the types whose events are gone from the journal. They stay incomplete, because events
-// may come again.
-func (p *Projector) forgetTypes(ctx context.Context) {
-	for _, first := range p.Unregistered() {
-		p.mu.Lock()
-		met := p.met
-		p.mu.Unlock()
-		other, remains, err := p.remaining(ctx, first)
-		if err == nil && other != first {
-			err = p.remember(ctx, []Type{{Name: first.Type, FirstTenant: other.Tenant, FirstID: other.ID}})
-		}
-		if err != nil {
-			if ctx.Err() == nil {
-				p.logger.WarnContext(ctx, "looking for the events of an unknown aggregate type failed; next try in a moment",
-					"aggregate_type", first.Type, "error", err)
-			}
-			continue
-		}
-		p.mu.Lock()
-		switch {
-		case p.met != met: // an event came meanwhile: the next look decides
-		case remains:
-			p.unregistered[first.Type] = other
-		default:
-			delete(p.unregistered, first.Type)
-		}
-		p.mu.Unlock()
-	}
-}
-
-// remaining returns an aggregate of the key's type that has a head: the key's own if it has one; false: there is
-// none.
-func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.AggregateID, bool, error) {
-	head, err := p.journal.Head(ctx, key)
-	if err == nil && head.Version == 0 {
-		err = p.journal.Verify(ctx, key, head) // fails if it has lost its head alone
-	}
-	if err != nil || head.Version > 0 {
-		return key, true, err
+// remaining returns an aggregate of the key's type that is in the journal: the key's own if it is, or if that can't be
+// read; false: there is none.
+func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.AggregateID, bool) {
+	if gone, err := p.Ahead(ctx, Head{Key: key, Version: 1}); err != nil || !gone {
+		return key, true
 	}
 	for other, err := range p.journal.Heads(ctx, key.Type) {
-		return other.ID, true, err
+		if err != nil {
+			return key, true
+		}
+		return other.ID, true
 	}
-	return es.AggregateID{}, false, nil
+	return key, false
 }
 
 // Unregistered returns the first aggregate of each type that has events but no handler and is not ignored.
