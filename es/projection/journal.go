@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -53,39 +54,28 @@ func (p *Projector) ProjectAll(ctx context.Context, journal es.Journal, checkpoi
 				at = known
 			}
 		}
-		// A page is read and decoded while the one before it is applied.
-		pages := make(chan []decodedBatch)
 		group.Go(func() error {
-			defer close(pages)
+			// A page is read and decoded while the one before it is applied.
+			applying, ctx := errgroup.WithContext(ctx)
+			applying.SetLimit(1)
 			for page, err := range journal.ReadJournal(ctx, part, parts, at.Position) {
 				if err != nil {
-					return fmt.Errorf("read part %s of the journal: %w", at.Shard, err)
+					return cmp.Or(applying.Wait(), fmt.Errorf("read part %s of the journal: %w", at.Shard, err))
 				}
+				shares := p.decodePage(page.Entries, max(1, workers/parts))
 				at.Position = page.Next
-				select {
-				case pages <- p.decodePage(page.Entries, at, max(1, workers/parts)):
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				}
+				checkpoint := at
+				applying.Go(func() error { return p.projectPage(ctx, shares, checkpoint) })
 			}
-			return nil
-		})
-		group.Go(func() error {
-			for page := range pages {
-				if err := p.projectPage(ctx, page); err != nil {
-					return err
-				}
-			}
-			return nil
+			return applying.Wait()
 		})
 	}
 	return group.Wait()
 }
 
-// decodePage decodes entries into shares that can be applied concurrently, each with all events of its aggregates. The
-// checkpoint is in the last one.
-func (p *Projector) decodePage(entries []es.Queued, checkpoint Checkpoint, shares int) []decodedBatch {
-	batches := make([]Batch, shares)
+// decodePage decodes entries into shares that can be applied concurrently, each with all events of its aggregates.
+func (p *Projector) decodePage(entries []es.Queued, shares int) []decodedBatch {
+	batches, decoded := make([]Batch, shares), make([]decodedBatch, shares)
 	seed := maphash.MakeSeed()
 	for _, entry := range entries {
 		if _, registered := p.handlers[entry.ID.Type]; registered && entry.ID.Check() == nil {
@@ -93,11 +83,6 @@ func (p *Projector) decodePage(entries []es.Queued, checkpoint Checkpoint, share
 			share.Records = append(share.Records, Record{Key: entry.ID, SeqNr: entry.SeqNr, Payload: entry.Payload})
 		}
 	}
-	if shares > 1 {
-		batches = append(batches, Batch{})
-	}
-	batches[len(batches)-1].Checkpoint = checkpoint
-	decoded := make([]decodedBatch, len(batches))
 	var group sync.WaitGroup
 	for i, batch := range batches {
 		group.Go(func() { decoded[i] = p.decodeAll(batch) })
@@ -106,11 +91,10 @@ func (p *Projector) decodePage(entries []es.Queued, checkpoint Checkpoint, share
 	return decoded
 }
 
-// projectPage applies the shares of a page concurrently, and stores its checkpoint with the last one.
-func (p *Projector) projectPage(ctx context.Context, shares []decodedBatch) error {
-	last := len(shares) - 1
+// projectPage applies the shares of a page concurrently, and then stores its checkpoint.
+func (p *Projector) projectPage(ctx context.Context, shares []decodedBatch, checkpoint Checkpoint) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	for _, share := range shares[:last] {
+	for _, share := range shares {
 		group.Go(func() error {
 			_, err := p.project(groupCtx, share)
 			return err
@@ -119,6 +103,6 @@ func (p *Projector) projectPage(ctx context.Context, shares []decodedBatch) erro
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	_, err := p.project(ctx, shares[last])
+	_, err := p.Project(ctx, Batch{Checkpoint: checkpoint})
 	return err
 }
