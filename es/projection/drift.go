@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
 )
 
 // Drift is the result of [Projector.Watch]: rows that differ from the journal.
@@ -151,10 +152,11 @@ func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, e
 }
 
 // walk calls do for the aggregates of verifiable types that have a head, then for those that have rows alone. It calls
-// pace before each aggregate, and again before it reads the journal for its rows, with the number of events to be read.
-// It stops at the first error.
+// pace before each aggregate, and again before it looks for the head of rows, with the number of events to be read. It
+// stops at the first error.
 func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do func(es.AggregateID) error) error {
-	for head, err := range p.heads(ctx) {
+	withRows := seq.Map(p.positions(ctx), func(position Head) (Head, error) { return Head{Key: position.Key}, nil })
+	for head, err := range seq.Concat(p.heads(ctx), withRows) {
 		if err != nil {
 			return err
 		}
@@ -164,28 +166,15 @@ func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do
 		if err := pace(head.Version); err != nil {
 			return err
 		}
+		if head.Version == 0 { // the heads include all that have one
+			if headless, err := p.endsAt(ctx, head.Key, 0); err != nil && es.KindOf(err) != es.Inconsistent {
+				return err
+			} else if !headless {
+				continue
+			}
+		}
 		if err := do(head.Key); err != nil {
 			return err
-		}
-	}
-	for position, err := range p.positions(ctx) {
-		if err != nil {
-			return err
-		}
-		if _, able := p.handlers[position.Key.Type].(Verifiable); !able {
-			continue
-		}
-		if err := pace(1); err != nil {
-			return err
-		}
-		headless, err := p.endsAt(ctx, position.Key, 0)
-		switch {
-		case err != nil && es.KindOf(err) != es.Inconsistent:
-			return err
-		case err == nil && headless: // the heads include all others
-			if err := do(position.Key); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
