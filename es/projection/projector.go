@@ -47,8 +47,7 @@ type Projector struct {
 	handlers map[string]Handler // by aggregate type
 	options  Options
 	logger   *slog.Logger
-	woken    atomic.Bool   // all parked aggregates have been retried once
-	repairs  chan struct{} // holds a token while a repair is requested
+	woken    atomic.Bool // all parked aggregates have been retried once
 
 	owing  chan struct{} // holds a token while the need for a repair is stored or cleared
 	losses int           // how often a source reported lost records; changed with that token
@@ -75,7 +74,7 @@ func New(store Store, journal es.Journal, options Options, handlers ...Handler) 
 	options.Attempts = cmp.Or(options.Attempts, 10)
 	p := &Projector{
 		store: store, journal: journal, handlers: make(map[string]Handler), options: options,
-		logger: options.Logger, repairs: make(chan struct{}, 1), owing: make(chan struct{}, 1), unregistered: make(map[string]es.AggregateID),
+		logger: options.Logger, owing: make(chan struct{}, 1), unregistered: make(map[string]es.AggregateID),
 		wrong: make(map[es.AggregateID]bool),
 	}
 	if p.logger == nil {
@@ -114,7 +113,8 @@ func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Ou
 }
 
 const (
-	parkedEvery = time.Second     // interval of retrying parked aggregates that are due
+	parkedEvery = time.Second // interval of retrying parked aggregates that are due
+	repairLook  = 100 * time.Millisecond
 	repairAgain = 5 * time.Second // delay after a failed repair
 )
 
@@ -122,7 +122,13 @@ const (
 func (p *Projector) Run(ctx context.Context) {
 	var repairing sync.WaitGroup
 	defer repairing.Wait()
-	repairing.Go(func() { p.repairWhenDue(ctx) })
+	repairing.Go(func() {
+		for pause := repairLook; es.Wait(ctx, pause) == nil; {
+			if pause = repairLook; p.RepairDue(ctx) != nil {
+				pause = repairAgain
+			}
+		}
+	})
 	for es.Wait(ctx, parkedEvery) == nil {
 		if _, err := p.RetryParked(ctx); err != nil && ctx.Err() == nil {
 			p.logger.WarnContext(ctx, "retrying parked aggregates failed; next try in a moment", "error", err)

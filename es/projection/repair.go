@@ -39,32 +39,18 @@ func (p *Projector) RepairSince() time.Time {
 
 func (p *Projector) repairDue() {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.repairSince.IsZero() {
 		p.repairSince = p.options.Now()
 	}
-	p.mu.Unlock()
-	select {
-	case p.repairs <- struct{}{}:
-	default: // one is already requested
-	}
 }
 
-// repairWhenDue runs requested repairs until ctx ends, and retries failed ones.
-func (p *Projector) repairWhenDue(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.repairs:
-		}
-		for p.repairOwed(ctx) != nil && es.Wait(ctx, repairAgain) == nil {
-		}
+// RepairDue makes the repair that is due, if one is, and stores that none is due any more, unless another loss was
+// reported since it began. Call it in a program that does not call [Projector.Run].
+func (p *Projector) RepairDue(ctx context.Context) error {
+	if p.RepairSince().IsZero() {
+		return nil
 	}
-}
-
-// repairOwed runs a repair and stores that none is due any more, unless another loss was reported since it began:
-// another repair is then already requested.
-func (p *Projector) repairOwed(ctx context.Context) error {
 	p.owing <- struct{}{}
 	losses := p.losses
 	<-p.owing
@@ -73,28 +59,16 @@ func (p *Projector) repairOwed(ctx context.Context) error {
 	p.owing <- struct{}{}
 	defer func() { <-p.owing }()
 	if err == nil && p.losses == losses {
-		err = p.remember(ctx, p.registered(true))
-	}
-	if err != nil {
-		if ctx.Err() == nil {
-			p.logger.WarnContext(ctx, "the repair from the journal failed and will be retried", "error", err)
+		if err = p.remember(ctx, p.registered(true)); err == nil {
+			p.mu.Lock()
+			p.repairSince = time.Time{}
+			p.mu.Unlock()
 		}
-		return err
 	}
-	if p.losses == losses {
-		p.mu.Lock()
-		p.repairSince = time.Time{}
-		p.mu.Unlock()
+	if err != nil && ctx.Err() == nil {
+		p.logger.WarnContext(ctx, "the repair from the journal failed and will be retried", "error", err)
 	}
-	return nil
-}
-
-// RepairDue makes the repair that is due, if one is, for a program that does not call [Projector.Run].
-func (p *Projector) RepairDue(ctx context.Context) error {
-	if p.RepairSince().IsZero() {
-		return nil
-	}
-	return p.repairOwed(ctx)
+	return err
 }
 
 const (
