@@ -144,7 +144,7 @@ const parkedPage = 100
 // Errors are those of [Projector.Project]. Aggregates that were not retried because of an error are retried by the next
 // call.
 func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) {
-	defer func() { p.options.Observe(total) }()
+	defer func() { p.options.Observe(total, 0, 0) }()
 	due := p.options.Now()
 	if !p.woken.Load() {
 		due = due.AddDate(1, 0, 0)

@@ -23,8 +23,9 @@ type Options struct {
 	// Notify, if set, is called after every commit with the changed aggregates and their versions. It runs on the
 	// projecting goroutine and must not block.
 	Notify func(changed []Head)
-	// Observe, if set, is called with the outcome of each batch, repair and retry, also of failed ones.
-	Observe func(Outcome)
+	// Observe, if set, is called with the outcome of each batch, repair and retry, also of failed ones; for a batch also
+	// with its number of records, and how long it took.
+	Observe func(found Outcome, records int, took time.Duration)
 	// Tracer continues the traces of the events' commands; nil: none.
 	Tracer trace.Tracer
 	// Logger receives messages for the operator; nil discards them.
@@ -65,7 +66,7 @@ func New(store Store, journal es.Journal, options Options, handlers ...Handler) 
 		options.Notify = func([]Head) {}
 	}
 	if options.Observe == nil {
-		options.Observe = func(Outcome) {}
+		options.Observe = func(Outcome, int, time.Duration) {}
 	}
 	if options.Now == nil {
 		options.Now = time.Now
@@ -100,7 +101,7 @@ func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, 
 }
 
 func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Outcome, err error) {
-	defer func() { p.options.Observe(outcome) }()
+	defer func() { p.options.Observe(outcome, batch.records, time.Since(batch.began)) }()
 	ctx, span := p.startBatch(ctx, batch.runs)
 	defer func() { endBatch(span, err) }()
 	done, err := p.applyAll(ctx, batch.runs, batch.mark)

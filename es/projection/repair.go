@@ -116,7 +116,7 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 		p.logger.InfoContext(ctx, "the rows are what the journal says", "aggregates", aggregates, "events", total.Filled,
 			"parked", total.Parked, "seconds", p.options.Now().Sub(began).Seconds())
 	}
-	p.options.Observe(total)
+	p.options.Observe(total, 0, 0)
 	return total, err
 }
 

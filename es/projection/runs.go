@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"example.com/threads/es"
 )
@@ -42,12 +43,14 @@ type decodedBatch struct {
 	runs    []eventRun // by aggregate
 	mark    batchMark
 	outcome Outcome // of decoding
+	records int
+	began   time.Time
 }
 
 // decodeAll decodes a batch. An unreadable record only proves that event SeqNr exists; the event is then read from the
 // journal.
 func (p *Projector) decodeAll(batch Batch) decodedBatch {
-	decoded := decodedBatch{mark: batchMark{checkpoint: batch.Checkpoint}}
+	decoded := decodedBatch{mark: batchMark{checkpoint: batch.Checkpoint}, records: len(batch.Records), began: time.Now()}
 	index := make(map[es.AggregateID]int) // into runs
 	for _, record := range batch.Records {
 		if _, registered := p.handlers[record.Key.Type]; !registered {

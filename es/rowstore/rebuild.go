@@ -343,11 +343,12 @@ func (w *rebuilding) phases(ctx context.Context) error {
 
 // projector returns a projector that counts its events.
 func (w *rebuilding) projector(store *Store) *projection.Projector {
-	return projection.New(store, w.Journal, projection.Options{Logger: w.Logger, Skipped: w.skipped, Observe: func(o projection.Outcome) {
+	count := func(o projection.Outcome, _ int, _ time.Duration) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.state.Done += uint64(o.Applied + o.Filled)
-	}}, w.Handlers...)
+	}
+	return projection.New(store, w.Journal, projection.Options{Logger: w.Logger, Skipped: w.skipped, Observe: count}, w.Handlers...)
 }
 
 func (w *rebuilding) read(ctx context.Context) error {

@@ -47,7 +47,7 @@ func (t *Turn) Follow(
 	measured := newOutcomes(registry)
 	options.Observe, options.Tracer, options.Ignore = measured.count, t.updater.tracer(name), append(options.Ignore, t.updater.options.Ignore...)
 	projector := projection.New(rows, t.databases.Journal, options, handlers...)
-	source, err := t.databases.Source(timed{projector, measured}, positions, besidePollMin)
+	source, err := t.databases.Source(projector, positions, besidePollMin)
 	if err != nil {
 		return nil, err
 	}
@@ -89,22 +89,6 @@ func Follow(ctx context.Context, file *sqlstore.Gateway, name string, tables []s
 	}, prometheus.NewRegistry()).Run(ctx)
 }
 
-// timed wraps the projector and measures the duration and the size of batches.
-type timed struct {
-	*projection.Projector
-	outcomes *outcomes
-}
-
-func (t timed) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
-	began := time.Now()
-	outcome, err := t.Projector.Project(ctx, batch)
-	if len(batch.Records) > 0 {
-		t.outcomes.durations.Observe(time.Since(began).Seconds())
-		t.outcomes.sizes.Observe(float64(len(batch.Records)))
-	}
-	return outcome, err
-}
-
 // outcomeCounters are the totals of what became of records, in the order of [outcomes.count].
 var outcomeCounters = []prometheus.CounterOpts{
 	{Name: "projection_events_applied_total", Help: "Events from the source that were projected."},
@@ -141,7 +125,11 @@ func newOutcomes(registry prometheus.Registerer) *outcomes {
 	return o
 }
 
-func (o *outcomes) count(found projection.Outcome) {
+func (o *outcomes) count(found projection.Outcome, records int, took time.Duration) {
+	if records > 0 {
+		o.durations.Observe(took.Seconds())
+		o.sizes.Observe(float64(records))
+	}
 	for i, n := range []int{
 		found.Applied, found.Filled, found.Duplicates, found.Held, found.Unreadable,
 		found.Unregistered, found.Parked, found.Released, found.Repairs,

@@ -104,7 +104,7 @@ func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 		Logger: u.options.Log, Notify: notify, Observe: u.outcomes.count, Ignore: u.options.Ignore,
 		Tracer: u.tracer(u.options.ReadModel.Name),
 	}, u.options.ReadModel.Handlers...)
-	source, err := databases.Source(u.options.Faults.Projector(timed{projector, u.outcomes}), store, 0)
+	source, err := databases.Source(u.options.Faults.Projector(projector), store, 0)
 	if err != nil {
 		return nil, err
 	}
