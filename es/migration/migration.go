@@ -6,7 +6,6 @@ package migration
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
+
+	"example.com/threads/es/internal/sqldialect"
 )
 
 // Set is one schema: its goose migrations for every driver, and the table that records which were applied.
@@ -130,15 +131,12 @@ func (s Set) open(ctx context.Context, db *sqlx.DB) (schema, error) {
 	return schema{provider, s, found, sources[len(sources)-1].Version}, nil
 }
 
-const (
-	lockName = "CONCAT('migrate.', MD5(DATABASE()))"
-	lockWait = 50 // seconds
-)
+const lockWait = 50 // seconds
 
-// alone runs change while no other migration of the database runs. MySQL releases the lock with the connection. SQLite
-// needs none: its migrations are transactions. A lock of goose would come too late: it looks for pending migrations,
-// and creates its table for that, before it locks.
-func alone(ctx context.Context, db *sqlx.DB, change func() error) (err error) {
+// alone runs change while no other migration of the database runs. SQLite needs no lock: its migrations are
+// transactions. A lock of goose would come too late: it looks for pending migrations, and creates its table for that,
+// before it locks.
+func alone(ctx context.Context, db *sqlx.DB, change func() error) error {
 	if db.DriverName() != "mysql" {
 		return change()
 	}
@@ -146,16 +144,12 @@ func alone(ctx context.Context, db *sqlx.DB, change func() error) (err error) {
 	if err != nil {
 		return fmt.Errorf("connect to lock the schema: %w", err)
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	var got sql.NullInt64
-	if err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT GET_LOCK(%s, %d)", lockName, lockWait)).Scan(&got); err != nil {
+	defer sqldialect.Discard(conn) // and the lock
+	switch locked, err := sqldialect.GetLock(ctx, conn, "migrate.", lockWait); {
+	case err != nil:
 		return fmt.Errorf("lock the schema: %w", err)
-	}
-	if got.Int64 != 1 {
+	case !locked:
 		return errors.New("another migration of this database is running; try again when it is done")
 	}
-	err = change()
-	// Release the lock even if ctx has ended, because the connection returns to the pool.
-	_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK("+lockName+")")
-	return errors.Join(err, unlockErr)
+	return change()
 }

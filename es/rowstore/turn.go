@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
 )
 
@@ -50,7 +50,7 @@ func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 	}
 	term, err := s.takeTurn(ctx, conn, holder)
 	if err != nil {
-		discard(conn)
+		sqldialect.Discard(conn)
 		return nil, err
 	}
 	lost, giveUp := hold(ctx, updaterLock, conn, turnSilence)
@@ -59,7 +59,7 @@ func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 
 func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (term uint64, err error) {
 	for got := false; !got; {
-		if got, err = getLock(ctx, conn, updaterLock, turnWait); err != nil {
+		if got, err = sqldialect.GetLock(ctx, conn, updaterLock, turnWait); err != nil {
 			return 0, s.Explain("wait for the lock on the read model", err)
 		}
 	}
@@ -90,7 +90,7 @@ func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duratio
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(lost), time.Second)
 		defer cancel()
 		_, _ = conn.ExecContext(ctx, "DO RELEASE_LOCK(CONCAT(?, MD5(DATABASE())))", name)
-		discard(conn)
+		sqldialect.Discard(conn)
 	}()
 	return lost, func() { stop(context.Canceled); <-done }
 }
@@ -100,12 +100,6 @@ const (
 	updaterLock = "updater."
 	rebuildLock = "rebuild."
 )
-
-func getLock(ctx context.Context, conn *sql.Conn, name string, seconds int) (bool, error) {
-	var got sql.NullInt64
-	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(CONCAT(?, MD5(DATABASE())), ?)", name, seconds).Scan(&got)
-	return got.Int64 == 1, err
-}
 
 // lockRebuilds sees that only one rebuild runs, if the database can. It fails with [ErrRebuilding] if another one does.
 // held ends with ctx, or with [projection.ErrTermOver] as its cause.
@@ -117,9 +111,9 @@ func (s *Store) lockRebuilds(ctx context.Context) (held context.Context, release
 	if err != nil {
 		return nil, nil, err
 	}
-	locked, err := getLock(ctx, conn, rebuildLock, 0)
+	locked, err := sqldialect.GetLock(ctx, conn, rebuildLock, 0)
 	if err != nil || !locked {
-		discard(conn)
+		sqldialect.Discard(conn)
 		return nil, nil, cmp.Or(s.Explain("lock rebuilds", err), ErrRebuilding)
 	}
 	lost, giveUp := hold(ctx, rebuildLock, conn, rebuildSilence)
@@ -129,14 +123,14 @@ func (s *Store) lockRebuilds(ctx context.Context) (held context.Context, release
 }
 
 // connect returns a connection that the server closes, and with it the locks that it holds, once it says nothing for so
-// long, in whole seconds. It must not go back to the pool: see discard.
+// long, in whole seconds. It must not go back to the pool: see [sqldialect.Discard].
 func (s *Store) connect(ctx context.Context, silence time.Duration) (*sql.Conn, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return nil, s.Explain("connect", err)
 	}
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %.0f", silence.Seconds())); err != nil {
-		discard(conn)
+		sqldialect.Discard(conn)
 		return nil, s.Explain("bound the silence of a connection", err)
 	}
 	return conn, nil
@@ -148,12 +142,6 @@ func (s *Store) onConnection(ctx context.Context, silence time.Duration, work fu
 	if err != nil {
 		return err
 	}
-	defer discard(conn)
+	defer sqldialect.Discard(conn)
 	return work(conn)
-}
-
-// discard closes a connection for good.
-func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
-	_ = conn.Close()
 }

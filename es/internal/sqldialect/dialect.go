@@ -89,6 +89,20 @@ func (d Dialect) Upsert(table string, key, columns []string, rows int) string {
 // Marks returns n placeholders for a list.
 func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
+// GetLock takes a lock of the MySQL server with this name and the database's, within some seconds; false: another
+// connection has it. The server frees it when the connection ends; see [Discard].
+func GetLock(ctx context.Context, conn *sql.Conn, name string, seconds int) (bool, error) {
+	var got sql.NullInt64
+	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(CONCAT(?, MD5(DATABASE())), ?)", name, seconds).Scan(&got)
+	return got.Int64 == 1, err
+}
+
+// Discard closes a connection instead of giving it back to the pool.
+func Discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = conn.Close()
+}
+
 // Class classifies a database error by what can be done about it.
 type Class int
 
