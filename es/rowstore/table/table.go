@@ -29,12 +29,9 @@ type Table[R any] struct {
 	fields  [][]int  // those of Columns
 }
 
-// Limits on the keys or rows and, roughly, the bytes of one statement. They are below the limits of servers and
-// drivers, and let the statement for many rows be one that is prepared already.
-const (
-	rowsAtOnce  = 100
-	bytesAtOnce = 1 << 20
-)
+// rowsAtOnce limits the keys or rows of one statement, so that the statement for many rows is one that is prepared
+// already.
+const rowsAtOnce = 100
 
 // List returns the columns with an alias of the table, as in "t.id, t.name".
 func (t Table[R]) List(alias string) string {
@@ -111,37 +108,28 @@ func (t Table[R]) Upsert(ctx context.Context, into sqlx.ExecerContext, dialect s
 // write runs statement, built for a number of rows, until all rows are written, in the order of their keys.
 func (t Table[R]) write(ctx context.Context, into sqlx.ExecerContext, rows []R, statement func(rows int) string) error {
 	text, holds := "", 0
-	for left := t.ordered(rows); len(left) > 0; left = left[holds:] {
-		n, args, err := t.values(left)
-		if err != nil {
-			return fmt.Errorf("a value of %s: %w", t.Name, err)
+	var row R // each row in turn, so that its fields are made once
+	fields := t.Fields(&row)
+	for some := range slices.Chunk(t.ordered(rows), rowsAtOnce) {
+		args := make([]any, 0, len(some)*len(fields))
+		for _, one := range some {
+			row = *one.row
+			for _, field := range fields {
+				value, err := valueOf(field)
+				if err != nil {
+					return fmt.Errorf("a value of %s: %w", t.Name, err)
+				}
+				args = append(args, value)
+			}
 		}
-		if n != holds {
-			text, holds = statement(n), n
+		if len(some) != holds {
+			text, holds = statement(len(some)), len(some)
 		}
 		if _, err := into.ExecContext(ctx, text, args...); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// values returns the number of the first rows that fit in one statement, and their values.
-func (t Table[R]) values(rows []keyed[R]) (n int, values []any, err error) {
-	var row R // each row in turn, so that its fields are made once
-	fields := t.Fields(&row)
-	values = make([]any, 0, min(len(rows), rowsAtOnce)*len(fields))
-	for size := 0; n < len(rows) && n < rowsAtOnce && (n == 0 || size < bytesAtOnce); n++ {
-		row = *rows[n].row
-		for _, field := range fields {
-			value, err := valueOf(field)
-			if err != nil {
-				return n, nil, err
-			}
-			values, size = append(values, value), size+sizeOf(value)
-		}
-	}
-	return n, values, nil
 }
 
 type keyed[R any] struct {
@@ -201,16 +189,6 @@ func Where(columns []string, keys [][]string) (string, []any) {
 func inOrder(keys [][]string) [][]string {
 	sorted := slices.SortedFunc(slices.Values(keys), slices.Compare)
 	return slices.CompactFunc(sorted, slices.Equal)
-}
-
-func sizeOf(value any) int {
-	switch value := value.(type) {
-	case string:
-		return len(value)
-	case []byte:
-		return len(value)
-	}
-	return 8
 }
 
 // Of returns the table of rows of type R. Tags name the columns of its fields and of those of embedded structs, as in
