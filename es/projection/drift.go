@@ -71,17 +71,16 @@ func (p *Projector) note(ctx context.Context, key es.AggregateID, found Verified
 		return
 	}
 	d := found.Differences[0]
-	about := []any{"aggregate", key.String(), "tenant", key.Tenant.String(), "row", d.Row, "what", d.What, "expected", d.Expected, "found", d.Found}
+	message := "rows differ from the journal: repair or rebuild them"
 	switch {
 	case found.Contradicted: // an operator must repair the head, and new rows would not help
-		p.logger.ErrorContext(ctx, "head and journal contradict each other: repair the head", about...)
+		message = "head and journal contradict each other: repair the head"
 	case found.ahead:
-		p.logger.ErrorContext(ctx, "the rows are ahead of the journal: the event store was restored to an earlier time; rebuild the rows, "+
-			"or set REBUILD=auto to have it done", about...)
-	default:
-		p.logger.ErrorContext(ctx, "rows differ from the journal: repair or rebuild them",
-			append(about, "differences", len(found.Differences)+found.More)...)
+		message = "the rows are ahead of the journal: the event store was restored to an earlier time; rebuild the rows, " +
+			"or set REBUILD=auto to have it done"
 	}
+	p.logger.ErrorContext(ctx, message, "aggregate", key.String(), "tenant", key.Tenant.String(), "row", d.Row, "what", d.What,
+		"expected", d.Expected, "found", d.Found, "differences", len(found.Differences)+found.More)
 }
 
 // lookAhead notes whether the rows of an aggregate are ahead of the journal, or its head is wrong.

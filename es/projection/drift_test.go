@@ -32,9 +32,7 @@ func (s quietStore) Positions(_ context.Context, after es.AggregateID, _ int) (f
 func (quietStore) Versions(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	return nil, nil
 }
-func (quietStore) Skipped(context.Context) (map[es.AggregateID]map[uint64]bool, error) {
-	return nil, nil
-}
+func (quietStore) Skipped(context.Context) (map[projection.Head]bool, error)              { return nil, nil }
 func (quietStore) View(context.Context, func(context.Context, projection.Tx) error) error { return nil }
 
 // countingJournal counts the reads of aggregates, whose heads have the same version.

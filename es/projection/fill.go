@@ -112,7 +112,7 @@ func (p *Projector) readEvents(ctx context.Context, gap eventGap, left int, piec
 		if err != nil {
 			return err
 		}
-		event, err := p.decode(record)
+		event, err := p.decode(record, p.options.Skipped)
 		if err != nil {
 			piece.failure = &failure{seqNr: record.SeqNr, eventID: event.EventID, payload: record.Payload, cause: fmt.Errorf("the event can't be read: %w", err)}
 			return nil
@@ -177,11 +177,7 @@ func (p *Projector) fillAfterRows(ctx context.Context, gaps []eventGap) (Outcome
 	if len(gaps) == 0 {
 		return Outcome{}, nil
 	}
-	keys := make([]es.AggregateID, len(gaps))
-	for i, gap := range gaps {
-		keys[i] = gap.key
-	}
-	versions, err := p.store.Versions(ctx, keys)
+	versions, err := p.store.Versions(ctx, keysOf(gaps, func(gap eventGap) es.AggregateID { return gap.key }))
 	if err != nil {
 		return Outcome{}, fmt.Errorf("read positions: %w", err)
 	}

@@ -50,8 +50,8 @@ type Store interface {
 	Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error)
 	// Parked lists at most limit dead letters that are due by then, of aggregates after a key, in the order of keys.
 	Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) ([]DeadLetter, error)
-	// Skipped returns the seq_nrs of all events that operators have decided to leave out.
-	Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error)
+	// Skipped returns all events that operators have decided to leave out, by their aggregates and seq_nrs.
+	Skipped(ctx context.Context) (map[Head]bool, error)
 	// Positions lists at most limit positions after a key, in the order of keys: tenant, type and id.
 	Positions(ctx context.Context, after es.AggregateID, limit int) ([]Head, error)
 	// Types lists the stored aggregate types, in any order.
@@ -94,7 +94,7 @@ type Record struct {
 	Payload []byte // the whole event, encoded
 }
 
-// Head is an aggregate and its version.
+// Head is an aggregate and its version, or an event by its number.
 type Head struct {
 	Key     es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"`
 	Version uint64         `db:"version"`
@@ -166,17 +166,16 @@ type Outcome struct {
 }
 
 func (o Outcome) plus(other Outcome) Outcome {
-	return Outcome{
-		Applied:      o.Applied + other.Applied,
-		Duplicates:   o.Duplicates + other.Duplicates,
-		Filled:       o.Filled + other.Filled,
-		Held:         o.Held + other.Held,
-		Unreadable:   o.Unreadable + other.Unreadable,
-		Unregistered: o.Unregistered + other.Unregistered,
-		Parked:       o.Parked + other.Parked,
-		Released:     o.Released + other.Released,
-		Repairs:      o.Repairs + other.Repairs,
-	}
+	o.Applied += other.Applied
+	o.Duplicates += other.Duplicates
+	o.Filled += other.Filled
+	o.Held += other.Held
+	o.Unreadable += other.Unreadable
+	o.Unregistered += other.Unregistered
+	o.Parked += other.Parked
+	o.Released += other.Released
+	o.Repairs += other.Repairs
+	return o
 }
 
 // Sink receives a source's records; [Projector] implements it. It may be called concurrently.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,8 +17,8 @@ import (
 type Options struct {
 	// Ignore lists aggregate types without a handler that are skipped on purpose.
 	Ignore []string
-	// Skipped lists the seq_nrs of events that operators have decided to leave out.
-	Skipped map[es.AggregateID]map[uint64]bool
+	// Skipped are the events that operators have decided to leave out; see [Store].
+	Skipped map[Head]bool
 	// Notify, if set, is called after every commit with the changed aggregates and their versions. It runs on the
 	// projecting goroutine and must not block.
 	Notify func(changed []Head)
@@ -57,7 +56,7 @@ type Projector struct {
 	wrong        map[es.AggregateID]bool   // aggregates that differ from the journal, and whether they are ahead of it
 	checked      int                       // comparisons of an aggregate with the journal
 	repairSince  time.Time                 // since when a repair is due; zero: none is
-	unregistered map[string]es.AggregateID // by type without a handler: the first aggregate met
+	unregistered map[string]es.AggregateID // by type without a handler that is not ignored: the first aggregate met
 }
 
 // New returns a projector. A source calls its methods; the program also runs [Projector.Run].
@@ -75,11 +74,8 @@ func New(store Store, journal es.Journal, options Options, handlers ...Handler) 
 	options.Attempts = cmp.Or(options.Attempts, 10)
 	p := &Projector{
 		store: store, journal: journal, handlers: make(map[string]Handler), options: options,
-		logger: options.Logger, owing: make(chan struct{}, 1), unregistered: make(map[string]es.AggregateID),
-		wrong: make(map[es.AggregateID]bool),
-	}
-	if p.logger == nil {
-		p.logger = slog.New(slog.DiscardHandler)
+		logger: cmp.Or(options.Logger, slog.New(slog.DiscardHandler)), owing: make(chan struct{}, 1),
+		unregistered: make(map[string]es.AggregateID), wrong: make(map[es.AggregateID]bool),
 	}
 	for _, handler := range handlers {
 		p.handlers[handler.Type()] = handler
@@ -136,6 +132,3 @@ func (p *Projector) Run(ctx context.Context) {
 		}
 	}
 }
-
-// ignored reports whether a type without a handler is skipped on purpose.
-func (p *Projector) ignored(name string) bool { return slices.Contains(p.options.Ignore, name) }

@@ -122,7 +122,7 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 
 // compare applies the missing events of aggregates, and returns how many of them have a position then.
 func (p *Projector) compare(ctx context.Context, heads []Head) (outcome Outcome, positions int, err error) {
-	versions, err := p.store.Versions(ctx, keysOf(heads))
+	versions, err := p.store.Versions(ctx, keysOf(heads, Head.key))
 	if err != nil {
 		return outcome, 0, fmt.Errorf("read positions: %w", err)
 	}
@@ -223,13 +223,15 @@ func positionPages(ctx context.Context, store Store) iter.Seq2[[]Head, error] {
 	}
 }
 
-func keysOf(heads []Head) []es.AggregateID {
-	keys := make([]es.AggregateID, len(heads))
-	for i, head := range heads {
-		keys[i] = head.Key
+func keysOf[A any](all []A, keyOf func(A) es.AggregateID) []es.AggregateID {
+	keys := make([]es.AggregateID, len(all))
+	for i, each := range all {
+		keys[i] = keyOf(each)
 	}
 	return keys
 }
+
+func (h Head) key() es.AggregateID { return h.Key }
 
 // Ahead reports whether the journal lacks the event that a position is at. The error is of the kind Inconsistent if the
 // head alone says so.
@@ -278,7 +280,7 @@ func (p *Projector) Retract(ctx context.Context, other Store) error {
 		if err != nil {
 			return err
 		}
-		rows, err := p.store.Versions(ctx, keysOf(page))
+		rows, err := p.store.Versions(ctx, keysOf(page, Head.key))
 		if err != nil {
 			return fmt.Errorf("read positions: %w", err)
 		}

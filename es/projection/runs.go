@@ -66,7 +66,7 @@ func (p *Projector) decodeAll(batch Batch) decodedBatch {
 		}
 		run := &decoded.runs[i]
 		run.target = max(run.target, record.SeqNr)
-		if event, err := p.decode(record); err == nil {
+		if event, err := p.decode(record, p.options.Skipped); err == nil {
 			run.events = append(run.events, event)
 		} else {
 			decoded.outcome.Unreadable++
@@ -83,9 +83,9 @@ func (p *Projector) decodeAll(batch Batch) decodedBatch {
 // decode decodes a record of a registered type; the Event of one that changes no row, or that an operator leaves out,
 // is nil. It fails when the payload is no event, or an event of another aggregate or number. The returned event has its
 // EventID if that could be read.
-func (p *Projector) decode(record Record) (event Event, err error) {
+func (p *Projector) decode(record Record, leftOut map[Head]bool) (event Event, err error) {
 	defer p.recovered(&err)
-	if !p.options.Skipped[record.Key][record.SeqNr] {
+	if !leftOut[Head{record.Key, record.SeqNr}] {
 		event, err = p.handlers[record.Key.Type].Decode(record.Payload)
 	}
 	switch key := record.Key; {

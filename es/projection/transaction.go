@@ -24,11 +24,7 @@ type transaction struct {
 
 // begin locks the positions of the runs' aggregates and loads the rows that their events need.
 func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transaction, error) {
-	keys := make([]es.AggregateID, len(runs))
-	for i, run := range runs {
-		keys[i] = run.key
-	}
-	positions, err := tx.Load(ctx, keys)
+	positions, err := tx.Load(ctx, keysOf(runs, func(run eventRun) es.AggregateID { return run.key }))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package projection
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,14 +63,15 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 
 // meet adds a type without a handler to types, and logs an error the first time.
 func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
-	p.mu.Lock()
-	first, known := p.unregistered[key.Type]
+	first, known := key, slices.Contains(p.options.Ignore, key.Type)
 	if !known {
-		first = key
-		p.unregistered[key.Type] = key
+		p.mu.Lock()
+		if first, known = p.unregistered[key.Type]; !known {
+			first, p.unregistered[key.Type] = key, key
+		}
+		p.mu.Unlock()
 	}
-	p.mu.Unlock()
-	if !known && !p.ignored(key.Type) {
+	if !known {
 		p.logger.Error("events of an unknown aggregate type are skipped; they are projected once a program runs that knows the type: "+
 			"run one, or let this one ignore the type",
 			"aggregate_type", key.Type, "first", key.String(), "tenant", key.Tenant.String())
@@ -99,14 +101,7 @@ func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.Aggre
 func (p *Projector) Unregistered() []es.AggregateID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var keys []es.AggregateID
-	for name, first := range p.unregistered {
-		if !p.ignored(name) {
-			keys = append(keys, first)
-		}
-	}
-	slices.SortFunc(keys, func(a, b es.AggregateID) int { return strings.Compare(a.Type, b.Type) })
-	return keys
+	return slices.SortedFunc(maps.Values(p.unregistered), func(a, b es.AggregateID) int { return strings.Compare(a.Type, b.Type) })
 }
 
 // remember stores types outside of a batch.

@@ -87,7 +87,7 @@ type verification struct {
 	projector *Projector
 	key       es.AggregateID
 	shadow    Shadow
-	skipped   map[es.AggregateID]map[uint64]bool
+	skipped   map[Head]bool
 	read      uint64 // the last event applied to the shadow
 	unusable  bool   // the next event is in the rows and can no longer be applied: the expected rest is unknown
 	found     Verified
@@ -159,15 +159,17 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 			v.found.Behind = true
 			return nil
 		}
-		if !v.skipped[v.key][record.SeqNr] {
-			if err := v.apply(record); err != nil {
-				v.unusable = true
-				v.other = []Difference{{
-					Key: v.key, Row: fmt.Sprintf("event %d", record.SeqNr), What: "it is in the rows and can't be used any more",
-					Expected: "an event that can be applied", Found: err.Error(),
-				}}
-				return nil
-			}
+		event, err := v.projector.decode(record, v.skipped)
+		if err == nil && event.Event != nil {
+			err = v.shadow.Apply(event)
+		}
+		if err != nil {
+			v.unusable = true
+			v.other = []Difference{{
+				Key: v.key, Row: fmt.Sprintf("event %d", record.SeqNr), What: "it is in the rows and can't be used any more",
+				Expected: "an event that can be applied", Found: err.Error(),
+			}}
+			return nil
 		}
 		v.read = record.SeqNr
 	}
@@ -195,14 +197,6 @@ func claim(position Head, last string) Difference {
 		Key: position.Key, Row: "the position", What: "the rows claim events that the journal does not have",
 		Expected: last, Found: fmt.Sprintf("event %d", position.Version),
 	}
-}
-
-func (v *verification) apply(record Record) error {
-	event, err := v.projector.decode(record)
-	if err != nil || event.Event == nil {
-		return err
-	}
-	return v.shadow.Apply(event)
 }
 
 // Remake rebuilds the rows of an aggregate and its position from the journal, in one transaction. Skipped events stay

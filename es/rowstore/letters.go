@@ -109,13 +109,10 @@ func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error
 }
 
 // Skipped implements [projection.Store].
-func (s *Store) Skipped(ctx context.Context) (map[es.AggregateID]map[uint64]bool, error) {
-	found := make(map[es.AggregateID]map[uint64]bool)
+func (s *Store) Skipped(ctx context.Context) (map[projection.Head]bool, error) {
+	found := make(map[projection.Head]bool)
 	err := skips.Select(ctx, s.db, func(skip Skip) {
-		if found[skip.Key] == nil {
-			found[skip.Key] = make(map[uint64]bool)
-		}
-		found[skip.Key][skip.SeqNr] = true
+		found[projection.Head{Key: skip.Key, Version: skip.SeqNr}] = true
 	}, "WHERE projection = ?", s.projection)
 	return found, s.Explain("read skipped events", err)
 }

@@ -279,7 +279,7 @@ const tellEvery = time.Second
 type rebuilding struct {
 	*Rebuild
 	set     *Store // of the new rows
-	skipped map[es.AggregateID]map[uint64]bool
+	skipped map[projection.Head]bool
 	lost    map[es.AggregateID]uint64 // the live versions of aggregates that are ahead of the journal
 	stop    context.CancelCauseFunc
 
