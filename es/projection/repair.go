@@ -187,38 +187,24 @@ func (p *Projector) heads(ctx context.Context) iter.Seq2[Head, error] {
 	}
 }
 
+const positionsPage = 500
+
 // positions yields the aggregates of the registered types that have rows. It ends after an error.
 func (p *Projector) positions(ctx context.Context) iter.Seq2[Head, error] {
 	return func(yield func(Head, error) bool) {
-		for page, err := range positionPages(ctx, p.store) {
+		for after, more := (es.AggregateID{}), true; more; {
+			page, err := p.store.Positions(ctx, after, positionsPage)
 			if err != nil {
-				yield(Head{}, err)
+				yield(Head{}, fmt.Errorf("list the positions: %w", err))
 				return
 			}
 			for _, position := range page {
-				if _, registered := p.handlers[position.Key.Type]; registered && position.Version > 0 && !yield(position, nil) {
+				after = position.Key
+				if _, registered := p.handlers[after.Type]; registered && position.Version > 0 && !yield(position, nil) {
 					return
 				}
 			}
-		}
-	}
-}
-
-const positionsPage = 500
-
-// positionPages yields all positions of a store. It ends after an error.
-func positionPages(ctx context.Context, store Store) iter.Seq2[[]Head, error] {
-	return func(yield func([]Head, error) bool) {
-		for after := (es.AggregateID{}); ; {
-			page, err := store.Positions(ctx, after, positionsPage)
-			if err != nil {
-				yield(nil, fmt.Errorf("list the positions: %w", err))
-				return
-			}
-			if !yield(page, nil) || len(page) < positionsPage {
-				return
-			}
-			after = page[len(page)-1].Key
+			more = len(page) == positionsPage
 		}
 	}
 }
@@ -263,45 +249,12 @@ func (p *Projector) Fill(ctx context.Context, keys ...es.AggregateID) (int, erro
 	return outcome.Filled, err
 }
 
-// Retract moves the positions of another projection that are beyond the journal back to the journal's end. They are
-// beyond it after the event store was restored to an earlier time; that projection would then take the next events for
-// events that it knows. It repeats none. Call it when the rows of p are up to date: only what differs from them is
-// looked up in the journal.
+// Retract moves a position of another projection back to the journal's end if it is beyond that, and returns whether it
+// is. It is after the event store was restored to an earlier time; that projection would then take the next events for
+// events that it knows. It repeats none.
 //
 // Errors are those of [Projector.Project], and the journal's.
-func (p *Projector) Retract(ctx context.Context, other Store) error {
-	moved := 0
-	defer func() {
-		if moved > 0 {
-			p.logger.WarnContext(ctx, "another projection was ahead of the journal, and continues at its end", "aggregates", moved)
-		}
-	}()
-	for page, err := range positionPages(ctx, other) {
-		if err != nil {
-			return err
-		}
-		rows, err := p.store.Versions(ctx, keysOf(page, Head.key))
-		if err != nil {
-			return fmt.Errorf("read positions: %w", err)
-		}
-		for _, position := range page {
-			if position.Version <= rows[position.Key] {
-				continue
-			}
-			done, err := p.retractOne(ctx, other, position, rows[position.Key])
-			if err != nil {
-				return err
-			}
-			if done {
-				moved++
-			}
-		}
-	}
-	return nil
-}
-
-// retractOne retracts a position that is beyond the rows if it is beyond the journal, too: rows may just be behind.
-func (p *Projector) retractOne(ctx context.Context, other Store, position Head, end uint64) (done bool, err error) {
+func (p *Projector) Retract(ctx context.Context, other Store, position Head) (bool, error) {
 	ahead, err := p.Ahead(ctx, position)
 	if es.KindOf(err) == es.Inconsistent {
 		return false, nil // the head is wrong; no event is known to be lost
@@ -309,11 +262,9 @@ func (p *Projector) retractOne(ctx context.Context, other Store, position Head, 
 	if err != nil || !ahead {
 		return false, err
 	}
-	for record, err := range p.eventsAfter(ctx, position.Key, end) {
-		if err != nil {
-			return false, err
-		}
-		end = record.SeqNr
+	end, err := p.journal.Head(ctx, position.Key)
+	if err != nil {
+		return false, err
 	}
 	return true, p.retry(ctx, func() error {
 		return other.Change(ctx, func(ctx context.Context, tx Tx) error {
@@ -321,7 +272,7 @@ func (p *Projector) retractOne(ctx context.Context, other Store, position Head, 
 			if err != nil || now[position.Key].Version != position.Version {
 				return err
 			}
-			return tx.Save(ctx, now[position.Key].moved(position.Key, end, p.options.Now()))
+			return tx.Save(ctx, now[position.Key].moved(position.Key, end.Version, p.options.Now()))
 		})
 	})
 }

@@ -28,7 +28,7 @@ type Rebuild struct {
 	Handlers []projection.Handler
 	// Others are the projections that follow the same journal and are not rebuilt. Where they are ahead of it, because
 	// the event store was restored to an earlier time, they go on at its end.
-	Others []projection.Store
+	Others []*Store
 	// FromEmpty allows a rebuild that replaces rows by none because the event store is empty. Only an operator may say
 	// so: a store that is lost or wrongly configured is empty, too.
 	FromEmpty bool
@@ -386,15 +386,11 @@ func (w *rebuilding) catchUp(ctx context.Context) error {
 // of an aggregate that could not be brought level; zero: there is none.
 func (w *rebuilding) level(ctx context.Context, set *Store) (filled int, left projection.Head, err error) {
 	projector := w.projector(set)
-	for after, more := (es.AggregateID{}), true; more; {
-		page, err := set.behind(ctx, after)
+	for page, err := range set.ahead(ctx, set.projection) {
 		if err != nil {
 			return filled, left, err
 		}
-		if more = len(page) == behindPage; more {
-			after = page[len(page)-1].Key
-		}
-		page = slices.DeleteFunc(page, func(live projection.Head) bool { return w.lost[live.Key] == live.Version })
+		page = slices.DeleteFunc(page, func(live positionRow) bool { return live.Parked || w.lost[live.Key] == live.Version })
 		keys := make([]es.AggregateID, len(page))
 		for i, live := range page {
 			keys[i] = live.Key
@@ -411,13 +407,13 @@ func (w *rebuilding) level(ctx context.Context, set *Store) (filled int, left pr
 			if versions[live.Key] >= live.Version {
 				continue
 			}
-			switch lost, err := projector.Ahead(ctx, live); {
+			switch lost, err := projector.Ahead(ctx, live.Head); {
 			case err != nil && es.KindOf(err) != es.Inconsistent:
 				return filled, left, err
 			case err == nil && lost:
 				w.lost[live.Key] = live.Version
 			default: // the head is wrong, its event can't be applied, or only another program knows the type
-				left = live
+				left = live.Head
 			}
 		}
 	}
@@ -510,8 +506,24 @@ func (w *rebuilding) settle(ctx context.Context) error {
 		return err
 	}
 	for _, other := range w.Others {
-		if err := live.Retract(ctx, other); err != nil {
-			return err
+		retracted := 0
+		for page, err := range w.Store.ahead(ctx, other.projection) {
+			if err != nil {
+				return err
+			}
+			for _, position := range page {
+				done, err := live.Retract(ctx, other, position.Head)
+				if err != nil {
+					return err
+				}
+				if done {
+					retracted++
+				}
+			}
+		}
+		if retracted > 0 {
+			w.log().WarnContext(ctx, "another projection was ahead of the journal, and continues at its end",
+				"projection", other.projection, "aggregates", retracted)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package rowstore
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -70,18 +71,29 @@ func (s *Store) typesOfRows(ctx context.Context) (types []string, err error) {
 	return types, s.Explain("read which aggregate types have rows", err)
 }
 
-const behindPage = 500
+const aheadPage = 500
 
-// behind lists a page of the live positions that the set in the making is behind, in the order of their keys, those
-// beyond after. Aggregates that are parked in that set are left out.
-func (s *Store) behind(ctx context.Context, after es.AggregateID) (found []projection.Head, err error) {
-	beyond, args := beyond("l.", after)
-	err = positions.Query(ctx, s.reading(), func(row positionRow) { found = append(found, row.Head) },
-		`SELECT `+positions.List("l")+` FROM projection_positions l
-		LEFT JOIN projection_positions n ON n.projection = ? AND n.tenant_code = l.tenant_code AND n.aggregate_type = l.aggregate_type AND n.aggregate_id = l.aggregate_id
-		WHERE l.`+ofLiveSet+` AND l.version > 0 AND (n.version IS NULL OR (n.version < l.version AND n.parked = 0)) AND `+beyond,
-		append([]any{s.next, s.projection, s.projection}, append(args, behindPage)...)...)
-	return found, s.Explain("compare positions", err)
+// ahead yields, page by page, the live positions of a projection that are ahead of those of the store's own set. Their
+// Parked is that of the own set. It ends after an error.
+func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow, error] {
+	own, ownArgs := s.ofSet()
+	return func(yield func([]positionRow, error) bool) {
+		for after, more := (es.AggregateID{}), true; more; {
+			var page []positionRow
+			beyond, args := beyond("l.", after)
+			err := positions.Query(ctx, s.reading(), func(row positionRow) { page = append(page, row) },
+				`SELECT l.projection, l.tenant_code, l.aggregate_type, l.aggregate_id, l.version, COALESCE(n.parked, 0) FROM projection_positions l
+				LEFT JOIN projection_positions n ON n.`+own+` AND n.tenant_code = l.tenant_code AND n.aggregate_type = l.aggregate_type AND n.aggregate_id = l.aggregate_id
+				WHERE l.`+ofLiveSet+` AND l.version > COALESCE(n.version, 0) AND `+beyond,
+				slices.Concat(ownArgs, []any{name, name}, args, []any{aheadPage})...)
+			if more = len(page) == aheadPage; more {
+				after = page[aheadPage-1].Key
+			}
+			if !yield(page, s.Explain("compare positions", err)) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // newlyParked returns the dead letter of an aggregate that is parked in the set in the making and not in the live one;
