@@ -10,6 +10,7 @@ import (
 
 	"example.com/threads/cmd/read-model-updater/projections"
 	"example.com/threads/es"
+	"example.com/threads/es/rowstore"
 )
 
 //go:embed banner.txt
@@ -31,8 +32,12 @@ func tellProgress(ctx context.Context, updater *projections.Server, stdout io.Wr
 	catchingUp, behind := true, false
 	for wait := firstProgress; es.Wait(ctx, wait) == nil; wait = progressEvery {
 		lag, known := updater.Lag(ctx)
-		switch rebuild := updater.Rebuilding(ctx); {
-		case rebuild != nil && !rebuild.Over():
+		var rebuild rowstore.RebuildState
+		if _, store, err := updater.Opened(); err == nil {
+			rebuild, _ = store.RebuildState(ctx) // health tells an error
+		}
+		switch {
+		case !rebuild.Over():
 			behind = true
 			_, _ = fmt.Fprintf(stdout, "The read model is being rebuilt: %d of %d events.\n", rebuild.Done, rebuild.Total)
 		case catchingUp && known && lag.Records > 0:

@@ -51,8 +51,8 @@ type RebuildState struct {
 	UpdatedAt time.Time `json:"-" db:"updated_at"`
 	Live      bool      `json:"-"` // its set is live
 
-	// An updater adds these to an unfinished rebuild.
-	SecondsLeft float64 `json:"seconds_left"` // 0: unknown
+	// Of an unfinished rebuild:
+	SecondsLeft float64 `json:"seconds_left"` // by its speed so far; 0: unknown
 	Interrupted bool    `json:"interrupted"`  // it has not gone on for a while
 }
 
@@ -80,14 +80,6 @@ func (s RebuildState) DoneAt() time.Time {
 	return s.UpdatedAt
 }
 
-// Left estimates the time until all events are read, by the speed since an earlier state; 0: unknown.
-func (s RebuildState) Left(since RebuildState) time.Duration {
-	if s.Done <= since.Done || s.Total <= s.Done {
-		return 0
-	}
-	return time.Duration(float64(s.UpdatedAt.Sub(since.UpdatedAt)) / float64(s.Done-since.Done) * float64(s.Total-s.Done))
-}
-
 // Reasons why a rebuild does not start or continue. Compare with [errors.Is].
 var (
 	ErrRebuilding   = errors.New("another rebuild is running")
@@ -98,23 +90,14 @@ var (
 )
 
 // Start starts a rebuild and runs it to the end.
-func (r *Rebuild) Start(ctx context.Context) error {
-	return r.locked(ctx, func(ctx context.Context, state RebuildState) error {
-		if !state.Over() {
-			return ErrUnfinished
-		}
-		return r.begin(ctx)
-	})
-}
+func (r *Rebuild) Start(ctx context.Context) error { return r.locked(ctx, true, r.begin) }
 
 // Resume finishes an interrupted rebuild. A rebuild for other versions of the handlers starts over.
 func (r *Rebuild) Resume(ctx context.Context) error {
-	return r.locked(ctx, func(ctx context.Context, state RebuildState) error {
+	return r.locked(ctx, false, func(ctx context.Context, state RebuildState) error {
 		switch {
-		case state.Over():
-			return ErrNothingBegun
 		case !state.Live && state.Handlers != strings.Join(versionsOf(r.Handlers), ","):
-			return r.begin(ctx)
+			return r.begin(ctx, state)
 		case !state.Live:
 			if err := r.check(ctx); err != nil {
 				return err
@@ -126,49 +109,40 @@ func (r *Rebuild) Resume(ctx context.Context) error {
 
 // Cancel ends a running or interrupted rebuild and drops its rows. It fails if its rows are live already.
 func (r *Rebuild) Cancel(ctx context.Context) error {
-	state, err := r.Store.RebuildState(ctx)
-	if err != nil {
-		return err
-	}
-	if state.Over() {
-		return ErrNothingBegun
-	}
-	_, err = r.Store.db.ExecContext(ctx, "UPDATE projection_rebuilds SET cancelled = 1 WHERE projection = ?", r.Store.projection)
+	result, err := r.Store.db.ExecContext(ctx, "UPDATE projection_rebuilds SET cancelled = 1 WHERE projection = ? AND phase NOT IN ('done', 'cancelled')", r.Store.projection)
 	if err != nil {
 		return r.Store.Explain("ask for the end of the rebuild", err)
 	}
-	err = r.locked(ctx, func(ctx context.Context, state RebuildState) error {
-		if state.Over() {
-			return nil
-		}
-		return r.abandon(ctx, state)
-	})
-	if errors.Is(err, ErrRebuilding) {
-		return nil // the running rebuild sees the request and ends
+	if asked, err := result.RowsAffected(); err != nil || asked == 0 {
+		return cmp.Or(err, ErrNothingBegun)
+	}
+	err = r.locked(ctx, false, r.abandon)
+	if errors.Is(err, ErrRebuilding) || errors.Is(err, ErrNothingBegun) {
+		return nil // the running rebuild sees the request and ends, or has
 	}
 	return err
 }
 
 // DropOld drops the rows that were live before the last rebuild.
 func (r *Rebuild) DropOld(ctx context.Context) error {
-	return r.locked(ctx, func(ctx context.Context, state RebuildState) error {
-		if !state.Over() {
-			return ErrUnfinished
-		}
-		return r.drop(ctx)
-	})
+	return r.locked(ctx, true, func(ctx context.Context, _ RebuildState) error { return r.drop(ctx) })
 }
 
-// locked does work while no other rebuild runs.
-func (r *Rebuild) locked(ctx context.Context, work func(context.Context, RebuildState) error) error {
+// locked does work while no other rebuild runs, if the last one is over, or if it is not.
+func (r *Rebuild) locked(ctx context.Context, over bool, work func(context.Context, RebuildState) error) error {
 	held, release, err := r.Store.lockRebuilds(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
 	state, err := r.Store.RebuildState(held)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case over && !state.Over():
+		return ErrUnfinished
+	case !over && state.Over():
+		return ErrNothingBegun
 	}
 	return work(held, state)
 }
@@ -187,7 +161,7 @@ func (r *Rebuild) abandon(ctx context.Context, state RebuildState) error {
 }
 
 // begin drops what is left of an earlier rebuild and runs another one.
-func (r *Rebuild) begin(ctx context.Context) error {
+func (r *Rebuild) begin(ctx context.Context, _ RebuildState) error {
 	if err := r.check(ctx); err != nil {
 		return err
 	}

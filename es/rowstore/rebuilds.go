@@ -14,10 +14,20 @@ import (
 
 // What a [Rebuild] stores and reads beside the rows.
 
+// silentFor is how long a rebuild has no progress before it counts as interrupted.
+const silentFor = 10 * time.Second
+
 // RebuildState returns the progress of the latest rebuild; the zero value: there was none.
 func (s *Store) RebuildState(ctx context.Context) (RebuildState, error) {
 	found, err := s.rebuild(ctx)
-	return found.RebuildState, err
+	state := found.RebuildState
+	if err == nil && !state.Over() {
+		state.Interrupted = time.Since(state.UpdatedAt) >= silentFor
+		if !state.Interrupted && 0 < state.Done && state.Done < state.Total {
+			state.SecondsLeft = state.UpdatedAt.Sub(state.StartedAt).Seconds() / float64(state.Done) * float64(state.Total-state.Done)
+		}
+	}
+	return state, err
 }
 
 func (s *Store) rebuild(ctx context.Context) (found rebuildRow, err error) {

@@ -18,9 +18,8 @@ import (
 )
 
 const (
-	rebuildLook   = time.Second
-	rebuildAgain  = time.Minute      // delay after a failed rebuild
-	rebuildSilent = 10 * time.Second // a rebuild without progress for so long was interrupted
+	rebuildLook  = time.Second
+	rebuildAgain = time.Minute // delay after a failed rebuild
 )
 
 // rowKeeper checks whether the rows have to be rebuilt, and rebuilds them if it may.
@@ -30,7 +29,7 @@ type rowKeeper struct {
 	live    *projection.Projector
 
 	asked    atomic.Bool              // an operator requested a rebuild
-	outdated atomic.Pointer[[]string] // aggregate types
+	outdated atomic.Pointer[[]string] // aggregate types whose rows were made by another version of their handler
 	seen     string                   // the latest set at the last check, and whether it was live
 	failure  atomic.Pointer[rebuildFailure]
 }
@@ -44,7 +43,9 @@ type rebuildFailure struct {
 func (t *Turn) newKeeper() (*rowKeeper, error) {
 	options := &t.updater.options
 	rebuild, err := options.ReadModel.Rebuild(t.databases.Rows, t.databases.Journal, t.term, options.Log)
-	return &rowKeeper{options: options, live: t.model.projector, rebuild: rebuild}, err
+	k := &rowKeeper{options: options, live: t.model.projector, rebuild: rebuild}
+	k.outdated.Store(new([]string))
+	return k, err
 }
 
 // Rebuild returns what builds the rows in a database anew from a journal. A term of 0 is not checked.
@@ -111,10 +112,10 @@ func (k *rowKeeper) look(ctx context.Context) error {
 	if !asked && (!k.options.RebuildAuto || failure != nil && time.Since(failure.at) < rebuildAgain) {
 		return nil
 	}
-	switch interrupted := !state.Over(); {
-	case interrupted && time.Since(state.UpdatedAt) < rebuildSilent:
+	switch {
+	case !state.Over() && !state.Interrupted:
 		return nil // another process rebuilds
-	case interrupted:
+	case state.Interrupted:
 		err = k.rebuild.Resume(ctx)
 	case asked || len(outdated) > 0 || k.live.Drift().Ahead > 0:
 		err = k.rebuild.Start(ctx)
@@ -128,14 +129,6 @@ func (k *rowKeeper) look(ctx context.Context) error {
 	return err
 }
 
-// outdatedTypes are the aggregate types whose rows were made by another version of their handler.
-func (k *rowKeeper) outdatedTypes() []string {
-	if found := k.outdated.Load(); found != nil {
-		return *found
-	}
-	return nil
-}
-
 // reasons returns why the updater is not ready, and warnings for operators.
 func (k *rowKeeper) reasons() (versions, journal, warning string) {
 	todo, auto, failure := k.options.Advice.Rebuild, k.options.RebuildAuto, k.failure.Load()
@@ -145,7 +138,7 @@ func (k *rowKeeper) reasons() (versions, journal, warning string) {
 	case auto:
 		todo = "they are being rebuilt automatically"
 	}
-	if outdated := k.outdatedTypes(); len(outdated) > 0 {
+	if outdated := *k.outdated.Load(); len(outdated) > 0 {
 		found := fmt.Sprintf("the rows of %s were made by another version of this program: %s", strings.Join(outdated, ", "), todo)
 		if auto && failure == nil {
 			warning = found
@@ -169,15 +162,4 @@ func warning(r *rowstore.RebuildState, resume string) string {
 		return "a rebuild beside the live rows was interrupted: " + resume
 	}
 	return fmt.Sprintf("a rebuild is running beside the live rows: %s, %d of %d events", r.Phase, r.Done, r.Total)
-}
-
-// rebuilding returns the latest rebuild. The time left follows from its speed so far.
-func rebuilding(ctx context.Context, store *rowstore.Store) (*rowstore.RebuildState, error) {
-	found, err := store.RebuildState(ctx)
-	if err == nil && !found.Over() {
-		if found.Interrupted = time.Since(found.UpdatedAt) >= rebuildSilent; !found.Interrupted {
-			found.SecondsLeft = found.Left(rowstore.RebuildState{UpdatedAt: found.StartedAt}).Seconds()
-		}
-	}
-	return &found, err
 }

@@ -63,9 +63,11 @@ func (u *Updater) Look(ctx context.Context) State {
 	if err == nil {
 		found.ParkedAggregates = &parked
 		u.parked.Store(int64(parked))
-		if found.Rebuild, err = rebuilding(ctx, opened.store); err != nil || found.Rebuild.Over() {
-			found.RebuiltAt, found.Rebuild = found.Rebuild.DoneAt(), nil
+		var rebuild rowstore.RebuildState
+		if rebuild, err = opened.store.RebuildState(ctx); err == nil && !rebuild.Over() {
+			found.Rebuild = &rebuild
 		}
+		found.RebuiltAt = rebuild.DoneAt()
 	}
 	if turn != nil {
 		u.check(ctx, &found, "database", err)
@@ -170,7 +172,7 @@ func (u *Updater) Collect(metrics chan<- prometheus.Metric) {
 
 	var ahead, outdated int
 	if turn := u.turn.Load(); turn != nil {
-		ahead, outdated = turn.model.projector.Drift().Ahead, len(turn.keeper.outdatedTypes())
+		ahead, outdated = turn.model.projector.Drift().Ahead, len(*turn.keeper.outdated.Load())
 		for _, key := range turn.model.projector.Unregistered() {
 			send(Gauge{
 				"projection_unregistered_type", "1 for each aggregate type that has events and that this program does not know.", 1,

@@ -174,19 +174,6 @@ func (u *Updater) Lag(ctx context.Context) (projection.Lag, bool) {
 	return turn.model.Lag(ctx), true
 }
 
-// Rebuilding returns the progress of the latest rebuild; nil: unknown.
-func (u *Updater) Rebuilding(ctx context.Context) *rowstore.RebuildState {
-	opened := u.opened.Load()
-	if opened == nil {
-		return nil
-	}
-	found, err := rebuilding(ctx, opened.store)
-	if err != nil {
-		return nil // the checks of the database report it
-	}
-	return found
-}
-
 // Run projects whenever this process has the turn, until ctx ends and the current batches are stored.
 func (u *Updater) Run(ctx context.Context) error {
 	var databases Databases
