@@ -8,6 +8,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -74,6 +75,11 @@ func keyOf(process string, target es.AggregateID, eventID string) []string {
 	return []string{process, target.Tenant.String(), target.Type, target.ID, eventID}
 }
 
+// where is the condition for the command for an aggregate that an event caused.
+func (o *Outbox) where(target es.AggregateID, eventID string) (string, []any) {
+	return table.Where(pendings.Columns[:5], [][]string{keyOf(o.process, target, eventID)})
+}
+
 // find returns the pending commands that the rest of a statement selects.
 func find(ctx context.Context, db *sqlx.DB, where string, args ...any) (found []Pending, err error) {
 	err = pendings.Select(ctx, db, func(p Pending) { found = append(found, p) }, "WHERE "+where, args...)
@@ -82,7 +88,7 @@ func find(ctx context.Context, db *sqlx.DB, where string, args ...any) (found []
 
 // update changes the pending command for an aggregate that an event caused, and reports whether there is one.
 func (o *Outbox) update(ctx context.Context, target es.AggregateID, eventID, set string, args ...any) (found bool, err error) {
-	where, key := table.Where(pendings.Columns[:5], [][]string{keyOf(o.process, target, eventID)})
+	where, key := o.where(target, eventID)
 	result, err := o.db.ExecContext(ctx, "UPDATE process_commands SET "+set+" WHERE "+where, append(args, key...)...)
 	if err != nil {
 		return false, o.store.Explain("change a command of a process", err)
@@ -116,6 +122,47 @@ func (o *Outbox) Done(ctx context.Context, done []Command) error {
 	return o.store.Explain("take commands of a process away", pendings.Delete(ctx, o.db, keys))
 }
 
+// AllFailing lists at most limit commands with failed attempts of all processes, those failing longest first.
+func AllFailing(ctx context.Context, db *sqlx.DB, limit int) ([]Pending, error) {
+	return find(ctx, db, "attempts > 0 ORDER BY failing_since, process, tenant_code, aggregate_id LIMIT ?", limit)
+}
+
+// Retry makes a command due. The process's program sends it soon after. It fails with [rowstore.ErrNotParked] if there
+// is no such command.
+func (o *Outbox) Retry(ctx context.Context, target es.AggregateID, eventID string, now time.Time) error {
+	found, err := o.update(ctx, target, eventID, "due_at = ?", now.UnixMicro())
+	if err == nil && !found {
+		err = notFailing(target, eventID)
+	}
+	return err
+}
+
+func notFailing(target es.AggregateID, eventID string) error {
+	return fmt.Errorf("%s, event %s: %w", target, eventID, rowstore.ErrNotParked)
+}
+
+// Skip deletes a failing command, and stores who decided it and why; see [rowstore.Skips]. It fails with
+// [rowstore.ErrNotParked] if there is no such command. If it is being sent right now, its aggregate may still accept it.
+func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reason, by string, now time.Time) error {
+	return o.store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
+		tx := rowstore.SQL(begun)
+		where, key := o.where(target, eventID)
+		result, err := tx.ExecContext(ctx, `REPLACE INTO skipped_commands (process, tenant_code, aggregate_type, aggregate_id, event_id, name, executor_id,
+			cause, reason, skipped_by, skipped_at)
+			SELECT process, tenant_code, aggregate_type, aggregate_id, event_id, name, executor_id, reason, ?, ?, ?
+			FROM process_commands WHERE attempts > 0 AND `+where+tx.Dialect.ForUpdate(),
+			append([]any{rowstore.Cut(reason, reasonKept), rowstore.Cut(by, byKept), now.UnixMicro()}, key...)...)
+		if err != nil {
+			return tx.Explain("keep a skipped command", err)
+		}
+		if kept, err := result.RowsAffected(); err != nil || kept == 0 {
+			return cmp.Or(err, notFailing(target, eventID))
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM process_commands WHERE "+where, key...)
+		return tx.Explain("take a command of a process away", err)
+	})
+}
+
 // Count returns how many commands are waiting, and how many of them have failed at least once.
 func (o *Outbox) Count(ctx context.Context) (waiting, failing int, err error) {
 	r := o.db.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(CASE WHEN attempts > 0 THEN 1 END) FROM process_commands WHERE process = ?", o.process)
@@ -141,6 +188,7 @@ const (
 	retryAfter = time.Second
 	retryAtMax = 5 * time.Minute
 	reasonKept = 2000 // code points
+	byKept     = 255
 )
 
 // Run sends due commands until ctx ends.

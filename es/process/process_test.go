@@ -187,6 +187,36 @@ func TestACommandThatFailsHoldsUpNothing(t *testing.T) {
 	})
 }
 
+// An operator may drop a command that fails, and no other. It is not sent again, and stays on record.
+func TestSkip(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		w.failing["A"] = true
+		command := w.cause(t, "A")[0]
+		at := time.UnixMicro(1750000000000000).UTC()
+		skip := func() error { return w.Skip(t.Context(), command.Target, "EVENT", "no use", "grace", at) }
+		if err := skip(); !errors.Is(err, rowstore.ErrNotParked) {
+			t.Errorf("a command that does not fail: %v", err)
+		}
+		if _, err := w.SendDue(t.Context(), w.send); err != nil {
+			t.Fatal(err)
+		}
+		if err := skip(); err != nil {
+			t.Fatal(err)
+		}
+		if err := skip(); !errors.Is(err, rowstore.ErrNotParked) {
+			t.Errorf("twice: %v", err)
+		}
+		w.wantLeft(t, 0)
+		want := rowstore.Skip{
+			Projection: "cancel-all", Key: command.Target, EventID: "EVENT", Cause: es.ErrConcurrentUpdate.Error(), Reason: "no use", By: "grace",
+			At: at, Command: command.Name,
+		}
+		if skips, err := rowstore.Skips(t.Context(), w.db, 10); err != nil || len(skips) != 1 || skips[0] != want {
+			t.Errorf("%+v, want %+v, %v", skips, want, err)
+		}
+	})
+}
+
 // A running outbox sends everything page by page, with and without Wake, and stops with its context.
 func TestRun(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {

@@ -52,7 +52,7 @@ type Skip struct {
 	Reason     string         `json:"reason" db:"reason"` // why it was decided, in the operator's words
 	By         string         `json:"by" db:"skipped_by"` // who decided
 	At         time.Time      `json:"at" db:"skipped_at"`
-	Command    string         `json:"command,omitempty"` // of a process, with the target Key; "": an event
+	Command    string         `json:"command,omitempty" db:"name"` // of a process, with the target Key; "": an event
 }
 
 // SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It
@@ -89,7 +89,7 @@ func (s *Store) skipEvent(ctx context.Context, key es.AggregateID, seqNr uint64,
 			Projection: s.projection, Key: key, SeqNr: seqNr, EventID: letter.EventID, Cause: Cut(letter.Reason, reasonKept),
 			Reason: Cut(reason, reasonKept), By: Cut(by, byKept), At: now,
 		}
-		if err := skips.Upsert(ctx, tx, tx.Dialect, []Skip{skip}); err != nil {
+		if err := skippedEvents.Upsert(ctx, tx, tx.Dialect, []Skip{skip}); err != nil {
 			return tx.Explain("keep a skipped event", err)
 		}
 		due := *letter
@@ -102,16 +102,19 @@ func (s *Store) skipEvent(ctx context.Context, key es.AggregateID, seqNr uint64,
 
 const byKept = 255 // code points
 
-// Skips lists what has been skipped in all projections, the latest first, up to a limit.
+// Skips lists what has been skipped in all projections and processes, the latest first, up to a limit.
 func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error) {
-	err = skips.Select(ctx, db, func(skip Skip) { found = append(found, skip) }, "ORDER BY skipped_at DESC LIMIT ?", limit)
+	err = skips.Query(ctx, db, func(skip Skip) { found = append(found, skip) },
+		`SELECT projection, tenant_code, aggregate_type, aggregate_id, seq_nr, event_id, cause, reason, skipped_by, skipped_at, '' FROM skipped_events
+		UNION ALL SELECT process, tenant_code, aggregate_type, aggregate_id, 0, event_id, cause, reason, skipped_by, skipped_at, name FROM skipped_commands
+		ORDER BY 10 DESC LIMIT ?`, limit)
 	return found, err
 }
 
 // Skipped implements [projection.Store].
 func (s *Store) Skipped(ctx context.Context) (map[projection.Head]bool, error) {
 	found := make(map[projection.Head]bool)
-	err := skips.Select(ctx, s.db, func(skip Skip) {
+	err := skippedEvents.Select(ctx, s.db, func(skip Skip) {
 		found[projection.Head{Key: skip.Key, Version: skip.SeqNr}] = true
 	}, "WHERE projection = ?", s.projection)
 	return found, s.Explain("read skipped events", err)

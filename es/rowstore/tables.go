@@ -63,6 +63,7 @@ var (
 	rebuilds       = table.Of[rebuildRow]("projection_rebuilds", 1)
 	reports        = table.Of[reportRow]("projection_reports", 1)
 	skips          = table.Of[Skip]("skipped_events", 5)
+	skippedEvents  = skips.Without("name")
 )
 
 // Limits for unreadable values in dead letters: longer ones are cut to fit the columns.

@@ -3,7 +3,6 @@ package ctl
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -130,24 +129,21 @@ type shownSkip struct {
 }
 
 func (c *call) listSkips(ctx context.Context) error {
-	events, err := rowstore.Skips(ctx, c.db, maxListed)
-	var commands []rowstore.Skip
-	if err == nil {
-		commands, err = process.AllSkipped(ctx, c.db, maxListed)
-	}
+	skips, err := rowstore.Skips(ctx, c.db, maxListed)
 	if err != nil {
 		return fmt.Errorf("read what was skipped: %w", err)
 	}
-	shown, text := []shownSkip{}, strings.Builder{}
-	for _, s := range slices.Concat(events, commands) {
+	shown, text, commands := []shownSkip{}, strings.Builder{}, 0
+	for _, s := range skips {
 		what := fmt.Sprintf("event %d was left out of the projection", s.SeqNr)
 		if s.Command != "" {
+			commands++
 			what = fmt.Sprintf("the command %s was left out of the process", s.Command)
 		}
 		named := operate.Name(s.Key)
 		shown = append(shown, shownSkip{named, s})
 		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n", named, what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
 	}
-	fmt.Fprintf(&text, "%d events and %d commands were skipped\n", len(events), len(commands))
+	fmt.Fprintf(&text, "%d events and %d commands were skipped\n", len(skips)-commands, commands)
 	return c.print(true, map[string]any{"skipped": shown}, text.String())
 }
