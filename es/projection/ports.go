@@ -131,7 +131,7 @@ func (p Position) moved(key es.AggregateID, version uint64, at time.Time) Change
 
 // DeadLetter describes a parked aggregate: its rows do not change until the event SeqNr can be projected.
 type DeadLetter struct {
-	Projection string         `json:"projection"` // only where those of several are listed
+	Projection string         `json:"projection" db:"projection"` // or the set of rows that it is in
 	Key        es.AggregateID `json:"-" db:"tenant_code,aggregate_type,aggregate_id"`
 	SeqNr      uint64         `json:"seq_nr" db:"seq_nr"`
 	EventID    string         `json:"event_id" db:"event_id"` // empty if it could not be read

@@ -15,9 +15,9 @@ import (
 
 // Letters lists the dead letters of all projections, those that have been parked longest first.
 func Letters(ctx context.Context, db *sqlx.DB) (found []projection.DeadLetter, err error) {
-	err = deadLetters.Select(ctx, db, func(row letterRow) {
-		row.Projection, _, _ = strings.Cut(row.Set, setSeparator)
-		found = append(found, row.DeadLetter)
+	err = deadLetters.Select(ctx, db, func(letter projection.DeadLetter) {
+		letter.Projection, _, _ = strings.Cut(letter.Projection, setSeparator)
+		found = append(found, letter)
 	}, "WHERE projection IN (SELECT set_name FROM row_sets) "+
 		"OR (projection NOT IN (SELECT projection FROM row_sets) AND projection NOT LIKE '%"+setSeparator+"%') "+
 		"ORDER BY parked_at, projection, tenant_code, aggregate_id")

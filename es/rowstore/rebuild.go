@@ -40,16 +40,18 @@ type Rebuild struct {
 
 // RebuildState is the progress of a rebuild.
 type RebuildState struct {
-	Set       string    `json:"-" db:"set_name"`                // name of the new set of rows; "": there was no rebuild
-	Handlers  string    `json:"-" db:"handlers"`                // the versions of its handlers
-	Phase     string    `json:"phase" db:"phase"`               // "done" or "cancelled" when it is over
-	Done      uint64    `json:"events" db:"events_done"`        // events in the new rows
-	Total     uint64    `json:"events_total" db:"events_total"` // expected number of events, an estimate at first
-	Cancelled bool      `json:"-" db:"cancelled"`               // its end was requested
-	Failure   string    `json:"failure,omitempty" db:"failure"` // why it stopped last time; "": it did not
-	StartedAt time.Time `json:"-" db:"started_at"`
-	UpdatedAt time.Time `json:"-" db:"updated_at"`
-	Live      bool      `json:"-"` // its set is live
+	Projection string    `json:"-" db:"projection"`
+	Generation uint64    `json:"-" db:"generation"`              // the number of the rebuild
+	Set        string    `json:"-" db:"set_name"`                // name of the new set of rows; "": there was no rebuild
+	Handlers   string    `json:"-" db:"handlers"`                // the versions of its handlers
+	Phase      string    `json:"phase" db:"phase"`               // "done" or "cancelled" when it is over
+	Done       uint64    `json:"events" db:"events_done"`        // events in the new rows
+	Total      uint64    `json:"events_total" db:"events_total"` // expected number of events, an estimate at first
+	Cancelled  bool      `json:"-" db:"cancelled"`               // its end was requested
+	Failure    string    `json:"failure,omitempty" db:"failure"` // why it stopped last time; "": it did not
+	StartedAt  time.Time `json:"-" db:"started_at"`
+	UpdatedAt  time.Time `json:"-" db:"updated_at"`
+	Live       bool      `json:"-"` // its set is live
 
 	// Of an unfinished rebuild:
 	SecondsLeft float64 `json:"seconds_left"` // by its speed so far; 0: unknown
@@ -161,14 +163,14 @@ func (r *Rebuild) abandon(ctx context.Context, state RebuildState) error {
 }
 
 // begin drops what is left of an earlier rebuild and runs another one.
-func (r *Rebuild) begin(ctx context.Context, _ RebuildState) error {
+func (r *Rebuild) begin(ctx context.Context, before RebuildState) error {
 	if err := r.check(ctx); err != nil {
 		return err
 	}
 	if err := r.drop(ctx); err != nil {
 		return err
 	}
-	state, err := r.Store.beginRebuild(ctx, strings.Join(versionsOf(r.Handlers), ","))
+	state, err := r.Store.beginRebuild(ctx, before, strings.Join(versionsOf(r.Handlers), ","))
 	if err != nil {
 		return err
 	}

@@ -18,42 +18,32 @@ import (
 const silentFor = 10 * time.Second
 
 // RebuildState returns the progress of the latest rebuild; the zero value: there was none.
-func (s *Store) RebuildState(ctx context.Context) (RebuildState, error) {
-	found, err := s.rebuild(ctx)
-	state := found.RebuildState
-	if err == nil && !state.Over() {
-		state.Interrupted = time.Since(state.UpdatedAt) >= silentFor
-		if !state.Interrupted && 0 < state.Done && state.Done < state.Total {
-			state.SecondsLeft = state.UpdatedAt.Sub(state.StartedAt).Seconds() / float64(state.Done) * float64(state.Total-state.Done)
-		}
-	}
-	return state, err
-}
-
-func (s *Store) rebuild(ctx context.Context) (found rebuildRow, err error) {
-	err = rebuilds.Load(ctx, s.db, [][]string{{s.projection}}, "", func(row rebuildRow) { found = row })
+func (s *Store) RebuildState(ctx context.Context) (found RebuildState, err error) {
+	err = rebuilds.Load(ctx, s.db, [][]string{{s.projection}}, "", func(row RebuildState) { found = row })
 	if err != nil {
 		return found, s.Explain("read how far the rebuild is", err)
+	}
+	if !found.Over() {
+		found.Interrupted = time.Since(found.UpdatedAt) >= silentFor
+		if !found.Interrupted && 0 < found.Done && found.Done < found.Total {
+			found.SecondsLeft = found.UpdatedAt.Sub(found.StartedAt).Seconds() / float64(found.Done) * float64(found.Total-found.Done)
+		}
 	}
 	live, err := setOf(ctx, s.db, s.projection)
 	found.Live = found.Set != "" && live == found.Set
 	return found, s.Explain("read which rows are live", err)
 }
 
-// beginRebuild stores a rebuild that has begun, and names its set.
-func (s *Store) beginRebuild(ctx context.Context, handlers string) (RebuildState, error) {
-	row, err := s.rebuild(ctx)
-	if err != nil {
-		return RebuildState{}, err
+// beginRebuild stores a rebuild that has begun, after the one before it, and names its set.
+func (s *Store) beginRebuild(ctx context.Context, before RebuildState, handlers string) (state RebuildState, err error) {
+	state = RebuildState{
+		Projection: s.projection, Generation: before.Generation + 1, Set: fmt.Sprint(s.projection, setSeparator, before.Generation+1),
+		Handlers: handlers, Phase: phaseReading, StartedAt: time.Now(), UpdatedAt: time.Now(),
 	}
-	row.Projection, row.Generation = s.projection, row.Generation+1
-	row.RebuildState = RebuildState{
-		Set: fmt.Sprint(s.projection, setSeparator, row.Generation), Handlers: handlers, Phase: phaseReading, StartedAt: time.Now(), UpdatedAt: time.Now(),
+	if state.Total, err = s.events(ctx); err == nil {
+		err = s.Explain("begin a rebuild", rebuilds.Upsert(ctx, s.db, s.dialect, []RebuildState{state}))
 	}
-	if row.Total, err = s.events(ctx); err == nil {
-		err = s.Explain("begin a rebuild", rebuilds.Upsert(ctx, s.db, s.dialect, []rebuildRow{row}))
-	}
-	return row.RebuildState, err
+	return state, err
 }
 
 // saveRebuild stores the progress of a rebuild and reports whether its end was requested.
@@ -109,7 +99,7 @@ func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow,
 // newlyParked returns the dead letter of an aggregate that is parked in the set in the making and not in the live one;
 // false: there is none.
 func (s *Store) newlyParked(ctx context.Context) (letter projection.DeadLetter, found bool, err error) {
-	err = deadLetters.Query(ctx, s.reading(), func(row letterRow) { letter, found = row.DeadLetter, true }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
+	err = deadLetters.Query(ctx, s.reading(), func(row projection.DeadLetter) { letter, found = row, true }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
 		LEFT JOIN dead_letters l ON l.`+ofLiveSet+` AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
 		WHERE n.projection = ? AND l.projection IS NULL LIMIT 1`, s.projection, s.projection, s.next)
 	return letter, found, s.Explain("compare dead letters", err)

@@ -96,7 +96,7 @@ func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.Agg
 func (s *Store) Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) (letters []projection.DeadLetter, err error) {
 	set, args := s.ofSet()
 	where, keys := beyond("", after)
-	err = deadLetters.Select(ctx, s.db, func(row letterRow) { letters = append(letters, row.DeadLetter) },
+	err = deadLetters.Select(ctx, s.db, func(letter projection.DeadLetter) { letters = append(letters, letter) },
 		"WHERE "+set+" AND retry_at <= ? AND "+where, slices.Concat(args, []any{due.UnixMicro()}, keys, []any{limit})...)
 	return letters, s.Explain("read dead letters", err)
 }

@@ -23,10 +23,6 @@ type (
 		projection.Head
 		Parked bool `db:"parked"` // there is a dead letter
 	}
-	letterRow struct {
-		Set string `db:"projection"`
-		projection.DeadLetter
-	}
 	typeRow struct {
 		Projection string `db:"projection"`
 		projection.Type
@@ -42,11 +38,6 @@ type (
 		Name       string `db:"set_name"`
 		Handlers   string `db:"handlers"`
 	}
-	rebuildRow struct {
-		Projection string `db:"projection"`
-		Generation uint64 `db:"generation"`
-		RebuildState
-	}
 	reportRow struct {
 		Projection string `db:"projection"`
 		Report
@@ -56,11 +47,11 @@ type (
 
 var (
 	positions      = table.Of[positionRow]("projection_positions", 4)
-	deadLetters    = table.Of[letterRow]("dead_letters", 4)
+	deadLetters    = table.Of[projection.DeadLetter]("dead_letters", 4)
 	aggregateTypes = table.Of[typeRow]("projection_types", 2)
 	checkpoints    = table.Of[checkpointRow]("checkpoints", 3)
 	sets           = table.Of[setRow]("row_sets", 1)
-	rebuilds       = table.Of[rebuildRow]("projection_rebuilds", 1)
+	rebuilds       = table.Of[RebuildState]("projection_rebuilds", 1)
 	reports        = table.Of[reportRow]("projection_reports", 1)
 	skips          = table.Of[Skip]("skipped_events", 5)
 	skippedEvents  = skips.Without("name")
@@ -73,10 +64,11 @@ const (
 	payloadKept = 1 << 20
 )
 
-func letterRowOf(set string, letter projection.DeadLetter) letterRow {
-	letter.EventID, letter.Reason = Cut(letter.EventID, eventIDKept), Cut(letter.Reason, reasonKept)
+// letterIn is a dead letter as it is stored in a set.
+func letterIn(set string, letter projection.DeadLetter) projection.DeadLetter {
+	letter.Projection, letter.EventID, letter.Reason = set, Cut(letter.EventID, eventIDKept), Cut(letter.Reason, reasonKept)
 	letter.Payload = append([]byte{}, letter.Payload[:min(len(letter.Payload), payloadKept)]...)
-	return letterRow{set, letter}
+	return letter
 }
 
 // Cut returns the first code points of a text, of which any may come.

@@ -48,10 +48,10 @@ func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateI
 		}
 	})
 	if err == nil {
-		err = deadLetters.Load(ctx, t, primariesOf(t.set, parked), lock, func(row letterRow) {
-			position, letter := found[row.Key], row.DeadLetter
+		err = deadLetters.Load(ctx, t, primariesOf(t.set, parked), lock, func(letter projection.DeadLetter) {
+			position := found[letter.Key]
 			position.Parked = &letter
-			found[row.Key] = position
+			found[letter.Key] = position
 		})
 	}
 	return found, t.Explain("read positions", err)
@@ -62,9 +62,9 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 	if err := t.savePositions(ctx, changes); err != nil {
 		return err
 	}
-	var letters []letterRow
+	var letters []projection.DeadLetter
 	for _, letter := range changes.Parked {
-		letters = append(letters, letterRowOf(t.set, letter))
+		letters = append(letters, letterIn(t.set, letter))
 	}
 	if err := deadLetters.Upsert(ctx, t, t.Dialect, letters); err != nil {
 		return t.Explain("write dead letters", err)
