@@ -38,8 +38,8 @@ func (r JSONRows[E, R]) Create(ctx context.Context, db *sqlx.DB) error {
 
 // Handler returns the handler that keeps the rows.
 func (r JSONRows[E, R]) Handler() projection.Verifiable {
-	return OneRow(r.rows(), r.Events, r.Version, func(before jsonRow, exists bool, event es.Recorded[E]) (jsonRow, error) {
-		row, err := r.rowOf(before, exists)
+	return OneRow(r.rows(), r.Events, r.Version, func(before jsonRow, _ bool, event es.Recorded[E]) (jsonRow, error) {
+		row, err := r.rowOf(before)
 		if err == nil {
 			row, err = r.Fold(row, event)
 		}
@@ -67,14 +67,12 @@ func (r JSONRows[E, R]) Read(ctx context.Context, db *sqlx.DB, key es.AggregateI
 			if err != nil {
 				return err
 			}
-			in := SQL(tx)
 			version = positions[key].Version
-			var found jsonRow
-			err = r.rows().Load(ctx, in, [][]string{{key.Tenant.String(), key.ID}}, "", func(stored jsonRow) { found = stored })
-			if err != nil {
-				return in.Explain("read "+r.Table, err)
+			rows := map[es.AggregateID]jsonRow{key: {}}
+			if err := Load(ctx, tx, r.rows(), rows, primaryOf); err != nil {
+				return err
 			}
-			row, err = r.rowOf(found, found.Content != "")
+			row, err = r.rowOf(rows[key])
 			return err
 		})
 		switch {
@@ -96,8 +94,8 @@ type jsonRow struct {
 
 func (r JSONRows[E, R]) rows() table.Table[jsonRow] { return table.Of[jsonRow](r.Table, 2) }
 
-func (r JSONRows[E, R]) rowOf(stored jsonRow, exists bool) (row R, err error) {
-	if exists {
+func (r JSONRows[E, R]) rowOf(stored jsonRow) (row R, err error) {
+	if stored.Content != "" {
 		err = json.Unmarshal([]byte(stored.Content), &row)
 	}
 	return row, err

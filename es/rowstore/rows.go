@@ -128,9 +128,11 @@ func (h oneRow[E, R]) Load(ctx context.Context, tx projection.Tx, events []proje
 	for _, event := range events {
 		rows[event.Aggregate()] = none
 	}
-	err := Load(ctx, tx, h.table, rows, func(key es.AggregateID) [2]string { return [2]string{key.Tenant.String(), key.ID} })
+	err := Load(ctx, tx, h.table, rows, primaryOf)
 	return &rowsInMemory[E, R]{handler: h, rows: rows}, err
 }
+
+func primaryOf(key es.AggregateID) [2]string { return [2]string{key.Tenant.String(), key.ID} }
 
 // Shadow implements [projection.Verifiable].
 func (h oneRow[E, R]) Shadow(key es.AggregateID, _ uint64) projection.Shadow {

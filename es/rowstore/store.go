@@ -17,6 +17,7 @@ import (
 	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore/table"
 )
 
 // Store implements [projection.Store] and [projection.Checkpoints] for one projection in a relational database.
@@ -85,11 +86,26 @@ func (s *Store) View(ctx context.Context, read func(context.Context, projection.
 	return read(ctx, tx)
 }
 
+const versionsAtOnce = 500
+
 // Versions implements [projection.Store].
 func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
-	set, args := s.ofSet()
-	versions, err := versionsIn(ctx, s.reading(), set, args, keys)
-	return versions, s.Explain("read positions", err)
+	versions := make(map[es.AggregateID]uint64, len(keys))
+	set, setArgs := s.ofSet()
+	primaries := primariesOf("", keys)
+	slices.SortFunc(primaries, slices.Compare)
+	for some := range slices.Chunk(primaries, versionsAtOnce) {
+		for i := range some {
+			some[i] = some[i][1:]
+		}
+		where, args := table.Where(positions.Columns[1:4], some)
+		err := positions.Select(ctx, s.reading(), func(row positionRow) { versions[row.Key] = row.Version },
+			"WHERE "+set+" AND ("+where+")", slices.Concat(setArgs, args)...)
+		if err != nil {
+			return nil, s.Explain("read positions", err)
+		}
+	}
+	return versions, nil
 }
 
 // Parked implements [projection.Store].

@@ -3,14 +3,12 @@ package rowstore
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/rowstore/table"
 )
 
 // Tx is a transaction. Handlers use it for their statements, and [Tx.Explain] for their errors.
@@ -107,31 +105,4 @@ func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) erro
 		return fmt.Errorf("make positions: %w: %w", projection.ErrTransient, err)
 	}
 	return t.Explain("make positions", err)
-}
-
-// Versions returns the versions of the aggregates that have a position in the named projection. Errors of the database
-// are not wrapped.
-func Versions(ctx context.Context, from sqlx.QueryerContext, name string, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
-	return versionsIn(ctx, from, ofLiveSet, []any{name, name}, keys)
-}
-
-const versionsAtOnce = 500
-
-// versionsIn reads positions of the set that a condition names.
-func versionsIn(ctx context.Context, from sqlx.QueryerContext, set string, setArgs []any, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
-	versions := make(map[es.AggregateID]uint64, len(keys))
-	primaries := primariesOf("", keys)
-	slices.SortFunc(primaries, slices.Compare)
-	for some := range slices.Chunk(primaries, versionsAtOnce) {
-		for i := range some {
-			some[i] = some[i][1:]
-		}
-		where, args := table.Where(positions.Columns[1:4], some)
-		err := positions.Select(ctx, from, func(row positionRow) { versions[row.Key] = row.Version },
-			"WHERE "+set+" AND ("+where+")", append(slices.Clone(setArgs), args...)...)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return versions, nil
 }

@@ -44,8 +44,11 @@ func One[R any](ctx context.Context, r *Reader, of table.Table[R], missing error
 }
 
 // Versions returns the version of each aggregate that the read model has, for a [projection.Watcher].
-func (r *Reader) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
-	versions, err := rowstore.Versions(ctx, r.db, chatrows.Projection, keys)
+func (r *Reader) Versions(ctx context.Context, keys []es.AggregateID) (versions map[es.AggregateID]uint64, err error) {
+	positions, err := rowstore.New(r.db, chatrows.Projection)
+	if err == nil {
+		versions, err = positions.Versions(ctx, keys)
+	}
 	if err != nil {
 		return nil, r.explain("read versions of the read model", err)
 	}
