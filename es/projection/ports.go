@@ -120,15 +120,6 @@ type Position struct {
 	Parked  *DeadLetter // nil: not parked
 }
 
-// moved returns the changes that set the position of an aggregate, which stays parked if it is.
-func (p Position) moved(key es.AggregateID, version uint64, at time.Time) Changes {
-	changes := Changes{Versions: map[es.AggregateID]uint64{key: version}, At: at}
-	if p.Parked != nil {
-		changes.Parked = map[es.AggregateID]DeadLetter{key: *p.Parked}
-	}
-	return changes
-}
-
 // DeadLetter describes a parked aggregate: its rows do not change until the event SeqNr can be projected.
 type DeadLetter struct {
 	Projection string         `json:"projection" db:"projection"` // or the set of rows that it is in
@@ -144,9 +135,7 @@ type DeadLetter struct {
 
 // Changes is what a transaction writes to the [Store], beside rows.
 type Changes struct {
-	Versions   map[es.AggregateID]uint64     // new positions
-	Parked     map[es.AggregateID]DeadLetter // those of Versions that are parked; all others are not
-	Released   []es.AggregateID              // aggregates that are no longer parked
+	Positions  map[es.AggregateID]Position
 	Types      []Type
 	Checkpoint Checkpoint // zero: none
 	At         time.Time  // time of the change

@@ -272,7 +272,8 @@ func (p *Projector) Retract(ctx context.Context, other Store, position Head) (bo
 			if err != nil || now[position.Key].Version != position.Version {
 				return err
 			}
-			return tx.Save(ctx, now[position.Key].moved(position.Key, end.Version, p.options.Now()))
+			now[position.Key] = Position{end.Version, now[position.Key].Parked}
+			return tx.Save(ctx, Changes{Positions: now, At: p.options.Now()})
 		})
 	})
 }

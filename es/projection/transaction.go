@@ -18,6 +18,7 @@ type transaction struct {
 	folds       map[string]Fold // by aggregate type
 	changes     Changes
 	newlyParked []DeadLetter
+	released    []es.AggregateID
 	traced      []Event // applied events that carry a trace
 	done        result
 }
@@ -42,7 +43,7 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transac
 	}
 	t := &transaction{
 		projector: p, positions: positions, folds: make(map[string]Fold),
-		changes: Changes{Versions: make(map[es.AggregateID]uint64), Parked: make(map[es.AggregateID]DeadLetter), At: p.options.Now()},
+		changes: Changes{Positions: make(map[es.AggregateID]Position), At: p.options.Now()},
 		done:    result{parked: make(map[es.AggregateID]bool)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
@@ -64,10 +65,7 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 	misfit := t.fold(run)
 	version := t.positions[run.key].Version
 	if version > before.Version {
-		t.changes.Versions[run.key] = version
-		if before.Parked != nil {
-			t.changes.Parked[run.key] = *before.Parked // until it is released
-		}
+		t.changes.Positions[run.key] = t.positions[run.key]
 		t.done.changed = append(t.done.changed, Head{Key: run.key, Version: version})
 	}
 
@@ -163,9 +161,7 @@ func (t *transaction) park(key es.AggregateID, failed *failure) {
 	}
 	letter.RetryAt = t.changes.At.Add(es.Backoff(parkedPause, longestParkedPause, letter.Attempts-1))
 	position.Parked = &letter
-	t.positions[key] = position
-	t.changes.Parked[key] = letter
-	t.changes.Versions[key] = position.Version // so that the position has a row to lock
+	t.positions[key], t.changes.Positions[key] = position, position // which then has a row to lock
 	t.done.parked[key] = true
 	t.done.outcome.Parked++
 }
@@ -187,10 +183,8 @@ func (t *transaction) release(ctx context.Context, key es.AggregateID) error {
 		return nil
 	}
 	position.Parked = nil
-	t.positions[key] = position
-	t.changes.Versions[key] = position.Version
-	delete(t.changes.Parked, key)
-	t.changes.Released = append(t.changes.Released, key)
+	t.positions[key], t.changes.Positions[key] = position, position
+	t.released = append(t.released, key)
 	t.done.outcome.Released++
 	return nil
 }
@@ -218,7 +212,7 @@ func (t *transaction) report(ctx context.Context, log *slog.Logger) {
 			"aggregate", letter.Key.String(), "tenant", letter.Key.Tenant.String(), "seq_nr", letter.SeqNr,
 			"event_id", letter.EventID, "reason", letter.Reason)
 	}
-	for _, key := range t.changes.Released {
+	for _, key := range t.released {
 		log.InfoContext(ctx, "a parked aggregate has caught up with the journal", "aggregate", key.String(), "tenant", key.Tenant.String())
 	}
 }

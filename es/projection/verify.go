@@ -242,7 +242,8 @@ func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 					return err
 				}
 			}
-			return tx.Save(ctx, before.moved(key, version, p.options.Now()))
+			moved := map[es.AggregateID]Position{key: {version, before.Parked}}
+			return tx.Save(ctx, Changes{Positions: moved, At: p.options.Now()})
 		})
 	})
 	if err != nil {

@@ -92,11 +92,9 @@ func (s *Store) skipEvent(ctx context.Context, key es.AggregateID, seqNr uint64,
 		if err := skippedEvents.Upsert(ctx, tx, tx.Dialect, []Skip{skip}); err != nil {
 			return tx.Explain("keep a skipped event", err)
 		}
-		due := *letter
-		due.RetryAt = now
-		return tx.Save(ctx, projection.Changes{
-			Versions: map[es.AggregateID]uint64{key: seqNr}, Parked: map[es.AggregateID]projection.DeadLetter{key: due}, At: now,
-		})
+		letter.RetryAt = now
+		positions[key] = projection.Position{Version: seqNr, Parked: letter}
+		return tx.Save(ctx, projection.Changes{Positions: positions, At: now})
 	})
 }
 

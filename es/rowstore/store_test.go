@@ -39,8 +39,8 @@ func TestProjectionsBesideEachOther(t *testing.T) {
 	key := es.AggregateID{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
 	err = one.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
 		return tx.Save(ctx, projection.Changes{
-			Versions: map[es.AggregateID]uint64{key: 3}, Parked: map[es.AggregateID]projection.DeadLetter{key: {Key: key, SeqNr: 4}},
-			Types: []projection.Type{{Name: "order"}}, Checkpoint: projection.Checkpoint{Source: "s", Shard: "0", Position: "1"},
+			Positions: map[es.AggregateID]projection.Position{key: {Version: 3, Parked: &projection.DeadLetter{Key: key, SeqNr: 4}}},
+			Types:     []projection.Type{{Name: "order"}}, Checkpoint: projection.Checkpoint{Source: "s", Shard: "0", Position: "1"},
 		})
 	})
 	if err != nil {

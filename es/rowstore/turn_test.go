@@ -22,7 +22,7 @@ func changeTo(ctx context.Context, store *rowstore.Store, version uint64) error 
 		if _, err := tx.Load(ctx, []es.AggregateID{turnKey}); err != nil {
 			return err
 		}
-		return tx.Save(ctx, projection.Changes{Versions: map[es.AggregateID]uint64{turnKey: version}})
+		return tx.Save(ctx, projection.Changes{Positions: map[es.AggregateID]projection.Position{turnKey: {Version: version}}})
 	})
 }
 
@@ -146,7 +146,7 @@ func TestTurnWaitsForWhatIsUnderWay(t *testing.T) {
 			return errors.New("the next turn began while the transaction was open")
 		case <-time.After(500 * time.Millisecond): // long enough for a turn to begin
 		}
-		return tx.Save(ctx, projection.Changes{Versions: map[es.AggregateID]uint64{turnKey: 7}})
+		return tx.Save(ctx, projection.Changes{Positions: map[es.AggregateID]projection.Position{turnKey: {Version: 7}}})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ type Tx struct {
 	Suffix   string
 	store    *Store
 	set      string                  // the name that positions and dead letters are under
-	existing map[es.AggregateID]bool // the positions that Load found
+	existing map[es.AggregateID]bool // the positions that Load found, and whether they are parked
 	view     bool                    // it locks nothing
 }
 
@@ -39,7 +39,7 @@ func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateI
 		lock = ""
 	}
 	err := positions.Load(ctx, t, primariesOf(t.set, keys), lock, func(row positionRow) {
-		t.existing[row.Key] = true
+		t.existing[row.Key] = row.Parked
 		found[row.Key] = projection.Position{Version: row.Version}
 		if row.Parked {
 			parked = append(parked, row.Key)
@@ -57,17 +57,22 @@ func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateI
 
 // Save implements [projection.Tx].
 func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
-	if err := t.savePositions(ctx, changes); err != nil {
+	if err := t.savePositions(ctx, changes.Positions); err != nil {
 		return err
 	}
 	var letters []projection.DeadLetter
-	for _, letter := range changes.Parked {
-		letters = append(letters, letterIn(t.set, letter))
+	var released []es.AggregateID
+	for key, position := range changes.Positions {
+		if position.Parked != nil {
+			letters = append(letters, letterIn(t.set, *position.Parked))
+		} else if t.existing[key] {
+			released = append(released, key)
+		}
 	}
 	if err := deadLetters.Upsert(ctx, t, t.Dialect, letters); err != nil {
 		return t.Explain("write dead letters", err)
 	}
-	if err := deadLetters.Delete(ctx, t, primariesOf(t.set, changes.Released)); err != nil {
+	if err := deadLetters.Delete(ctx, t, primariesOf(t.set, released)); err != nil {
 		return t.Explain("delete dead letters", err)
 	}
 	var types []typeRow
@@ -86,12 +91,11 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 
 // savePositions updates existing positions and then inserts new ones. If a new one exists by now, another transaction
 // inserted it with events that this one does not know, so this one must be retried.
-func (t *Tx) savePositions(ctx context.Context, changes projection.Changes) error {
+func (t *Tx) savePositions(ctx context.Context, all map[es.AggregateID]projection.Position) error {
 	var made, changed []positionRow
-	for key, version := range changes.Versions {
-		_, parked := changes.Parked[key]
-		row := positionRow{t.set, projection.Head{Key: key, Version: version}, parked}
-		if t.existing[key] {
+	for key, position := range all {
+		row := positionRow{t.set, projection.Head{Key: key, Version: position.Version}, position.Parked != nil}
+		if _, exists := t.existing[key]; exists {
 			changed = append(changed, row)
 		} else {
 			made = append(made, row)

@@ -86,7 +86,7 @@ func (t *transaction) Save(ctx context.Context, changes projection.Changes) erro
 	if err := t.store(ctx, changes); err != nil {
 		return err
 	}
-	for key := range changes.Versions {
+	for key := range changes.Positions {
 		delete(t.publisher.refusals, key)
 	}
 	return nil
@@ -112,16 +112,13 @@ const storeWithin = 5 * time.Second // also in a program that stops
 
 // storeAccepted stores the positions of the events that were accepted so far. Parked aggregates stay parked.
 func (t *transaction) storeAccepted(ctx context.Context) error {
-	changes := projection.Changes{Versions: make(map[es.AggregateID]uint64), Parked: make(map[es.AggregateID]projection.DeadLetter), At: time.Now()}
+	changes := projection.Changes{Positions: make(map[es.AggregateID]projection.Position), At: time.Now()}
 	for key, queue := range t.queues {
 		if found := t.found[key]; queue.accepted > found.Version {
-			changes.Versions[key] = queue.accepted
-			if found.Parked != nil {
-				changes.Parked[key] = *found.Parked
-			}
+			changes.Positions[key] = projection.Position{Version: queue.accepted, Parked: found.Parked}
 		}
 	}
-	if len(changes.Versions) == 0 {
+	if len(changes.Positions) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWithin)
@@ -129,8 +126,6 @@ func (t *transaction) storeAccepted(ctx context.Context) error {
 	if err := t.store(ctx, changes); err != nil {
 		return err
 	}
-	for key, version := range changes.Versions {
-		t.found[key] = projection.Position{Version: version, Parked: t.found[key].Parked}
-	}
+	maps.Copy(t.found, changes.Positions)
 	return nil
 }

@@ -189,7 +189,7 @@ func lock(t *testing.T, db Database) {
 			}
 			close(loaded)
 			<-goOn
-			return tx.Save(ctx, projection.Changes{Versions: map[es.AggregateID]uint64{s.key: 7}, At: time.Now()})
+			return tx.Save(ctx, projection.Changes{Positions: map[es.AggregateID]projection.Position{s.key: {Version: 7}}, At: time.Now()})
 		})
 	}()
 	<-loaded

@@ -205,7 +205,7 @@ func TestWhoJoinsAgainAfterARestoreIsKnown(t *testing.T) {
 			if _, err := tx.Load(ctx, []es.AggregateID{s.thread[0].Key}); err != nil {
 				return err
 			}
-			return tx.Save(ctx, projection.Changes{Versions: map[es.AggregateID]uint64{s.thread[0].Key: 1}})
+			return tx.Save(ctx, projection.Changes{Positions: map[es.AggregateID]projection.Position{s.thread[0].Key: {Version: 1}}})
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -511,9 +511,13 @@ func TestProjectionsAheadOfTheJournalGoBackToItsEnd(t *testing.T) {
 			}
 		}
 		versions[behind]--
-		parked := map[es.AggregateID]projection.DeadLetter{r.key: {Key: r.key, SeqNr: written + 1, Reason: "refused"}}
+		positions := map[es.AggregateID]projection.Position{}
+		for key, version := range versions {
+			positions[key] = projection.Position{Version: version}
+		}
+		positions[r.key] = projection.Position{Version: written, Parked: &projection.DeadLetter{Key: r.key, SeqNr: written + 1, Reason: "refused"}}
 		err = other.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
-			return tx.Save(ctx, projection.Changes{Versions: versions, Parked: parked})
+			return tx.Save(ctx, projection.Changes{Positions: positions})
 		})
 		if err != nil {
 			t.Fatal(err)
