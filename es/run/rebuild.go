@@ -154,7 +154,7 @@ func (k *rowKeeper) reasons() (versions, journal, warning string) {
 }
 
 // warning tells operators of an unfinished rebuild.
-func warning(r *rowstore.RebuildState, resume string) string {
+func warning(r rowstore.RebuildState, resume string) string {
 	switch {
 	case r.Failure != "":
 		return "a rebuild beside the live rows has stopped: " + r.Failure

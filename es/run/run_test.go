@@ -300,7 +300,7 @@ func TestARebuildGoesOnAfterItsProcess(t *testing.T) {
 	updater, _ := start(t, options)
 	eventually(t, func() bool {
 		state := updater.Look(t.Context())
-		return state.Ready() && state.Rebuild == nil && len(state.Warnings) == 0
+		return state.Ready() && state.Rebuild.Over() && len(state.Warnings) == 0
 	})
 	for key, want := range keys {
 		w.wantNotes(t, key, want)

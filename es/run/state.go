@@ -23,8 +23,8 @@ type State struct {
 	ParkedAggregates  *int // nil while the database does not answer
 	DriftedAggregates int  // whose rows differ from the journal, of those verified so far
 	RepairDue         bool
-	Rebuild           *rowstore.RebuildState // unfinished; nil: there is none
-	RebuiltAt         time.Time              // of the last rebuild; zero: it is not done, or there was none
+	Rebuild           rowstore.RebuildState // unfinished; zero: there is none
+	RebuiltAt         time.Time             // of the last rebuild; zero: it is not done, or there was none
 	// Checks has the conditions of being ready, by name, with the reason why each fails, which anybody may be told. A
 	// check without a reason passes.
 	Checks   map[string]string
@@ -63,11 +63,9 @@ func (u *Updater) Look(ctx context.Context) State {
 	if err == nil {
 		found.ParkedAggregates = &parked
 		u.parked.Store(int64(parked))
-		var rebuild rowstore.RebuildState
-		if rebuild, err = opened.store.RebuildState(ctx); err == nil && !rebuild.Over() {
-			found.Rebuild = &rebuild
+		if found.Rebuild, err = opened.store.RebuildState(ctx); found.Rebuild.Over() {
+			found.RebuiltAt, found.Rebuild = found.Rebuild.DoneAt(), rowstore.RebuildState{}
 		}
-		found.RebuiltAt = rebuild.DoneAt()
 	}
 	if turn != nil {
 		u.check(ctx, &found, "database", err)
@@ -78,7 +76,7 @@ func (u *Updater) Look(ctx context.Context) State {
 		found.Lag, found.CaughtUp = report.Lag, report.CaughtUp
 	}
 	advice := u.options.Advice
-	if found.Rebuild != nil {
+	if !found.Rebuild.Over() {
 		found.Warnings = append(found.Warnings, warning(found.Rebuild, advice.Resume))
 	}
 	if found.ParkedAggregates != nil && *found.ParkedAggregates > 0 {
@@ -156,19 +154,15 @@ func (u *Updater) Collect(metrics chan<- prometheus.Metric) {
 	gauge("projection_drifted_aggregates", "Aggregates whose rows differ from the journal, of those verified so far.", float64(found.DriftedAggregates))
 	gauge("projection_repair_due", "1 while a repair is due: rows may be missing until the comparison with the journal is done.", oneIf(found.RepairDue))
 
-	rebuild := rowstore.RebuildState{}
-	if found.Rebuild != nil {
-		rebuild = *found.Rebuild
-	}
-	gauge("projection_rebuild_running", "1 while a rebuild of the read model is unfinished.", oneIf(found.Rebuild != nil))
-	gauge("projection_rebuild_events", "Events in the new rows of the rebuild.", float64(rebuild.Done))
-	gauge("projection_rebuild_events_expected", "Events that the rebuild is expected to project.", float64(rebuild.Total))
+	gauge("projection_rebuild_running", "1 while a rebuild of the read model is unfinished.", oneIf(!found.Rebuild.Over()))
+	gauge("projection_rebuild_events", "Events in the new rows of the rebuild.", float64(found.Rebuild.Done))
+	gauge("projection_rebuild_events_expected", "Events that the rebuild is expected to project.", float64(found.Rebuild.Total))
 	var rebuilt float64
 	if !found.RebuiltAt.IsZero() {
 		rebuilt = float64(found.RebuiltAt.UnixMilli()) / 1000
 	}
 	gauge("projection_rebuild_done_timestamp_seconds", "Unix time at which the last rebuild was done; 0 if unknown.", rebuilt)
-	gauge("projection_rebuild_seconds_left", "Estimated time until the rebuild has read all events; 0 if unknown.", rebuild.SecondsLeft)
+	gauge("projection_rebuild_seconds_left", "Estimated time until the rebuild has read all events; 0 if unknown.", found.Rebuild.SecondsLeft)
 
 	var ahead, outdated int
 	if turn := u.turn.Load(); turn != nil {

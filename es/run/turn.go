@@ -70,9 +70,11 @@ func (u *Updater) work(ctx context.Context, databases Databases, right *rowstore
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer context.AfterFunc(right.Lost, func() { stop(context.Cause(right.Lost)) })()
-	ctx, err := u.options.Faults.Turn(ctx)
-	if err != nil {
-		return nil // the turn is lost already
+	if wait := u.options.Faults.Turn; wait != nil {
+		var err error
+		if ctx, err = wait(ctx); err != nil {
+			return nil // the turn is lost already
+		}
 	}
 	t, err := u.newTurn(databases, right.Term)
 	if err != nil {
@@ -100,11 +102,19 @@ func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 			changed(heads)
 		}
 	}
-	projector := projection.New(store, u.options.Faults.Journal(databases.Journal), projection.Options{
+	journal := databases.Journal
+	if wrap := u.options.Faults.Journal; wrap != nil {
+		journal = wrap(journal)
+	}
+	projector := projection.New(store, journal, projection.Options{
 		Logger: u.options.Log, Notify: notify, Observe: u.outcomes.count, Ignore: u.options.Ignore,
 		Tracer: u.tracer(u.options.ReadModel.Name),
 	}, u.options.ReadModel.Handlers...)
-	source, err := databases.Source(u.options.Faults.Projector(projector), store, 0)
+	sink := projection.Sink(projector)
+	if wrap := u.options.Faults.Projector; wrap != nil {
+		sink = wrap(sink)
+	}
+	source, err := databases.Source(sink, store, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -91,20 +91,6 @@ type Faults struct {
 	Journal func(journal es.Journal) es.Journal
 }
 
-// orNone returns the faults with what is missing: nothing is done.
-func (f Faults) orNone() Faults {
-	if f.Turn == nil {
-		f.Turn = func(ctx context.Context) (context.Context, error) { return ctx, nil }
-	}
-	if f.Projector == nil {
-		f.Projector = func(projector projection.Sink) projection.Sink { return projector }
-	}
-	if f.Journal == nil {
-		f.Journal = func(journal es.Journal) es.Journal { return journal }
-	}
-	return f
-}
-
 // Updater keeps a read model up to date. It is a [prometheus.Collector] of its state.
 type Updater struct {
 	options  Options
@@ -127,7 +113,6 @@ func New(options Options, registry prometheus.Registerer) *Updater {
 	if options.Notify == nil {
 		options.Notify = func([]projection.Head) {}
 	}
-	options.Faults = options.Faults.orNone()
 	u := &Updater{options: options, registry: registry, outcomes: newOutcomes(registry), since: time.Now()}
 	registry.MustRegister(u)
 	return u

@@ -157,7 +157,7 @@ func report(health *httpserver.Health, found run.State) {
 	health.Set("parked_aggregates", found.ParkedAggregates)   // null while the database does not answer
 	health.Set("drifted_aggregates", found.DriftedAggregates) // of those compared with the journal so far
 	health.Set("repair_due", found.RepairDue)
-	if found.Rebuild != nil {
+	if !found.Rebuild.Over() {
 		health.Set("rebuild", found.Rebuild)
 	}
 }
