@@ -12,20 +12,17 @@ import (
 	sqlite "github.com/ncruces/go-sqlite3/driver"
 )
 
-// Limits of a connection's statement cache. Longer statements write hundreds of rows: they are rare, need much memory
-// when prepared, and take longer to run than to prepare.
+// Limits of a connection's statement cache. Longer statements write hundreds of rows: preparing them pays little.
 const (
 	keptStatements = 256
 	keptText       = 16 << 10 // bytes of one statement
 	keptTexts      = 1 << 20  // bytes of all statements
 )
 
-// maxSelects is how many SELECTs a statement may join with UNION ALL. The driver's stack of 64 KiB would overflow at
-// about twice as many, in the place of an error.
+// maxSelects is how many SELECTs UNION ALL may join. The driver's stack of 64 KiB would overflow at twice as many.
 const maxSelects = 100
 
-// preparing opens SQLite connections that cache prepared statements: on SQLite, preparing a statement often takes
-// longer than running it.
+// preparing opens SQLite connections that cache statements: preparing one often takes longer than running it.
 type preparing struct{ driver.Connector }
 
 func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
@@ -92,8 +89,7 @@ func orEnd(ctx context.Context, err error) error {
 	return err
 }
 
-// take takes the statement with the text out of the cache, or prepares it. The driver would take a missing argument for
-// NULL.
+// take takes a statement out of the cache, or prepares it. The driver would take a missing argument for NULL.
 func (c *connection) take(ctx context.Context, query string, args int) (statement, error) {
 	s, found := c.kept.Peek(query)
 	if found {

@@ -85,8 +85,7 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 	return db, nil
 }
 
-// DriverOf returns the driver for url, [MySQL] or [SQLite]. It does not connect. A malformed url fails with the same
-// error as in Open.
+// DriverOf returns the driver for url, [MySQL] or [SQLite], without connecting. Errors are those of Open.
 func DriverOf(url string) (string, error) {
 	db, _, err := prepare(url, Settings{})
 	if err != nil {
@@ -107,8 +106,7 @@ func prepare(url string, settings Settings) (db *sqlx.DB, explain func(error) er
 	}
 }
 
-// shownText limits the part of a statement in its span, in bytes, because statements for many rows are long. Values
-// are not in it.
+// shownText limits the part of a statement, without values, in its span, in bytes: those for many rows are long.
 const shownText = 300
 
 // open opens a pool. With a tracer, which may be nil, statements below a recorded span have spans.

@@ -134,8 +134,7 @@ func (s Set) open(ctx context.Context, db *sqlx.DB) (schema, error) {
 const lockWait = 50 // seconds
 
 // alone runs change while no other migration of the database runs. SQLite needs no lock: its migrations are
-// transactions. A lock of goose would come too late: it looks for pending migrations, and creates its table for that,
-// before it locks.
+// transactions. A lock of goose would come too late: goose creates its table before it locks.
 func alone(ctx context.Context, db *sqlx.DB, change func() error) error {
 	if db.DriverName() != "mysql" {
 		return change()

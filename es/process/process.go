@@ -50,9 +50,8 @@ type Pending struct {
 	FailingSince time.Time `json:"failing_since" db:"failing_since"` // the first failure; undefined without one
 }
 
-// Outbox keeps and sends the commands of one process until they are decided, on MySQL, MariaDB and SQLite, beside the
-// positions of the process (rowstore). All methods may be called concurrently, from any number of processes. Errors are
-// those of [projection.Store].
+// Outbox keeps and sends the commands of one process until they are decided, beside the positions of the process. All
+// methods may be called concurrently, from any number of processes. Errors are those of [projection.Store].
 type Outbox struct {
 	db      *sqlx.DB
 	store   *rowstore.Store
@@ -127,8 +126,7 @@ func AllFailing(ctx context.Context, db *sqlx.DB, limit int) ([]Pending, error) 
 	return find(ctx, db, "attempts > 0 ORDER BY failing_since, process, tenant_code, aggregate_id LIMIT ?", limit)
 }
 
-// Retry makes a command due. The process's program sends it soon after. It fails with [rowstore.ErrNotParked] if there
-// is no such command.
+// Retry makes a command due. It fails with [rowstore.ErrNotParked] if there is no such command.
 func (o *Outbox) Retry(ctx context.Context, target es.AggregateID, eventID string, now time.Time) error {
 	found, err := o.update(ctx, target, eventID, "due_at = ?", now.UnixMicro())
 	if err == nil && !found {
@@ -142,7 +140,7 @@ func notFailing(target es.AggregateID, eventID string) error {
 }
 
 // Skip deletes a failing command, and stores who decided it and why; see [rowstore.Skips]. It fails with
-// [rowstore.ErrNotParked] if there is no such command. If it is being sent right now, its aggregate may still accept it.
+// [rowstore.ErrNotParked] if there is none. If it is being sent right now, its aggregate may still accept it.
 func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reason, by string, now time.Time) error {
 	return o.store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
 		tx := rowstore.SQL(begun)
@@ -211,8 +209,7 @@ func (o *Outbox) Run(ctx context.Context, send Send) {
 	}
 }
 
-// SendDue sends at most one page of due commands and returns their number. An error is the outbox's: the commands
-// already sent are then sent again.
+// SendDue sends at most one page of due commands and returns their number. After an error, those sent are sent again.
 func (o *Outbox) SendDue(ctx context.Context, send Send) (int, error) {
 	due, err := o.Due(ctx, time.Now(), page)
 	if err != nil {
@@ -250,8 +247,7 @@ func (o *Outbox) try(ctx context.Context, send Send, c Command) error {
 	return send(ctx, caller, source+"/"+c.EventID+"/"+c.Target.String(), c)
 }
 
-// postpone delays a command, unless it was deleted: the delay doubles from a second to five minutes, less up to half at
-// random.
+// postpone delays a command, unless it was deleted: with each failure longer, from a second to five minutes.
 func (o *Outbox) postpone(ctx context.Context, p Pending, failed error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // the program is stopping: the outcome is unknown

@@ -27,11 +27,10 @@ type eventGap struct {
 	origin origin // of the runs that fill the gap: fromJournal or fromRetry
 }
 
-// batchMark is stored with the last rows that a batch changes: the source's checkpoint, and the types of the records
-// that were skipped.
+// batchMark is stored with the last rows that a batch changes.
 type batchMark struct {
 	checkpoint   Checkpoint
-	unregistered []Type
+	unregistered []Type // of the records that were skipped
 }
 
 // applyAll applies runs in one transaction. If the database refuses them, it applies the halves one after the other,
@@ -98,8 +97,7 @@ func (p *Projector) apply(ctx context.Context, runs []eventRun, mark batchMark) 
 	return work.done, nil
 }
 
-// recovered turns a panic of a handler into [ErrRefused]: the event that causes it parks its aggregate, and stops no
-// other. It is deferred.
+// recovered, deferred, turns a panic of a handler into [ErrRefused]: the event that causes it parks its aggregate.
 func (p *Projector) recovered(err *error) {
 	if reason := recover(); reason != nil {
 		p.logger.Error("panic while projecting", "reason", reason, "stack", string(debug.Stack()))

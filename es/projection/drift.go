@@ -16,12 +16,10 @@ import (
 
 // Drift is the result of [Projector.Watch]: rows that differ from the journal.
 type Drift struct {
-	Wrong   int // aggregates with different rows found so far; at most maxDrift are counted
-	Checked int // comparisons made so far
-	// Ahead counts those of Wrong whose rows have events that the journal lacks: it was restored to an earlier time, or
-	// lost events. First is one of them.
-	Ahead int
-	First es.AggregateID
+	Wrong   int            // aggregates with different rows found so far; at most maxDrift are counted
+	Checked int            // comparisons made so far
+	Ahead   int            // those of Wrong whose rows have events that the journal lacks: it was restored, or lost events
+	First   es.AggregateID // one of those ahead
 }
 
 const (
@@ -96,10 +94,9 @@ func (p *Projector) lookAhead(ctx context.Context, position Head) (ahead bool, e
 	return ahead, err
 }
 
-// Watch verifies all aggregates, one after the other, in cycles, until ctx ends, so that wrong rows are found without
-// being asked for. It reads the journal for a limited number of aggregates per second and changes nothing. An aggregate
-// with more than 500 events counts as several, because all of them are read. Run it in a program that does not answer
-// queries.
+// Watch verifies all aggregates, one after the other, in cycles, until ctx ends, and changes nothing; see
+// [Projector.Drift]. It reads a limited number of aggregates per second, of which each 500 events count as one. Run it
+// in a program that does not answer queries.
 func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	look := func(key es.AggregateID) error {
 		found, err := p.Verify(ctx, key)
@@ -150,9 +147,8 @@ func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, e
 	return group.Wait()
 }
 
-// walk calls do for the aggregates of verifiable types that have a head, then for those that have rows alone. It calls
-// pace before each aggregate, and again before it looks for the head of rows, with the number of events to be read. It
-// stops at the first error.
+// walk calls do for the aggregates of verifiable types that have a head, then for those that have rows alone, until an
+// error. Before it reads the journal for one, it calls pace with the number of events.
 func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do func(es.AggregateID) error) error {
 	withRows := seq.Map(p.positions(ctx), func(position Head) (Head, error) { return Head{Key: position.Key}, nil })
 	for head, err := range seq.Concat(p.heads(ctx), withRows) {

@@ -10,8 +10,7 @@ import (
 
 const journalAttempts = 3
 
-// fill applies the events of gaps, read from the journal in order, with at most FillEvents events per transaction. last
-// is stored with the last of them.
+// fill applies the events of gaps, read from the journal in order, FillEvents at a time, and stores last with the last.
 func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (Outcome, error) {
 	var total Outcome
 	var chunk []eventRun
@@ -129,8 +128,7 @@ func (p *Projector) readEvents(ctx context.Context, gap eventGap, left int, piec
 	return nil
 }
 
-// unreachable is the failure of an aggregate whose events cannot be read from the journal. seqNr is the event that it
-// should reach.
+// unreachable is the failure of an aggregate whose events, up to seqNr, cannot be read from the journal.
 func unreachable(seqNr uint64, err error) *failure {
 	return &failure{seqNr: seqNr, unreachable: true, cause: fmt.Errorf("the journal can't be read: %w", err)}
 }
@@ -141,8 +139,7 @@ const parkedPage = 100
 // a projector retries all of them, because a newer program may be able to project them. The backoff doubles with each
 // attempt, from a second to five minutes.
 //
-// Errors are those of [Projector.Project]. Aggregates that were not retried because of an error are retried by the next
-// call.
+// Errors are those of [Projector.Project]. What was not retried because of an error is retried by the next call.
 func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) {
 	defer func() { p.options.Observe(total, 0, 0) }()
 	due := p.options.Now()

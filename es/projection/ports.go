@@ -34,17 +34,13 @@ type Fold interface {
 }
 
 // Store keeps the positions, checkpoints and dead letters of a projection. All methods may be called concurrently, from
-// any number of processes.
-//
-// Errors: [ErrTransient], wrapped, when the same call may succeed a moment later; [ErrRefused], wrapped, when the
-// database refuses the data and would refuse it again; anything else is a fault of the whole database, such as a
-// missing table.
+// any number of processes. Errors are, wrapped, [ErrTransient] or [ErrRefused]; anything else is a fault of the whole
+// database, such as a missing table.
 type Store interface {
 	// Change runs change in one transaction. It commits when change returns nil and rolls back otherwise. When the
 	// commit fails with ErrTransient, the outcome is unknown.
 	Change(ctx context.Context, change func(ctx context.Context, tx Tx) error) error
-	// View runs read in a transaction that sees one moment of the database, and whose Tx neither locks nor saves: no
-	// Change waits for it.
+	// View runs read in a transaction that sees one moment of the database, and neither locks nor saves.
 	View(ctx context.Context, read func(ctx context.Context, tx Tx) error) error
 	// Versions returns the version of each aggregate that has a position. It takes no locks.
 	Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error)
@@ -78,8 +74,7 @@ type Checkpoints interface {
 
 // Errors of a [Store]. Compare with [errors.Is].
 var (
-	// ErrTransient: the same call may succeed a moment later. Causes are a deadlock, a lost connection, or a row that
-	// another transaction inserted first.
+	// ErrTransient: the same call may succeed a moment later, as after a deadlock or a lost connection.
 	ErrTransient = errors.New("the database did not take the change this time")
 	// ErrRefused: the database refuses the data, and would refuse it again.
 	ErrRefused = errors.New("the database does not take the data")
@@ -169,8 +164,7 @@ func (o Outcome) plus(other Outcome) Outcome {
 
 // Sink receives a source's records; [Projector] implements it. It may be called concurrently.
 type Sink interface {
-	// Begin must be called before the first batch, and again after a failure. fromFirst says that the source will
-	// deliver every event from the first on.
+	// Begin must be called before the first batch, and again after a failure; see [Projector.Begin].
 	Begin(ctx context.Context, fromFirst bool) error
 	// Project applies a batch to the rows and stores its checkpoint in the same transaction. A batch without records
 	// only stores the checkpoint. After an error the source hands the same batch over again, without a limit; so an

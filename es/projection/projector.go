@@ -31,11 +31,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Now returns the current time; default time.Now.
 	Now func() time.Time
-	// FillEvents is the maximum number of journal events per transaction; default 500. It limits the memory that a gap
-	// of any size needs.
+	// FillEvents limits the journal events in a transaction, and the memory that a gap needs; default 500.
 	FillEvents int
-	// Attempts is how often a transaction is tried when it fails with [ErrTransient]; default 10, which takes about 3
-	// s.
+	// Attempts is how often a transaction is tried when it fails with [ErrTransient]; default 10, in about 3 s.
 	Attempts int
 }
 
@@ -84,11 +82,8 @@ func New(store Store, journal es.Journal, options Options, handlers ...Handler) 
 }
 
 // Project applies a batch to the rows. Afterwards every aggregate named by a record is at least at the record's SeqNr,
-// or parked, or of a type without a handler. The batch's checkpoint is stored in the transaction that changes the last
-// of the rows.
-//
-// Usually one transaction applies the whole batch. Aggregates with a gap, and parts of a batch that the database
-// refuses as a whole, get transactions of their own.
+// or parked, or of a type without a handler. Usually this is one transaction. Aggregates with a gap, and parts that the
+// database refuses as a whole, get transactions of their own. The last of them stores the checkpoint.
 //
 // After an error the batch must be handed over again; events that were already applied are then counted as duplicates.
 // Errors: [ErrTransient], wrapped, when all attempts failed; ctx's error; a fault of the whole store.

@@ -219,8 +219,7 @@ func keysOf[A any](all []A, keyOf func(A) es.AggregateID) []es.AggregateID {
 
 func (h Head) key() es.AggregateID { return h.Key }
 
-// Ahead reports whether the journal lacks the event that a position is at. The error is of the kind Inconsistent if the
-// head alone says so.
+// Ahead reports whether the journal lacks the event that a position is at. If the head alone does, it is Inconsistent.
 func (p *Projector) Ahead(ctx context.Context, position Head) (bool, error) {
 	// Only a reader that claims to know events beyond the head is told that the head is wrong.
 	ends, err := p.endsAt(ctx, position.Key, position.Version)
@@ -238,7 +237,7 @@ func (p *Projector) endsAt(ctx context.Context, key es.AggregateID, seqNr uint64
 	return true, nil
 }
 
-// Fill brings the rows of aggregates that have a handler and are not parked to the end of the journal. It returns the
+// Fill brings the rows of aggregates that have a handler and are not parked to the end of the journal, and returns the
 // number of events that it has applied.
 func (p *Projector) Fill(ctx context.Context, keys ...es.AggregateID) (int, error) {
 	var gaps []eventGap

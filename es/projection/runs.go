@@ -47,8 +47,7 @@ type decodedBatch struct {
 	began   time.Time
 }
 
-// decodeAll decodes a batch. An unreadable record only proves that event SeqNr exists; the event is then read from the
-// journal.
+// decodeAll decodes a batch. An unreadable record only proves that the event exists, which the journal then tells.
 func (p *Projector) decodeAll(batch Batch) decodedBatch {
 	decoded := decodedBatch{mark: batchMark{checkpoint: batch.Checkpoint}, records: len(batch.Records), began: time.Now()}
 	index := make(map[es.AggregateID]int) // into runs
@@ -80,9 +79,8 @@ func (p *Projector) decodeAll(batch Batch) decodedBatch {
 	return decoded
 }
 
-// decode decodes a record of a registered type; the Event of one that changes no row, or that an operator leaves out,
-// is nil. It fails when the payload is no event, or an event of another aggregate or number. The returned event has its
-// EventID if that could be read.
+// decode decodes a record of a registered type; the Event of one that changes no row, or that is left out, is nil. It
+// fails when the payload is no event, or that of another aggregate or number: then with the EventID, if there is one.
 func (p *Projector) decode(record Record, leftOut map[Head]bool) (event Event, err error) {
 	defer p.recovered(&err)
 	if !leftOut[Head{record.Key, record.SeqNr}] {

@@ -11,15 +11,13 @@ import (
 )
 
 const (
-	// tracedFor is the age up to which an event's trace is continued. A repair or a first projection of old events must
-	// not add to their traces.
+	// tracedFor is the age up to which an event's trace is continued: a repair must not add to old traces.
 	tracedFor = 10 * time.Minute
 	// maxLinks limits the traces that the span of a batch links to.
 	maxLinks = 32
 )
 
-// startBatch starts the span of a batch that has traced events. It is a trace of its own, because a batch belongs to
-// many; it links to those of its events.
+// startBatch starts the span of a batch that has traced events: a trace of its own, with links to those of its events.
 func (p *Projector) startBatch(ctx context.Context, runs []eventRun) (context.Context, trace.Span) {
 	var links []trace.Link
 	events := 0

@@ -54,8 +54,7 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transac
 	return t, nil
 }
 
-// apply applies a run to the rows as far as possible, and records gaps, failures and releases. An error is ctx's, or
-// errMovedBack.
+// apply applies a run to the rows as far as possible, and records what follows. An error is ctx's, or errMovedBack.
 func (t *transaction) apply(ctx context.Context, run eventRun) error {
 	before := t.positions[run.key]
 	if before.Parked != nil && run.origin != fromRetry {

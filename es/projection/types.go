@@ -23,9 +23,8 @@ type Type struct {
 	FirstID     string    `db:"first_id"`
 }
 
-// Begin must be called by a source before its first batch, and again after it has failed. fromFirst says that the
-// source will deliver every event from the first on; otherwise a repair becomes due for each type that is not stored as
-// complete.
+// Begin must be called by a source before its first batch, and again after it has failed. fromFirst: the source will
+// deliver every event from the first on; otherwise a repair becomes due for each type that is not stored as complete.
 func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	known, err := p.store.Types(ctx)
 	if err != nil {
@@ -82,8 +81,7 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 	return append(types, Type{Name: key.Type, FirstTenant: first.Tenant, FirstID: first.ID})
 }
 
-// remaining returns an aggregate of the key's type that is in the journal: the key's own if it is, or if that can't be
-// read; false: there is none.
+// remaining returns an aggregate of the key's type that is in the journal, or may be: the key's own first.
 func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.AggregateID, bool) {
 	if gone, err := p.Ahead(ctx, Head{Key: key, Version: 1}); err != nil || !gone {
 		return key, true

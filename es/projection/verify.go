@@ -13,8 +13,7 @@ type Verifiable interface {
 	// RowsVersion returns the version of the rows. Another version makes different rows from the same events, so the
 	// existing rows have to be rebuilt. Rows of a handler that is not Verifiable have version 1.
 	RowsVersion() int
-	// Shadow returns an in-memory copy of the rows that an aggregate creates after event after, limited to the rows
-	// that fit.
+	// Shadow returns, in memory, the rows that an aggregate creates after event after, as far as they fit.
 	Shadow(key es.AggregateID, after uint64) Shadow
 	// Clear deletes all rows of an aggregate, in the transaction tx. Errors are those of [Store].
 	Clear(ctx context.Context, tx Tx, key es.AggregateID) error
@@ -43,8 +42,7 @@ type Verified struct {
 	Differences []Difference // the first maxDifferences of them
 	More        int          // number of further differences
 	Behind      bool         // the rows lack the latest events; that alone is no difference
-	// Contradicted: head and journal contradict each other, which is among the Differences. The event store must be
-	// repaired before the rows can be compared.
+	// Contradicted: head and journal contradict each other, which is among the Differences; repair the head first.
 	Contradicted bool
 
 	ahead bool // the rows claim events that the journal lacks, which is among the Differences
@@ -61,9 +59,8 @@ func (v *Verified) add(difference Difference) {
 	v.Differences = append(v.Differences, difference)
 }
 
-// Verify folds the events of an aggregate up to the rows' version and compares every row. It may run beside everything
-// else: it reads one snapshot of the rows and blocks no writer. It works piece by piece, in bounded memory, for an
-// aggregate of any size.
+// Verify folds the events of an aggregate up to the rows' version and compares every row. It blocks no writer. It works
+// piece by piece, in bounded memory.
 //
 // Errors are those of [Projector.Project], and the journal's.
 func (p *Projector) Verify(ctx context.Context, key es.AggregateID) (Verified, error) {
@@ -141,8 +138,7 @@ func (v *verification) run(ctx context.Context) error {
 	})
 }
 
-// readTo applies the events up to version to the shadow, and checks whether there is a later one. An event that can't
-// be applied is a difference.
+// readTo applies the events up to version to the shadow, and looks for a later one. What can't be applied is told.
 func (v *verification) readTo(ctx context.Context, version uint64) error {
 	if v.unusable {
 		return nil
@@ -176,8 +172,7 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 	return nil
 }
 
-// contradicted reports whether err says that head and journal contradict each other. That is a difference and not an
-// error: only the expected rows of this aggregate are unknown.
+// contradicted reports whether head and journal contradict each other. That is a difference, of this aggregate alone.
 func (v *verification) contradicted(err error) bool {
 	if es.KindOf(err) != es.Inconsistent {
 		return false

@@ -21,8 +21,7 @@ const (
 const versionsTimeout = 2 * time.Second // for one read of versions
 
 // Watcher waits for versions to arrive in the rows of a projection, for readers who name one: so they see their own
-// write, although rows follow later. One read serves all who wait; while nobody does, it reads nothing. It is safe for
-// concurrent use.
+// write. One read serves all who wait; while nobody does, it reads nothing. It is safe for concurrent use.
 type Watcher struct {
 	versions func(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error)
 	log      *slog.Logger
@@ -45,8 +44,7 @@ func NewWatcher(versions func(context.Context, []es.AggregateID) (map[es.Aggrega
 	return &Watcher{versions: versions, log: log, kick: make(chan struct{}, 1), waits: map[*waiter]struct{}{}}
 }
 
-// Await returns when every aggregate has reached its version. It fails with ctx's error, or with the error of reading
-// the versions.
+// Await returns when every aggregate has reached its version. It fails with ctx's error, or that of a read.
 func (w *Watcher) Await(ctx context.Context, least map[es.AggregateID]uint64) error {
 	return w.await(ctx, &waiter{least: maps.Clone(least), urgent: true, done: make(chan error, 1)})
 }
@@ -85,8 +83,7 @@ func (w *Watcher) await(ctx context.Context, wait *waiter) error {
 	}
 }
 
-// Wake reports versions that aggregates have reached, so that callers need not wait for the next read. A projection in
-// the same process calls it after a commit.
+// Wake reports versions that aggregates have reached. A projection in the same process calls it after a commit.
 func (w *Watcher) Wake(heads []Head) {
 	versions := make(map[es.AggregateID]uint64, len(heads))
 	for _, head := range heads {

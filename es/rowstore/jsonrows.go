@@ -17,12 +17,10 @@ import (
 // JSON under the tenant's code and the aggregate's id. For columns of its own, use [OneRow].
 type JSONRows[E, R any] struct {
 	Table string // of the rows; also the projection's name
-	// Version must be increased by every change that makes a different row from the same events: the rows are then
-	// rebuilt. 0 means 1.
+	// Version is that of the rows; see [projection.Verifiable]. 0 means 1.
 	Version int
 	Events  *es.Codec[E]
-	// Fold returns the row after the next event of its aggregate. The first row is the zero R. It is pure. An event
-	// that contradicts the row is an error.
+	// Fold returns the row after the next event; the first row is the zero R. It is pure; see [projection.Fold].
 	Fold func(row R, event es.Recorded[E]) (R, error)
 }
 

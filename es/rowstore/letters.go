@@ -24,8 +24,7 @@ func Letters(ctx context.Context, db *sqlx.DB) (found []projection.DeadLetter, e
 	return found, err
 }
 
-// ErrNotParked says that an aggregate is not parked, or not on the event that is named, or that a process has no
-// failing command because of it.
+// ErrNotParked: an aggregate is not parked on the event that is named, or no command fails because of that.
 var ErrNotParked = errors.New("nothing is parked on this event")
 
 // Retry makes a parked aggregate due. The projection's program tries it again within a moment.
@@ -56,8 +55,7 @@ type Skip struct {
 }
 
 // SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It
-// fails with ErrNotParked when the aggregate is parked on another event, or on none. The projection's program brings
-// what is behind the event into the rows within a moment.
+// fails with ErrNotParked when the aggregate is parked on another event, or on none.
 func (s *Store) SkipEvent(ctx context.Context, key es.AggregateID, seqNr uint64, reason, by string, now time.Time) error {
 	for attempt := 1; ; attempt++ { // the projection may be trying the aggregate again at this moment
 		err := s.skipEvent(ctx, key, seqNr, reason, by, now)

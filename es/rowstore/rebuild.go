@@ -18,9 +18,8 @@ import (
 // Rebuild builds new rows of a projection from the journal, beside the live ones, and then switches to them. Queries
 // and the live projection continue meanwhile. A database has one projection that can be rebuilt.
 //
-// The live projection follows the source; the rebuild does not. It reads the journal, then catches up with the live
-// positions; the last round runs while writers are locked out. So the source's checkpoints are valid for the new rows,
-// too.
+// A rebuild does not follow the source: it reads the journal, then catches up with the live positions; the last round
+// runs while writers are locked out. So the source's checkpoints are valid for the new rows, too.
 type Rebuild struct {
 	Store    *Store   // of the projection
 	Tables   []string // of the application, in which the handlers keep the rows
@@ -343,8 +342,7 @@ func (w *rebuilding) workers() int {
 }
 
 const (
-	// enoughLevel is how many events the last round may apply before the switch. The switch has to apply about as many
-	// while writers wait.
+	// enoughLevel is how many events the last round before the switch may apply; the switch has to apply as many.
 	enoughLevel = 100
 	levelRounds = 50
 )
@@ -403,8 +401,7 @@ const (
 	sampleEvents     = 5000
 )
 
-// verify compares a sample of the new rows with the journal, and checks that the new handlers can apply every event
-// that the live ones could.
+// verify compares a sample of the new rows with the journal, and that they have every event that the live ones have.
 func (w *rebuilding) verify(ctx context.Context) error {
 	projector := w.projector(w.set)
 	// Reads that failed earlier may succeed now.

@@ -96,8 +96,7 @@ func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow,
 	}
 }
 
-// newlyParked returns the dead letter of an aggregate that is parked in the set in the making and not in the live one;
-// false: there is none.
+// newlyParked returns a dead letter of an aggregate that is parked in the set in the making and not in the live one.
 func (s *Store) newlyParked(ctx context.Context) (letter projection.DeadLetter, found bool, err error) {
 	err = deadLetters.Query(ctx, s.reading(), func(row projection.DeadLetter) { letter, found = row, true }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
 		LEFT JOIN dead_letters l ON l.`+ofLiveSet+` AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id

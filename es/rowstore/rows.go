@@ -13,8 +13,8 @@ import (
 	"example.com/threads/es/rowstore/table"
 )
 
-// Load reads the rows whose keys are in rows, and removes the keys without a row. primary returns the primary key of
-// the row: the tenant's code and an id.
+// Load reads the rows whose keys are in rows, and removes the keys without a row. primary returns a primary key: the
+// tenant's code and an id.
 func Load[K comparable, R any](ctx context.Context, tx projection.Tx, from table.Table[R], rows map[K]R, primary func(K) [2]string) error {
 	in := SQL(tx)
 	from = from.In(in.Suffix)
@@ -52,8 +52,7 @@ func (p Part[R]) Delete(ctx context.Context, tx projection.Tx) error {
 	return in.Explain("delete from "+p.Table.Name, err)
 }
 
-// Compare reports how the rows differ from the expected ones, some of which may be missing. It holds one stored row in
-// memory at a time.
+// Compare reports how the rows differ from the expected ones, some of which may be missing. It reads one at a time.
 func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R], mayMiss func(R) bool, tell func(projection.Difference)) error {
 	in := SQL(tx)
 	add := func(row, what, expected, found string) {
@@ -91,11 +90,8 @@ func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R]
 }
 
 // OneRow returns the handler of aggregates that have one row each, in a table whose primary key is the tenant's code
-// and the aggregate's id.
-//
-// version must be increased by every change that makes a different row from the same events; see
-// [projection.Verifiable]. 0 means 1. next returns the row after the next event of its aggregate; exists reports
-// whether there was a row. It is pure. An event that contradicts the row is an error.
+// and the aggregate's id. version is that of the rows; see [projection.Verifiable]. 0 means 1. next returns the row
+// after the next event of its aggregate; exists: there was a row. It is pure; see [projection.Fold] for its error.
 func OneRow[E, R any](
 	in table.Table[R], events *es.Codec[E], version int, next func(row R, exists bool, event es.Recorded[E]) (R, error),
 ) projection.Verifiable {

@@ -75,8 +75,7 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 	return tx, s.Explain("read which rows are live", err)
 }
 
-// stillMaking fails if the tables of the set that is being made belong to another one by now: this process has lost the
-// lock on rebuilds.
+// stillMaking fails if the tables of the set in the making are another's: this process has lost the lock on rebuilds.
 func (s *Store) stillMaking(ctx context.Context, begun *sqlx.Tx) error {
 	found := ""
 	err := sets.In(nextSuffix).Load(ctx, begun, [][]string{{s.projection}}, "", func(row setRow) { found = row.Name })

@@ -42,8 +42,7 @@ func New(db *sqlx.DB, name string) (*Store, error) {
 // server tells that the database is a server, and no file.
 func (s *Store) server() bool { return s.db.DriverName() == "mysql" }
 
-// InTerm is the same store for who has the turn to write: once another one has got it, Change fails with
-// [projection.ErrTermOver].
+// InTerm is the same store for a turn to write: once another has begun, Change fails with [projection.ErrTermOver].
 func (s *Store) InTerm(term uint64) *Store {
 	own := *s
 	own.term = term
@@ -178,22 +177,19 @@ func (s *Store) Explain(doing string, err error) error {
 //go:embed migrations/*/*.sql
 var migrations embed.FS
 
-// Schema returns the migrations of the tables of positions, checkpoints, dead letters and the commands of process
-// managers.
+// Schema returns the migrations of all tables of projections, and of the commands of process managers.
 func Schema() migration.Set {
 	return migration.Set{Name: "projections", Table: "projections_migrations", Files: migrations, Folder: "migrations"}
 }
 
-// Report is the progress of a projection, as reported by the program that runs it. Readers of the rows cannot compute
-// it.
+// Report is the progress of a projection, as the program that runs it reports it to readers of the rows.
 type Report struct {
 	projection.Lag
 	CaughtUp bool      `db:"caught_up"`   // every event was projected once since the tables were created
 	At       time.Time `db:"reported_at"` // time of the report
 }
 
-// SaveReport stores a report. It returns whether the projection has caught up once, in this report or an earlier one;
-// this is never reset.
+// SaveReport stores a report. It returns whether the projection has caught up once, in this report or an earlier one.
 func (s *Store) SaveReport(ctx context.Context, report Report) (caughtUp bool, err error) {
 	known, err := ReadReport(ctx, s.db, s.projection)
 	if err == nil {

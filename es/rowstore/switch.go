@@ -14,8 +14,7 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// The ends of the names of the tables that are not live: those of the set that is being made, and those of the set that
-// was live before.
+// The ends of the names of the tables of the set that is being made, and of the set that was live before.
 const (
 	nextSuffix = "_next"
 	oldSuffix  = "_old"
@@ -24,8 +23,7 @@ const (
 // tables are those of a set: the application's, and the one that names the set.
 func (r *Rebuild) tables() []string { return append([]string{sets.Name}, r.Tables...) }
 
-// makeTables makes the empty tables of the new set that are not there yet. On SQLite they have no indexes but the
-// primary key.
+// makeTables makes the empty tables of the new set that are not there yet; see makeIndexes.
 func (r *Rebuild) makeTables(ctx context.Context, state RebuildState) error {
 	s := r.Store
 	for _, name := range r.tables() {

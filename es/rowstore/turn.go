@@ -63,8 +63,7 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 			return 0, s.Explain("wait for the lock on the read model", err)
 		}
 	}
-	// Whoever had the turn before can't write any more once this is done: a transaction of theirs is either over, or
-	// finds another term.
+	// Who had the turn before can't write once this is done: a transaction is either over, or finds another term.
 	_, err = conn.ExecContext(ctx, "UPDATE projection_turn SET term = term + 1, holder = ?, since = ? WHERE id = 1", Cut(holder, byKept), time.Now().UnixMicro())
 	if err == nil {
 		err = conn.QueryRowContext(ctx, "SELECT term FROM projection_turn WHERE id = 1").Scan(&term)

@@ -33,9 +33,8 @@ type Followed struct {
 	source    Source
 }
 
-// besidePollMin: a projection beside the read model polls less often, because no user waits for it. Each poll then
-// returns more events for each of its transactions. On SQLite, each of these also empties the page caches of the other
-// connections.
+// besidePollMin: a projection beside the read model polls less often, because no user waits for it, and so needs fewer
+// transactions. On SQLite, each of these also empties the page caches of the other connections.
 const besidePollMin = 250 * time.Millisecond
 
 // Follow returns a projection with a source of its own, so that it does not delay the read model. rows is what it

@@ -25,16 +25,14 @@ type State struct {
 	RepairDue         bool
 	Rebuild           rowstore.RebuildState // unfinished; zero: there is none
 	RebuiltAt         time.Time             // of the last rebuild; zero: it is not done, or there was none
-	// Checks has the conditions of being ready, by name, with the reason why each fails, which anybody may be told. A
-	// check without a reason passes.
+	// Checks has the conditions of being ready, by name, with the reason why each fails, for anybody; "": it passes.
 	Checks   map[string]string
 	Warnings []string // for operators
 
 	gauges []Gauge // of the consumers
 }
 
-// Ready reports whether the updater is of use: no operator has to act, and the read model has caught up once. A lag
-// alone does not make it unready.
+// Ready: no operator has to act, and the read model has caught up once. A lag alone does not make it unready.
 func (s State) Ready() bool {
 	for _, reason := range s.Checks {
 		if reason != "" {

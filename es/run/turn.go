@@ -61,8 +61,7 @@ func (t *Turn) Store(name string) (*rowstore.Store, error) {
 	return store.InTerm(t.term), nil
 }
 
-// OnChange adds a function that is called with every change of the read model after its commit. It must not block. Call
-// it only while the consumers are made.
+// OnChange adds another [Options].Notify. Call it only while the consumers are made.
 func (t *Turn) OnChange(changed func([]projection.Head)) { t.changed = append(t.changed, changed) }
 
 // work is a turn: it ends with ctx, once the current batches are stored, or when the turn is lost.
@@ -139,8 +138,7 @@ func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 }
 
 func (t *Turn) run(ctx context.Context) {
-	// A program with other handlers takes rows without a version as its own, so store the versions before there are
-	// rows.
+	// Store the versions before there are rows: a program with other handlers takes rows without one as its own.
 	t.keeper.storeVersions(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { t.report(ctx) })

@@ -1,5 +1,4 @@
-// Package packing compresses snapshots for the gateways (dynamodb and sqlstore) and detects broken ones
-// when they are read.
+// Package packing compresses snapshots for dynamodb and sqlstore, and detects broken ones when they are read.
 package packing
 
 import (
@@ -37,8 +36,7 @@ type Packer struct {
 
 // New returns a Packer.
 func New() *Packer {
-	// Both fail only for invalid options. States are mostly random identifiers, on which higher levels compress no
-	// better than the fastest.
+	// Both fail only for invalid options. States are mostly random ids, which higher levels compress no better.
 	encoder, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(codecs), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	decoder, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(codecs), zstd.WithDecoderMaxMemory(MaxState))
 	return &Packer{encoder, decoder}

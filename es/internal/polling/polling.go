@@ -1,5 +1,4 @@
-// Package polling is what the sources of changes share: [Pace] between polls, [Retry] after failures, [HandOver] to a
-// projection, and their metrics.
+// Package polling is what the sources of changes share: pace, retries, handing over to a projection, and metrics.
 package polling
 
 import (
@@ -56,8 +55,7 @@ type Pace struct {
 	found time.Time // when records last arrived
 }
 
-// Next returns the wait after a page with this many records out of limit. After a full page it is 0, because more
-// records are waiting.
+// Next returns the wait after a page with this many records. After a full page, of limit records, it is 0.
 func (p *Pace) Next(records, limit int, now time.Time) time.Duration {
 	switch {
 	case records > 0:
@@ -79,8 +77,7 @@ func NewBackoff() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2, RandomizationFactor: 0.25}
 }
 
-// Retry calls do until it succeeds, with backoff, and reports each failure. It only fails when ctx ends, or with a
-// [backoff.PermanentError].
+// Retry calls do until it succeeds, and reports each failure. It fails when ctx ends, or with [backoff.Permanent].
 func Retry(ctx context.Context, report func(error), do func(context.Context) error) error {
 	tried := func() (struct{}, error) { return struct{}{}, do(ctx) }
 	notify := func(err error, _ time.Duration) { report(err) }

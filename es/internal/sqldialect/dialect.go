@@ -34,8 +34,7 @@ func Of(db *sqlx.DB) (Dialect, error) {
 // On SQLite, a writing transaction locks the whole file when it begins (_txlock=immediate).
 func (d Dialect) ForUpdate() string { return d.onMySQL(" FOR UPDATE") }
 
-// ForShare returns the same for a lock that other transactions may share, but not with ForUpdate, in the form that
-// MySQL 8.4 and MariaDB 10.11 share.
+// ForShare returns the same for a lock that others may share, but not with ForUpdate, as MySQL and MariaDB write it.
 func (d Dialect) ForShare() string { return d.onMySQL(" LOCK IN SHARE MODE") }
 
 func (d Dialect) onMySQL(text string) string {
@@ -54,8 +53,7 @@ func (d Dialect) Writing() *sql.TxOptions {
 	return nil
 }
 
-// Viewing returns the options of a transaction whose statements without a lock all see the same moment, that of the
-// first of them, and hold nobody up.
+// Viewing returns the options of a transaction whose statements without a lock see one moment and hold nobody up.
 func (d Dialect) Viewing() *sql.TxOptions {
 	if d.isMySQL {
 		return &sql.TxOptions{Isolation: sql.LevelRepeatableRead}

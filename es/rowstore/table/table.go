@@ -29,8 +29,7 @@ type Table[R any] struct {
 	fields  [][]int  // those of Columns
 }
 
-// rowsAtOnce limits the keys or rows of one statement, so that the statement for many rows is one that is prepared
-// already.
+// rowsAtOnce limits the keys or rows of one statement, so that large ones are prepared only once.
 const rowsAtOnce = 100
 
 // List returns the columns with an alias of the table, as in "t.id, t.name".
@@ -58,8 +57,8 @@ func (t Table[R]) In(suffix string) Table[R] {
 	return t
 }
 
-// Load calls take with each existing row, in the order of the keys. suffix ends the statements, for example with a
-// lock. Errors of the database are not wrapped.
+// Load calls take with each existing row, in the order of the keys. suffix ends the statements, as with a lock. Errors
+// of the database are not wrapped.
 func (t Table[R]) Load(ctx context.Context, from sqlx.QueryerContext, keys [][]string, suffix string, take func(R)) error {
 	order := strings.Join(t.Columns[:len(t.key)], ", ")
 	for some := range slices.Chunk(inOrder(keys), rowsAtOnce) {
@@ -76,8 +75,7 @@ func (t Table[R]) Select(ctx context.Context, from sqlx.QueryerContext, take fun
 	return t.Query(ctx, from, take, "SELECT "+strings.Join(t.Columns, ", ")+" FROM "+t.Name+" "+rest, args...)
 }
 
-// Query calls take with each row of the query, whose columns must be those of the table. Errors of the database are not
-// wrapped.
+// Query is Select with a whole query, whose columns must be those of the table.
 func (t Table[R]) Query(ctx context.Context, from sqlx.QueryerContext, take func(R), query string, args ...any) error {
 	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -264,8 +262,7 @@ func fieldOf(field reflect.Value) any {
 	return field.Interface()
 }
 
-// textField is a field that is stored as text. An error of parse is not wrapped, because an invalid stored value is not
-// an error of the caller.
+// textField is a field that is stored as text. An invalid stored value is no error of the caller: it is not wrapped.
 type textField struct {
 	field fmt.Stringer
 	parse func(string) error
