@@ -43,14 +43,13 @@ type statement interface {
 	driver.StmtQueryContext
 }
 
-// connection caches the most recently used statements. Like every connection, it is used by one goroutine at a time.
+// connection is a [driver.Conn] that caches the most recently used statements. One goroutine at a time uses it.
 type connection struct {
 	sqlite.Conn
 	kept *simplelru.LRU[string, statement] // by their texts
 	size int                               // bytes of the texts
 }
 
-// ExecContext implements [driver.ExecerContext].
 func (c *connection) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := c.take(ctx, query, len(args))
 	if err != nil {
@@ -61,7 +60,6 @@ func (c *connection) ExecContext(ctx context.Context, query string, args []drive
 	return result, orEnd(ctx, err)
 }
 
-// QueryContext implements [driver.QueryerContext].
 func (c *connection) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	s, err := c.take(ctx, query, len(args))
 	if err != nil {
@@ -75,7 +73,6 @@ func (c *connection) QueryContext(ctx context.Context, query string, args []driv
 	return &rows{found, ctx, func() { c.keep(query, s) }}, nil
 }
 
-// BeginTx implements [driver.ConnBeginTx].
 func (c *connection) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
 	tx, err := c.Conn.BeginTx(ctx, options)
 	return tx, orEnd(ctx, err)
@@ -122,7 +119,6 @@ func (c *connection) keep(query string, s statement) {
 	}
 }
 
-// Close implements [driver.Conn].
 func (c *connection) Close() error {
 	for _, s := range c.kept.Values() {
 		_ = s.Close()
@@ -137,7 +133,6 @@ type rows struct {
 	keep func()
 }
 
-// Next implements [driver.Rows].
 func (r *rows) Next(values []driver.Value) error {
 	err := r.Rows.Next(values)
 	if err == io.EOF { //nolint:errorlint // as database/sql compares it
@@ -146,7 +141,6 @@ func (r *rows) Next(values []driver.Value) error {
 	return orEnd(r.ctx, err)
 }
 
-// Close implements [driver.Rows].
 func (r *rows) Close() error {
 	defer r.keep()
 	return r.Rows.Close()

@@ -98,6 +98,7 @@ func OneRow[E, R any](
 	return oneRow[E, R]{in, events, max(version, 1), next}
 }
 
+// oneRow implements [projection.Verifiable].
 type oneRow[E, R any] struct {
 	table   table.Table[R]
 	events  *es.Codec[E]
@@ -105,19 +106,15 @@ type oneRow[E, R any] struct {
 	next    func(row R, exists bool, event es.Recorded[E]) (R, error)
 }
 
-// Type implements [projection.Handler].
 func (h oneRow[E, R]) Type() string { return h.events.Type() }
 
-// RowsVersion implements [projection.Verifiable].
 func (h oneRow[E, R]) RowsVersion() int { return h.version }
 
-// Decode implements [projection.Handler].
 func (h oneRow[E, R]) Decode(payload []byte) (projection.Event, error) {
 	recorded, err := h.events.Decode(payload)
 	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
 }
 
-// Load implements [projection.Handler].
 func (h oneRow[E, R]) Load(ctx context.Context, tx projection.Tx, events []projection.Event) (projection.Fold, error) {
 	rows := make(map[es.AggregateID]R, len(events))
 	var none R
@@ -130,12 +127,10 @@ func (h oneRow[E, R]) Load(ctx context.Context, tx projection.Tx, events []proje
 
 func primaryOf(key es.AggregateID) [2]string { return [2]string{key.Tenant.String(), key.ID} }
 
-// Shadow implements [projection.Verifiable].
 func (h oneRow[E, R]) Shadow(key es.AggregateID, _ uint64) projection.Shadow {
 	return &rowsInMemory[E, R]{handler: h, key: key, rows: make(map[es.AggregateID]R)}
 }
 
-// Clear implements [projection.Verifiable].
 func (h oneRow[E, R]) Clear(ctx context.Context, tx projection.Tx, key es.AggregateID) error {
 	return h.part(key).Delete(ctx, tx)
 }
@@ -146,14 +141,13 @@ func (h oneRow[E, R]) part(key es.AggregateID) Part[R] {
 }
 
 // rowsInMemory are the rows of one transaction, or the row that one aggregate should have. All are saved: a row is
-// loaded only for an event that changes it.
+// loaded only for an event that changes it. It implements [projection.Shadow].
 type rowsInMemory[E, R any] struct {
 	handler oneRow[E, R]
 	key     es.AggregateID
 	rows    map[es.AggregateID]R
 }
 
-// Apply implements [projection.Fold].
 func (m *rowsInMemory[E, R]) Apply(event projection.Event) error {
 	before, exists := m.rows[event.Aggregate()]
 	row, err := m.handler.next(before, exists, es.Recorded[E]{Envelope: event.Envelope, Event: event.Event.(E)}) // of Decode
@@ -163,15 +157,12 @@ func (m *rowsInMemory[E, R]) Apply(event projection.Event) error {
 	return err
 }
 
-// Save implements [projection.Fold].
 func (m *rowsInMemory[E, R]) Save(ctx context.Context, tx projection.Tx) error {
 	return Save(ctx, tx, m.handler.table, m.rows)
 }
 
-// Compare implements [projection.Shadow].
 func (m *rowsInMemory[E, R]) Compare(ctx context.Context, tx projection.Tx, tell func(projection.Difference)) error {
 	return m.handler.part(m.key).Compare(ctx, tx, maps.Values(m.rows), func(R) bool { return false }, tell)
 }
 
-// Rest implements [projection.Shadow].
 func (m *rowsInMemory[E, R]) Rest() (after uint64, more bool) { return 0, false }

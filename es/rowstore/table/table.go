@@ -268,7 +268,6 @@ type textField struct {
 	parse func(string) error
 }
 
-// Scan implements [database/sql.Scanner].
 func (f *textField) Scan(source any) error {
 	var found string
 	switch source := source.(type) {
@@ -285,13 +284,11 @@ func (f *textField) Scan(source any) error {
 	return nil
 }
 
-// Value implements [driver.Valuer].
 func (f *textField) Value() (driver.Value, error) { return f.field.String(), nil }
 
 // micros is a time that is stored as microseconds since 1970.
 type micros time.Time
 
-// Scan implements [database/sql.Scanner].
 func (f *micros) Scan(source any) error {
 	found, is := source.(int64)
 	if !is { // text, of MySQL
@@ -305,7 +302,6 @@ func (f *micros) Scan(source any) error {
 	return nil
 }
 
-// Value implements [driver.Valuer].
 func (f *micros) Value() (driver.Value, error) { return time.Time(*f).UnixMicro(), nil }
 
 // valueOf returns the value of a field, a copy that the driver can bind.
