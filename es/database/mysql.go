@@ -17,11 +17,6 @@ const mysqlExample = "user:password@tcp(127.0.0.1:3306)/events"
 const (
 	mysqlDialTimeout = 5 * time.Second
 	mysqlIOTimeout   = 60 * time.Second // for a network that drops packets; a statement's own limit is its context
-
-	mysqlAccessDenied    = 1045
-	mysqlNoPasswordUser  = 1698 // MariaDB: this user cannot log in with a password
-	mysqlDBAccessDenied  = 1044
-	mysqlUnknownDatabase = 1049
 )
 
 // mysqlSession holds the session variables of every connection. The DSN overrides them.
@@ -49,7 +44,7 @@ func openMySQL(dsn string, settings Settings) (*sqlx.DB, func(error) error, erro
 	config.Timeout = cmp.Or(config.Timeout, mysqlDialTimeout)
 	config.ReadTimeout = cmp.Or(config.ReadTimeout, mysqlIOTimeout)
 	config.WriteTimeout = cmp.Or(config.WriteTimeout, mysqlIOTimeout)
-	config.Logger = driverLog{settings.Logger}
+	config.Logger = slog.NewLogLogger(cmp.Or(settings.Logger, slog.New(slog.DiscardHandler)).Handler(), slog.LevelWarn)
 	session := maps.Clone(mysqlSession)
 	if settings.Silence > 0 {
 		session["wait_timeout"] = fmt.Sprint(int(settings.Silence / time.Second))
@@ -70,22 +65,13 @@ func explainMySQL(config *mysql.Config, err error) error {
 	var refused *mysql.MySQLError
 	if errors.As(err, &refused) {
 		switch refused.Number {
-		case mysqlAccessDenied, mysqlNoPasswordUser, mysqlDBAccessDenied:
+		case 1044, 1045, 1698: // no right to use the database, or to log in (MariaDB: with a password)
 			return fmt.Errorf("the database server at %s denied the user %q access to %q: correct user and password in the DSN, or grant the rights: %w",
 				at, config.User, config.DBName, err)
-		case mysqlUnknownDatabase:
+		case 1049: // unknown database
 			return fmt.Errorf("database %q does not exist at %s: create it (CREATE DATABASE %s CHARACTER SET utf8mb4), or correct the DSN: %w",
 				config.DBName, at, config.DBName, err)
 		}
 	}
 	return fmt.Errorf("no answer from the database server at %s: start it, or correct the address in the DSN: %w", at, err)
-}
-
-// driverLog passes the driver's messages to the program's logger.
-type driverLog struct{ logger *slog.Logger }
-
-func (l driverLog) Print(words ...any) {
-	if l.logger != nil {
-		l.logger.Warn("mysql driver", "message", fmt.Sprint(words...))
-	}
 }

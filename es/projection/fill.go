@@ -13,50 +13,35 @@ const journalAttempts = 3
 // fill applies the events of gaps, read from the journal in order, FillEvents at a time, and stores last with the last.
 func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (Outcome, error) {
 	var total Outcome
-	var chunk []eventRun
-	left := p.options.FillEvents
-	// flush applies the chunk.
-	flush := func(mark batchMark) (result, error) {
-		done, err := p.applyAll(ctx, chunk, mark)
-		total = total.plus(done.outcome)
-		chunk, left = nil, p.options.FillEvents
-		return done, err
-	}
-
-	for len(gaps) > 0 {
-		piece, err := p.read(ctx, gaps[0], left)
-		if err != nil {
-			return total, err
+	for stored := len(gaps) == 0; !stored; {
+		var chunk []eventRun
+		for left := p.options.FillEvents; left > 0 && len(gaps) > 0; {
+			piece, err := p.read(ctx, gaps[0], left)
+			if err != nil {
+				return total, err
+			}
+			chunk = append(chunk, piece)
+			left -= len(piece.events)
+			if piece.complete || piece.failure != nil {
+				gaps = gaps[1:]
+			} else {
+				gaps[0].after = piece.last()
+			}
 		}
-		chunk = append(chunk, piece)
-		left -= len(piece.events)
-		if piece.complete || piece.failure != nil {
-			gaps = gaps[1:]
-		} else {
-			gaps[0].after = piece.last()
-		}
-		if left > 0 && len(gaps) > 0 {
-			continue
-		}
-
-		finished := len(gaps) == 0
-		toStore := withoutMark
+		finished, toStore := len(gaps) == 0, withoutMark
 		if finished {
 			toStore = last
 		}
-		done, err := flush(toStore)
+		done, err := p.applyAll(ctx, chunk, toStore)
+		total = total.plus(done.outcome)
 		if err != nil {
 			return total, err
 		}
 		if !finished && done.parked[gaps[0].key] {
 			gaps = gaps[1:]
-			if len(gaps) == 0 && len(done.gaps) == 0 {
-				if _, err := flush(last); err != nil {
-					return total, err
-				}
-			}
 		}
 		gaps = append(gaps, done.gaps...)
+		stored = finished && len(done.gaps) == 0
 	}
 	return total, nil
 }

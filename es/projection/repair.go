@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
 )
 
 // OweRepair is called by a source that may have lost records. When it returns nil, the need for a repair is stored and
@@ -173,18 +174,13 @@ func (p *Projector) lookForRowsAhead(ctx context.Context, ofHeads int) error {
 
 // heads yields the aggregates of the registered types that have a head. It ends after an error.
 func (p *Projector) heads(ctx context.Context) iter.Seq2[Head, error] {
-	return func(yield func(Head, error) bool) {
-		for name := range p.handlers {
-			for head, err := range p.journal.Heads(ctx, name) {
-				if err != nil {
-					err = fmt.Errorf("list the aggregates of type %s: %w", name, err)
-				}
-				if !yield(Head{Key: head.ID, Version: head.Version}, err) || err != nil {
-					return
-				}
-			}
-		}
+	var all []iter.Seq2[Head, error]
+	for name := range p.handlers {
+		all = append(all, seq.Map(p.journal.Heads(ctx, name), func(head es.StoredAggregate) (Head, error) {
+			return Head{Key: head.ID, Version: head.Version}, nil
+		}))
 	}
+	return seq.Concat(all...)
 }
 
 const positionsPage = 500

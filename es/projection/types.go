@@ -107,7 +107,6 @@ func (p *Projector) remember(ctx context.Context, types []Type) error {
 	if len(types) == 0 {
 		return nil
 	}
-	slices.SortFunc(types, func(a, b Type) int { return strings.Compare(a.Name, b.Name) })
 	err := p.retry(ctx, func() error {
 		return p.store.Change(ctx, func(ctx context.Context, tx Tx) error {
 			return tx.Save(ctx, Changes{Types: types, At: p.options.Now()})

@@ -3,6 +3,7 @@ package projection
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"example.com/threads/es"
 )
@@ -75,7 +76,6 @@ func (p *Projector) Verify(ctx context.Context, key es.AggregateID) (Verified, e
 			return Verified{}, fmt.Errorf("verify the rows of %s: %w", key, err)
 		}
 	}
-	v.found.Differences = append(v.other, v.found.Differences...)
 	return v.found, nil
 }
 
@@ -88,7 +88,6 @@ type verification struct {
 	read      uint64 // the last event applied to the shadow
 	unusable  bool   // the next event is in the rows and can no longer be applied: the expected rest is unknown
 	found     Verified
-	other     []Difference // at most one, outside of rows: the position, an event
 }
 
 func (v *verification) run(ctx context.Context) error {
@@ -131,7 +130,7 @@ func (v *verification) run(ctx context.Context) error {
 					return fmt.Errorf("%w: the journal has grown", ErrTransient)
 				}
 				v.found.ahead = true
-				v.other = []Difference{claim(Head{v.key, version}, fmt.Sprintf("event %d", v.read))}
+				v.tell(claim(Head{v.key, version}, fmt.Sprintf("event %d", v.read)))
 			}
 			return v.shadow.Compare(ctx, tx, v.found.add)
 		})
@@ -161,10 +160,10 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 		}
 		if err != nil {
 			v.unusable = true
-			v.other = []Difference{{
+			v.tell(Difference{
 				Key: v.key, Row: fmt.Sprintf("event %d", record.SeqNr), What: "it is in the rows and can't be used any more",
 				Expected: "an event that can be applied", Found: err.Error(),
-			}}
+			})
 			return nil
 		}
 		v.read = record.SeqNr
@@ -178,8 +177,13 @@ func (v *verification) contradicted(err error) bool {
 		return false
 	}
 	v.unusable, v.found.Contradicted = true, true
-	v.other = []Difference{contradiction(v.key, err)}
+	v.tell(contradiction(v.key, err))
 	return true
+}
+
+// tell adds the difference that is outside of rows. It comes first.
+func (v *verification) tell(d Difference) {
+	v.found.Differences = slices.Insert(v.found.Differences, 0, d)
 }
 
 func contradiction(key es.AggregateID, err error) Difference {
@@ -224,7 +228,8 @@ func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 					return err
 				}
 				if piece.unusable {
-					return fmt.Errorf("%s: %s: %s", piece.other[0].Row, piece.other[0].What, piece.other[0].Found)
+					d := piece.found.Differences[0]
+					return fmt.Errorf("%s: %s: %s", d.Row, d.What, d.Found)
 				}
 				if err := piece.shadow.Save(ctx, tx); err != nil {
 					return err

@@ -116,21 +116,18 @@ func (w *Watcher) Run(ctx context.Context) {
 	broken := false
 	for ctx.Err() == nil {
 		keys, pause := w.pending()
+		var next <-chan time.Time
 		if len(keys) > 0 {
-			err := w.read(ctx, keys)
-			switch {
-			case err != nil && ctx.Err() == nil:
-				if !broken {
+			switch err := w.read(ctx, keys); {
+			case err != nil:
+				if !broken && ctx.Err() == nil {
 					w.log.ErrorContext(ctx, "can't read the versions of the rows; queries that wait for one fail until they can be read", "error", err)
 				}
-				pause = brokenPause
-			case err == nil && broken:
+				pause, broken = brokenPause, true
+			case broken:
 				w.log.InfoContext(ctx, "the versions of the rows can be read again")
+				broken = false
 			}
-			broken = err != nil
-		}
-		var next <-chan time.Time
-		if pause > 0 {
 			next = time.After(pause)
 		}
 		select {
@@ -141,7 +138,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// pending lists the aggregates that callers wait for, and the delay until the next read; 0: wait for a caller.
+// pending lists the aggregates that callers wait for, and the delay until the next read.
 func (w *Watcher) pending() (keys []es.AggregateID, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
