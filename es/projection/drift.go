@@ -18,7 +18,7 @@ import (
 type Drift struct {
 	Wrong   int            // aggregates with different rows found so far; at most maxDrift are counted
 	Checked int            // comparisons made so far
-	Ahead   int            // those of Wrong whose rows have events that the journal lacks: it was restored, or lost events
+	Ahead   int            // those of Wrong whose rows have events that the journal, perhaps restored, lacks
 	First   es.AggregateID // one of those ahead
 }
 

@@ -57,7 +57,7 @@ func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun,
 		case ctx.Err() != nil:
 			return piece, context.Cause(ctx)
 		case err != nil && attempt < journalAttempts:
-			_ = es.Wait(ctx, es.Backoff(retryPause, longestRetryPause, attempt-1)) // the next attempt sees the end of ctx
+			_ = es.Wait(ctx, es.Backoff(retryPause, longestRetryPause, attempt-1)) // the next sees its end
 			continue
 		case err != nil:
 			piece.failure = unreachable(gap.target, err)

@@ -28,8 +28,8 @@ type Fold interface {
 	// Apply applies an event, the next one of its aggregate, to the rows. An error means that the event contradicts the
 	// rows; it changes nothing and parks the aggregate.
 	Apply(event Event) error
-	// Save stores the changed rows in the transaction tx. Errors are those of [Store]. After [ErrRefused] the engine finds
-	// the event that causes it and parks its aggregate.
+	// Save stores the changed rows in the transaction tx. Errors are those of [Store]. After [ErrRefused] the engine
+	// finds the event that causes it and parks its aggregate.
 	Save(ctx context.Context, tx Tx) error
 }
 

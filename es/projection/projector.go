@@ -22,8 +22,8 @@ type Options struct {
 	// Notify, if set, is called after every commit with the changed aggregates and their versions. It runs on the
 	// projecting goroutine and must not block.
 	Notify func(changed []Head)
-	// Observe, if set, is called with the outcome of each batch, repair and retry, also of failed ones; for a batch also
-	// with its number of records, and how long it took.
+	// Observe, if set, is called with the outcome of each batch, repair and retry, also of failed ones; for a batch
+	// also with its number of records, and how long it took.
 	Observe func(found Outcome, records int, took time.Duration)
 	// Tracer continues the traces of the events' commands; nil: none.
 	Tracer trace.Tracer

@@ -41,7 +41,7 @@ type Rebuild struct {
 type RebuildState struct {
 	Projection string    `json:"-" db:"projection"`
 	Generation uint64    `json:"-" db:"generation"`              // the number of the rebuild
-	Set        string    `json:"-" db:"set_name"`                // name of the new set of rows; "": there was no rebuild
+	Set        string    `json:"-" db:"set_name"`                // name of the new rows; "": there was no rebuild
 	Handlers   string    `json:"-" db:"handlers"`                // the versions of its handlers
 	Phase      string    `json:"phase" db:"phase"`               // "done" or "cancelled" when it is over
 	Done       uint64    `json:"events" db:"events_done"`        // events in the new rows

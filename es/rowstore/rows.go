@@ -150,7 +150,8 @@ type rowsInMemory[E, R any] struct {
 
 func (m *rowsInMemory[E, R]) Apply(event projection.Event) error {
 	before, exists := m.rows[event.Aggregate()]
-	row, err := m.handler.next(before, exists, es.Recorded[E]{Envelope: event.Envelope, Event: event.Event.(E)}) // of Decode
+	own := es.Recorded[E]{Envelope: event.Envelope, Event: event.Event.(E)} // of Decode
+	row, err := m.handler.next(before, exists, own)
 	if err == nil {
 		m.rows[event.Aggregate()] = row
 	}
