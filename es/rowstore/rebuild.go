@@ -25,9 +25,9 @@ type Rebuild struct {
 	Tables   []string // of the application, in which the handlers keep the rows
 	Journal  es.Journal
 	Handlers []projection.Handler
-	// Others are the projections that follow the same journal and are not rebuilt. Where they are ahead of it, because
-	// the event store was restored to an earlier time, they go on at its end.
-	Others []*Store
+	// Others are the names of the projections in the same database that are not rebuilt. Where they are ahead of the
+	// journal, because it was restored to an earlier time, they go on at its end.
+	Others []string
 	// FromEmpty allows a rebuild that replaces rows by none because the event store is empty. Only an operator may say
 	// so: a store that is lost or wrongly configured is empty, too.
 	FromEmpty bool
@@ -179,9 +179,11 @@ func (r *Rebuild) begin(ctx context.Context, before RebuildState) error {
 // check refuses to replace rows by none. It also refuses to make a set without a type that the live one has: the
 // program that knows the type would find its rows without positions.
 func (r *Rebuild) check(ctx context.Context) error {
-	types, err := r.Store.typesOfRows(ctx)
+	var types []string
+	set, args := r.Store.ofSet()
+	err := r.Store.db.SelectContext(ctx, &types, "SELECT DISTINCT aggregate_type FROM projection_positions WHERE "+set, args...)
 	if err != nil {
-		return err
+		return r.Store.Explain("read which aggregate types have rows", err)
 	}
 	empty := len(types) > 0 && !r.FromEmpty
 	for _, name := range types {
@@ -327,18 +329,14 @@ func (w *rebuilding) projector(store *Store) *projection.Projector {
 }
 
 func (w *rebuilding) read(ctx context.Context) error {
-	if err := w.projector(w.set).ProjectAll(ctx, w.Journal, w.set, w.workers()); err != nil {
+	workers := 1 // a file takes one transaction at a time
+	if w.Store.server() {
+		workers = 4
+	}
+	if err := w.projector(w.set).ProjectAll(ctx, w.Journal, w.set, workers); err != nil {
 		return err
 	}
 	return w.makeIndexes(ctx)
-}
-
-// workers is how many transactions the reading has at a time: a file takes one.
-func (w *rebuilding) workers() int {
-	if w.Store.server() {
-		return 4
-	}
-	return 1
 }
 
 const (
@@ -408,7 +406,7 @@ func (w *rebuilding) verify(ctx context.Context) error {
 	if _, err := projector.RetryParked(ctx); err != nil {
 		return err
 	}
-	if err := noneParked(ctx, w.set); err != nil {
+	if err := w.set.noneParked(ctx); err != nil {
 		return err
 	}
 	aggregates, events := 0, uint64(0)
@@ -445,22 +443,12 @@ func compare(ctx context.Context, projector *projection.Projector, key es.Aggreg
 		d.Key, d.Row, d.What, d.Expected, d.Found, todo)
 }
 
-// noneParked returns an error if an aggregate is parked in the new set and not in the live one.
-func noneParked(ctx context.Context, set *Store) error {
-	parked, found, err := set.newlyParked(ctx)
-	if err != nil || !found {
-		return err
-	}
-	return fmt.Errorf("not switched: the new rows of %s stop at event %d, and the live ones do not: %s; mend what a journal check finds, or the "+
-		"handler, and resume the rebuild, or cancel it", parked.Key, parked.SeqNr, parked.Reason)
-}
-
 // switchOver makes the new set the live one, once it is level.
 func (w *rebuilding) switchOver(ctx context.Context) error {
 	return w.switchTo(ctx, w.state.Set, func(ctx context.Context, set *Store) error {
 		_, left, err := w.level(ctx, set)
 		if err == nil {
-			err = noneParked(ctx, set)
+			err = set.noneParked(ctx)
 		}
 		if err == nil && left.Version > 0 {
 			err = fmt.Errorf("not switched: the new rows lack events up to %d of %s, which the live ones have; mend what a journal check finds, "+
@@ -478,14 +466,15 @@ func (w *rebuilding) settle(ctx context.Context) error {
 	if _, err := live.Repair(ctx); err != nil {
 		return err
 	}
-	for _, other := range w.Others {
-		retracted := 0
-		for page, err := range w.Store.ahead(ctx, other.projection) {
+	for _, name := range w.Others {
+		other, retracted := *w.Store, 0
+		other.projection = name
+		for page, err := range w.Store.ahead(ctx, name) {
 			if err != nil {
 				return err
 			}
 			for _, position := range page {
-				done, err := live.Retract(ctx, other, position.Head)
+				done, err := live.Retract(ctx, &other, position.Head)
 				if err != nil {
 					return err
 				}
@@ -496,7 +485,7 @@ func (w *rebuilding) settle(ctx context.Context) error {
 		}
 		if retracted > 0 {
 			w.log().WarnContext(ctx, "another projection was ahead of the journal, and continues at its end",
-				"projection", other.projection, "aggregates", retracted)
+				"projection", name, "aggregates", retracted)
 		}
 	}
 	return nil

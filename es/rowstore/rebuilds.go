@@ -64,13 +64,6 @@ func (s *Store) events(ctx context.Context) (events uint64, err error) {
 	return events, s.Explain("count the events in the rows", err)
 }
 
-// typesOfRows returns the aggregate types that have positions in the live set.
-func (s *Store) typesOfRows(ctx context.Context) (types []string, err error) {
-	set, args := s.ofSet()
-	err = s.db.SelectContext(ctx, &types, "SELECT DISTINCT aggregate_type FROM projection_positions WHERE "+set, args...)
-	return types, s.Explain("read which aggregate types have rows", err)
-}
-
 const aheadPage = 500
 
 // ahead yields, page by page, the live positions of a projection that are ahead of those of the store's own set. Their
@@ -81,7 +74,7 @@ func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow,
 		for after, more := (es.AggregateID{}), true; more; {
 			var page []positionRow
 			beyond, args := beyond("l.", after)
-			err := positions.Query(ctx, s.reading(), func(row positionRow) { page = append(page, row) },
+			err := positions.Query(ctx, s.reader, func(row positionRow) { page = append(page, row) },
 				`SELECT l.projection, l.tenant_code, l.aggregate_type, l.aggregate_id, l.version, COALESCE(n.parked, 0) FROM projection_positions l
 				LEFT JOIN projection_positions n ON n.`+own+` AND n.tenant_code = l.tenant_code AND n.aggregate_type = l.aggregate_type AND n.aggregate_id = l.aggregate_id
 				WHERE l.`+ofLiveSet+` AND l.version > COALESCE(n.version, 0) AND `+beyond,
@@ -96,12 +89,17 @@ func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow,
 	}
 }
 
-// newlyParked returns a dead letter of an aggregate that is parked in the set in the making and not in the live one.
-func (s *Store) newlyParked(ctx context.Context) (letter projection.DeadLetter, found bool, err error) {
-	err = deadLetters.Query(ctx, s.reading(), func(row projection.DeadLetter) { letter, found = row, true }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
+// noneParked returns an error if an aggregate is parked in the set in the making and not in the live one.
+func (s *Store) noneParked(ctx context.Context) error {
+	var parked projection.DeadLetter
+	err := deadLetters.Query(ctx, s.reader, func(letter projection.DeadLetter) { parked = letter }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
 		LEFT JOIN dead_letters l ON l.`+ofLiveSet+` AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
 		WHERE n.projection = ? AND l.projection IS NULL LIMIT 1`, s.projection, s.projection, s.next)
-	return letter, found, s.Explain("compare dead letters", err)
+	if err != nil || parked.SeqNr == 0 {
+		return s.Explain("compare dead letters", err)
+	}
+	return fmt.Errorf("not switched: the new rows of %s stop at event %d, and the live ones do not: %s; mend what a journal check finds, or the "+
+		"handler, and resume the rebuild, or cancel it", parked.Key, parked.SeqNr, parked.Reason)
 }
 
 // Outdated returns the types whose rows were made by another version of their handler. It stores the versions of new

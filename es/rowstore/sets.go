@@ -46,14 +46,6 @@ func (s *Store) making(set string) *Store {
 // owner is the name that checkpoints are under.
 func (s *Store) owner() string { return cmp.Or(s.next, s.projection) }
 
-// reading is where the store reads what a switch needs.
-func (s *Store) reading() sqlx.QueryerContext {
-	if s.within != nil {
-		return s.within
-	}
-	return s.db
-}
-
 // enter makes what has begun a transaction on the store's set. One on the live set shares a lock with the others until
 // it ends, so that no other set takes its place meanwhile. The lock comes first: a transaction that waits for it must
 // not have touched a table that is about to be renamed.

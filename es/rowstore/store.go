@@ -25,9 +25,10 @@ type Store struct {
 	db         *sqlx.DB
 	dialect    sqldialect.Dialect
 	projection string
-	term       uint64   // of the turn that Change needs; 0: none
-	next       string   // the name of the set that it works on while a rebuild makes that; "": the live set
-	within     *sqlx.Tx // the transaction of a switch that everything happens in; nil: each has its own
+	term       uint64              // of the turn that Change needs; 0: none
+	next       string              // the name of the set that it works on while a rebuild makes that; "": the live set
+	within     *sqlx.Tx            // the transaction of a switch that everything happens in; nil: each has its own
+	reader     sqlx.QueryerContext // within, or db
 }
 
 // New returns the store of the named projection (at most 64 characters). The database must have the tables.
@@ -36,7 +37,7 @@ func New(db *sqlx.DB, name string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{db: db, dialect: dialect, projection: name}, nil
+	return &Store{db: db, reader: db, dialect: dialect, projection: name}, nil
 }
 
 // server tells that the database is a server, and no file.
@@ -98,7 +99,7 @@ func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.Agg
 			some[i] = some[i][1:]
 		}
 		where, args := table.Where(positions.Columns[1:4], some)
-		err := positions.Select(ctx, s.reading(), func(row positionRow) { versions[row.Key] = row.Version },
+		err := positions.Select(ctx, s.reader, func(row positionRow) { versions[row.Key] = row.Version },
 			"WHERE "+set+" AND ("+where+")", slices.Concat(setArgs, args)...)
 		if err != nil {
 			return nil, s.Explain("read positions", err)

@@ -172,7 +172,7 @@ func (r *Rebuild) switchFile(ctx context.Context, set string, level func(context
 		return s.Explain("begin the switch", err)
 	}
 	next := s.making(set)
-	next.within = begun
+	next.within, next.reader = begun, begun
 	err = level(ctx, next)
 	for _, name := range r.tables() {
 		for _, renamed := range []string{name + " RENAME TO " + name + oldSuffix, name + nextSuffix + " RENAME TO " + name} {

@@ -54,17 +54,9 @@ func (m ReadModel) Rebuild(rows *sqlx.DB, journal es.Journal, term uint64, log *
 	if err != nil {
 		return nil, err
 	}
-	rebuild := &rowstore.Rebuild{
-		Store: store.InTerm(term), Tables: m.Tables, Journal: journal, Handlers: m.Handlers, Logger: log,
-	}
-	for _, name := range m.Others {
-		other, err := rowstore.New(rows, name)
-		if err != nil {
-			return nil, err
-		}
-		rebuild.Others = append(rebuild.Others, other.InTerm(term))
-	}
-	return rebuild, nil
+	return &rowstore.Rebuild{
+		Store: store.InTerm(term), Tables: m.Tables, Journal: journal, Handlers: m.Handlers, Others: m.Others, Logger: log,
+	}, nil
 }
 
 // run checks the rows until ctx ends.
