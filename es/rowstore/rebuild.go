@@ -110,7 +110,8 @@ func (r *Rebuild) Resume(ctx context.Context) error {
 
 // Cancel ends a running or interrupted rebuild and drops its rows. It fails if its rows are live already.
 func (r *Rebuild) Cancel(ctx context.Context) error {
-	result, err := r.Store.db.ExecContext(ctx, "UPDATE projection_rebuilds SET cancelled = 1 WHERE projection = ? AND phase NOT IN ('done', 'cancelled')", r.Store.projection)
+	result, err := r.Store.db.ExecContext(ctx, "UPDATE projection_rebuilds SET cancelled = 1 "+
+		"WHERE projection = ? AND phase NOT IN ('done', 'cancelled')", r.Store.projection)
 	if err != nil {
 		return r.Store.Explain("ask for the end of the rebuild", err)
 	}
