@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/es"
@@ -94,7 +95,12 @@ func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, 
 func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Outcome, err error) {
 	defer func() { p.options.Observe(outcome, batch.records, time.Since(batch.began)) }()
 	ctx, span := p.startBatch(ctx, batch.runs)
-	defer func() { endBatch(span, err) }()
+	defer func() {
+		if err != nil {
+			span.SetStatus(codes.Error, err.Error())
+		}
+		span.End()
+	}()
 	done, err := p.applyAll(ctx, batch.runs, batch.mark)
 	outcome = batch.outcome.plus(done.outcome)
 	if err != nil || len(done.gaps) == 0 {

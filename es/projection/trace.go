@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -24,10 +23,7 @@ func (p *Projector) startBatch(ctx context.Context, runs []eventRun) (context.Co
 	for _, run := range runs {
 		events += len(run.events)
 		for _, event := range run.events {
-			if len(links) == maxLinks || p.options.Tracer == nil {
-				break
-			}
-			if span := p.traceOf(event); span.IsSampled() {
+			if span := p.traceOf(event); span.IsSampled() && len(links) < maxLinks {
 				links = append(links, trace.Link{SpanContext: span})
 			}
 		}
@@ -37,14 +33,6 @@ func (p *Projector) startBatch(ctx context.Context, runs []eventRun) (context.Co
 	}
 	return p.options.Tracer.Start(ctx, "project batch", trace.WithLinks(links...), trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithAttributes(attribute.Int("batch.events", events)))
-}
-
-// endBatch ends the span of a batch.
-func endBatch(span trace.Span, err error) {
-	if err != nil && span.IsRecording() {
-		span.SetStatus(codes.Error, err.Error())
-	}
-	span.End()
 }
 
 // traceOf returns the span of the command that an event results from, if there is one and the event is recent.

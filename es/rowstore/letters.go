@@ -56,16 +56,14 @@ type Skip struct {
 
 // SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It
 // fails with ErrNotParked when the aggregate is parked on another event, or on none.
-func (s *Store) SkipEvent(ctx context.Context, key es.AggregateID, seqNr uint64, reason, by string, now time.Time) error {
-	for attempt := 1; ; attempt++ { // the projection may be trying the aggregate again at this moment
-		err := s.skipEvent(ctx, key, seqNr, reason, by, now)
-		if !errors.Is(err, projection.ErrTransient) || attempt == skipAttempts {
-			return err
+func (s *Store) SkipEvent(ctx context.Context, key es.AggregateID, seqNr uint64, reason, by string, now time.Time) (err error) {
+	for range 5 { // the projection may be trying the aggregate again at this moment
+		if err = s.skipEvent(ctx, key, seqNr, reason, by, now); !errors.Is(err, projection.ErrTransient) {
+			break
 		}
 	}
+	return err
 }
-
-const skipAttempts = 5
 
 func (s *Store) skipEvent(ctx context.Context, key es.AggregateID, seqNr uint64, reason, by string, now time.Time) error {
 	return s.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
