@@ -106,6 +106,12 @@ func (o *Outbox) Add(ctx context.Context, tx projection.Tx, commands []Command) 
 	return in.Explain("keep commands of a process", pendings.Upsert(ctx, in, in.Dialect, rows))
 }
 
+// Due lists the commands that are due, oldest first.
+func (o *Outbox) Due(ctx context.Context, now time.Time, limit int) ([]Pending, error) {
+	due, err := find(ctx, o.db, "process = ? AND due_at <= ? ORDER BY due_at LIMIT ?", o.process, now.UnixMicro(), limit)
+	return due, o.store.Explain("read the commands of a process", err)
+}
+
 // Done deletes commands. A missing command is no error.
 func (o *Outbox) Done(ctx context.Context, done []Command) error {
 	keys := make([][]string, len(done))
@@ -205,9 +211,9 @@ func (o *Outbox) Run(ctx context.Context, send Send) {
 
 // SendDue sends at most one page of due commands and returns their number. After an error, those sent are sent again.
 func (o *Outbox) SendDue(ctx context.Context, send Send) (int, error) {
-	due, err := find(ctx, o.db, "process = ? AND due_at <= ? ORDER BY due_at LIMIT ?", o.process, time.Now().UnixMicro(), page)
+	due, err := o.Due(ctx, time.Now(), page)
 	if err != nil {
-		return 0, o.store.Explain("read the commands of a process", err)
+		return 0, err
 	}
 	var mutex sync.Mutex
 	var done []Command
