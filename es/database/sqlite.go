@@ -17,8 +17,7 @@ import (
 
 const sqliteExample = "sqlite:data/readmodel.db"
 
-// openSQLite accepts a path (sqlite:path), which is used literally, or a URI (file:path?parameters), in which special
-// characters must be escaped.
+// openSQLite accepts a literal path (sqlite:path), or a URI (file:path?parameters); see [Open].
 func openSQLite(name string, settings Settings) (*sqlx.DB, func(error) error, error) {
 	var uri, parameters string
 	path, isPath := strings.CutPrefix(name, "sqlite:")

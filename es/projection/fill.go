@@ -46,8 +46,8 @@ func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (
 	return total, nil
 }
 
-// read reads at most left events of a gap. An error that stops it is stored as the run's failure: it stops this
-// aggregate only. The returned error is ctx's.
+// read reads at most left events of a gap. What stops it, and this aggregate alone, is the run's failure; an error is
+// ctx's.
 func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun, error) {
 	piece := eventRun{key: gap.key, target: gap.target, origin: gap.origin}
 	for attempt := 1; ; attempt++ {

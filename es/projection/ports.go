@@ -56,9 +56,8 @@ type Store interface {
 
 // Tx is a transaction of the [Store]. A [Handler] gets its rows through it.
 type Tx interface {
-	// Load reads the positions of the aggregates that have one, and locks them until the transaction ends: another
-	// Change that loads them waits. A missing position cannot be locked: if another transaction inserts it first,
-	// Save fails with ErrTransient.
+	// Load reads the positions of the aggregates that have one, and locks them until the transaction ends. A missing
+	// position cannot be locked: if another transaction inserts it first, Save fails with ErrTransient.
 	Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]Position, error)
 	// Save writes changes to aggregates that were loaded. It is called once.
 	Save(ctx context.Context, changes Changes) error
@@ -102,11 +101,10 @@ type Checkpoint struct {
 	Position string `db:"position"`
 }
 
-// Batch is what a source hands over at once: records in the source's order, and the checkpoint to store with the rows
-// that they change. Both may be empty.
+// Batch is what a source hands over at once. Both may be empty.
 type Batch struct {
-	Records    []Record
-	Checkpoint Checkpoint
+	Records    []Record   // in the source's order
+	Checkpoint Checkpoint // to store with the rows that they change
 }
 
 // Position is how far an aggregate has been projected.

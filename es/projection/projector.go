@@ -20,8 +20,7 @@ type Options struct {
 	Ignore []string
 	// Skipped are the events that operators have decided to leave out; see [Store].
 	Skipped map[Head]bool
-	// Notify, if set, is called after every commit with the changed aggregates and their versions. It runs on the
-	// projecting goroutine and must not block.
+	// Notify, if set, is called after every commit with the changed aggregates and their versions. It must not block.
 	Notify func(changed []Head)
 	// Observe, if set, is called with the outcome of each batch, repair and retry, also of failed ones; for a batch
 	// also with its number of records, and how long it took.
@@ -38,8 +37,7 @@ type Options struct {
 	Attempts int
 }
 
-// Projector applies events to rows. Its methods may be called concurrently, and any number of projectors may work on
-// the same store.
+// Projector applies events to rows. Its methods may be called concurrently, and several may work on the same store.
 type Projector struct {
 	store    Store
 	journal  es.Journal

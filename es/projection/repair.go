@@ -233,8 +233,7 @@ func (p *Projector) endsAt(ctx context.Context, key es.AggregateID, seqNr uint64
 	return true, nil
 }
 
-// Fill brings the rows of aggregates that have a handler and are not parked to the end of the journal, and returns the
-// number of events that it has applied.
+// Fill brings the rows of aggregates that are not parked to the end of the journal, and returns the number of events.
 func (p *Projector) Fill(ctx context.Context, keys ...es.AggregateID) (int, error) {
 	var gaps []eventGap
 	for _, key := range keys {

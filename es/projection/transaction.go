@@ -91,8 +91,7 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 // errMovedBack: a position is lower than before, which only a rebuild of the tables causes.
 var errMovedBack = errors.New("positions went back while a gap was filled; the batch has to be projected again")
 
-// fold applies the next events of run and skips those that are already in the rows. It stops at a gap, and at an event
-// that cannot be applied, which it returns as the failure.
+// fold applies the events of a run that are not in the rows. It stops at a gap, and at an event that cannot be applied.
 func (t *transaction) fold(run eventRun) *failure {
 	position := t.positions[run.key]
 	defer func() { t.positions[run.key] = position }()

@@ -10,11 +10,9 @@ import (
 	"example.com/threads/es"
 )
 
-// Type is what a projection stores about an aggregate type.
-//
-// An event of a type without a handler cannot be projected, and must not stop the others. So the checkpoint moves past
-// it, and the same transaction stores the type as incomplete. It stays incomplete until a program with a handler has
-// read all its events from the journal.
+// Type is what a projection stores about an aggregate type. An event of a type without a handler must not stop the
+// others. So the checkpoint moves past it, and the same transaction stores the type as incomplete. It stays incomplete
+// until a program with a handler has read all its events from the journal.
 type Type struct {
 	Name     string `db:"aggregate_type"`
 	Complete bool   `db:"complete"` // every event is in the rows, or the source will deliver it

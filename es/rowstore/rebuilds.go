@@ -66,8 +66,8 @@ func (s *Store) events(ctx context.Context) (events uint64, err error) {
 
 const aheadPage = 500
 
-// ahead yields, page by page, the live positions of a projection that are ahead of those of the store's own set. Their
-// Parked is that of the own set. It ends after an error.
+// ahead yields, page by page, the live positions of a projection that are ahead of those of the store's own set, whose
+// Parked they have. It ends after an error.
 func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow, error] {
 	own, ownArgs := s.ofSet()
 	return func(yield func([]positionRow, error) bool) {

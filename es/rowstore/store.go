@@ -70,8 +70,7 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	return s.Explain("commit", begun.Commit())
 }
 
-// View implements [projection.Store]. On a server it shares the lock of [Store.Change] with the others, so that no
-// other set takes the place of the live one meanwhile.
+// View implements [projection.Store]. On a server it shares the lock of [Store.Change]; see enter.
 func (s *Store) View(ctx context.Context, read func(context.Context, projection.Tx) error) error {
 	begun, err := s.db.BeginTxx(ctx, s.dialect.Viewing())
 	if err != nil {

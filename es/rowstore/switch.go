@@ -48,12 +48,9 @@ var (
 	createdIndex = regexp.MustCompile(`^CREATE( UNIQUE)? INDEX (?:IF NOT EXISTS )?"?\w+"? ON "?\w+"?`)
 )
 
-// makeIndexes makes the indexes that the new set still lacks: on SQLite all but the primary keys. The tables are filled
-// first, because building an index of all rows is faster than keeping it up to date row by row.
-//
-// On SQLite the names of indexes are unique in the file, and no statement renames one. So an index keeps its name when
-// its table is renamed, and the sets take turns: where the live set has an index x, the next one has x_next, and the
-// one after it has x again.
+// makeIndexes makes the indexes that the new set still lacks: on SQLite all but the primary keys, because building an
+// index of all rows is faster than keeping it up to date. SQLite can't rename one, and each needs a name of its own. So
+// the sets take turns: where the live set has an index x, the next one has x_next, and the one after it has x again.
 func (r *Rebuild) makeIndexes(ctx context.Context) error {
 	s := r.Store
 	if s.server() {
@@ -122,8 +119,7 @@ func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) er
 	}
 }
 
-// switchTo makes the new set the live one, atomically for readers and writers. It locks writers out while level catches
-// up; if level fails, nothing is switched.
+// switchTo makes the new set the live one, atomically. It locks writers out while level catches up, and may fail.
 func (r *Rebuild) switchTo(ctx context.Context, set string, level func(context.Context, *Store) error) error {
 	s := r.Store
 	for _, name := range r.tables() {
@@ -190,16 +186,14 @@ func (r *Rebuild) switchFile(ctx context.Context, set string, level func(context
 const (
 	// lockedFor is how long the server keeps the lock of a switch whose process says nothing.
 	lockedFor = 20 * time.Second
-	// renamedIn is how soon the renaming has to follow on its own connection, or the server closes that: so a process
-	// that was paused between can't rename without the lock.
+	// renamedIn is how soon the renaming has to follow: a process that was paused must not rename without the lock.
 	renamedIn = 2 * time.Second
 	// renameWait is how long the renaming waits for queries to end. Those that come meanwhile wait for it.
 	renameWait     = 2 // s
 	renameAttempts = 10
 )
 
-// switchServer is switchTo on MySQL and MariaDB, where renaming ends a transaction: so the lock that keeps writers out
-// is on one connection, and the renaming on another.
+// switchServer is switchTo on MySQL and MariaDB, where renaming ends a transaction: so the lock has its own connection.
 func (r *Rebuild) switchServer(ctx context.Context, set string, level func(context.Context, *Store) error) error {
 	s := r.Store
 	return s.onConnection(ctx, lockedFor, func(lock *sql.Conn) error {

@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// turnSilence and rebuildSilence are how long the server keeps the lock of a process that says nothing. To lose the
-	// lock of a rebuild costs more than to wait for it.
+	// How long the server keeps the lock of a process that says nothing. To lose that of a rebuild costs more.
 	turnSilence    = 3 * time.Second
 	rebuildSilence = 10 * time.Second
 	// stillAlive is how often the process says something.
@@ -38,8 +37,7 @@ type Turn struct {
 // errLost is why a turn or a rebuild has ended that was not given up.
 var errLost = fmt.Errorf("%w: the connection that holds the lock on the read model is lost", projection.ErrTermOver)
 
-// AwaitTurn waits until it is this process's turn. holder is what others see of it. It fails when ctx ends, or with an
-// error of the database; then it may be tried again.
+// AwaitTurn waits for this process's turn; others see its holder. It fails when ctx ends, or with a database's error.
 func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 	if !s.server() {
 		return &Turn{Lost: context.WithoutCancel(ctx), GiveUp: func() {}}, nil

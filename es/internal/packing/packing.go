@@ -48,8 +48,7 @@ func (p *Packer) Pack(state []byte) Packed {
 	return Packed{Bytes: stored, Encoding: encodingZstd, Checksum: checksumOf(stored)}
 }
 
-// Unpack returns the state, or an error if it is broken. Without checksum or encoding it was written by another program
-// and is returned as it is.
+// Unpack returns the state, or an error if it is broken. Other programs may write it without checksum or encoding.
 func (p *Packer) Unpack(stored Packed) ([]byte, error) {
 	if stored.Checksum != "" && stored.Checksum != checksumOf(stored.Bytes) {
 		return nil, errors.New("its bytes do not match its checksum")

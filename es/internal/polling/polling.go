@@ -31,8 +31,7 @@ const (
 // ErrSilent is the reason why a source makes no progress when nothing has failed.
 var ErrSilent = errors.New("no answer so far")
 
-// HandOver projects a batch. When ctx ends, the batch may continue for eight seconds. A panic becomes an error, because
-// it may be transient and must not crash the program.
+// HandOver projects a batch, which may continue for eight seconds when ctx ends. A panic becomes an error.
 func HandOver(ctx context.Context, to projection.Sink, batch projection.Batch) (err error) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -71,8 +70,7 @@ func (p *Pace) Next(records, limit int, now time.Time) time.Duration {
 	return p.wait
 }
 
-// NewBackoff returns the backoff for repeated failures: 100 ms, doubling up to 5 s, each with jitter, so that sources
-// that fail together do not retry together.
+// NewBackoff returns the backoff for repeated failures: 100 ms, doubling up to 5 s, each with jitter.
 func NewBackoff() *backoff.ExponentialBackOff {
 	return &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2, RandomizationFactor: 0.25}
 }
