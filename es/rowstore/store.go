@@ -5,6 +5,7 @@
 package rowstore
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -207,3 +208,38 @@ func ReadReport(ctx context.Context, from sqlx.QueryerContext, name string) (fou
 	})
 	return found, err
 }
+
+// A set is the rows of a projection in one set of tables, with the positions and dead letters that belong to them. The
+// tables of the live set have their plain names. Which positions are theirs stands in row_sets, a table of the set
+// itself: so a statement that renames the tables changes both together.
+
+// setOf is the name of a projection's live set: its own where there has been no rebuild.
+func setOf(ctx context.Context, from sqlx.QueryerContext, name string) (string, error) {
+	found := name
+	err := sets.Load(ctx, from, [][]string{{name}}, "", func(row setRow) { found = row.Name })
+	return found, err
+}
+
+// setSeparator stands between a projection's name and the number of the rebuild.
+const setSeparator = "@"
+
+// ofLiveSet is the condition for what belongs to the live set of a projection, whose name is its argument twice.
+const ofLiveSet = "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)"
+
+// ofSet returns the condition for what belongs to the set that the store works on.
+func (s *Store) ofSet() (where string, args []any) {
+	if s.next != "" {
+		return "projection = ?", []any{s.next}
+	}
+	return ofLiveSet, []any{s.projection, s.projection}
+}
+
+// making is the store of the set with this name while a rebuild makes it.
+func (s *Store) making(set string) *Store {
+	own := *s
+	own.next, own.term = set, 0
+	return &own
+}
+
+// owner is the name that checkpoints are under.
+func (s *Store) owner() string { return cmp.Or(s.next, s.projection) }

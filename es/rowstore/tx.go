@@ -29,6 +29,50 @@ func SQL(tx projection.Tx) *Tx { return tx.(*Tx) }
 // Explain adds what failed and classifies the error for the projection; nil stays nil.
 func (t *Tx) Explain(doing string, err error) error { return t.store.Explain(doing, err) }
 
+// enter makes what has begun a transaction on the store's set. One on the live set shares a lock with the others until
+// it ends, so that no other set takes its place meanwhile. The lock comes first: a transaction that waits for it must
+// not have touched a table that is about to be renamed.
+func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
+	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[es.AggregateID]bool)}
+	if s.next != "" {
+		tx.set, tx.Suffix = s.next, nextSuffix
+		return tx, s.stillMaking(ctx, begun)
+	}
+	var term uint64
+	if err := begun.GetContext(ctx, &term, "SELECT term FROM projection_turn WHERE id = 1"+s.dialect.ForShare()); err != nil {
+		return nil, s.Explain("see whose turn it is", err)
+	}
+	if s.term != 0 && s.term != term {
+		return nil, fmt.Errorf("%w: its term is %d, and this one's was %d", projection.ErrTermOver, term, s.term)
+	}
+	var err error
+	tx.set, err = setOf(ctx, begun, s.projection)
+	return tx, s.Explain("read which rows are live", err)
+}
+
+// stillMaking fails if the tables of the set in the making are another's: this process has lost the lock on rebuilds.
+func (s *Store) stillMaking(ctx context.Context, begun *sqlx.Tx) error {
+	found := ""
+	err := sets.In(nextSuffix).Load(ctx, begun, [][]string{{s.projection}}, "", func(row setRow) { found = row.Name })
+	if err == nil && found != s.next {
+		return fmt.Errorf("%w: they are those of the set %q, not of %q", projection.ErrTermOver, found, s.next)
+	}
+	return s.Explain("see which set is being made", err)
+}
+
+// changeWithin is Change in the transaction of a switch. Its error ends the switch: without ErrTransient and ErrRefused
+// nothing is tried again over what was written before.
+func (s *Store) changeWithin(ctx context.Context, change func(context.Context, projection.Tx) error) error {
+	tx, err := s.enter(ctx, s.within)
+	if err == nil {
+		err = change(ctx, tx)
+	}
+	if err != nil {
+		return fmt.Errorf("while writers wait for the switch: %v", err) //nolint:errorlint // see above
+	}
+	return nil
+}
+
 // Load implements [projection.Tx]. It locks the positions in the order of their keys; all writers lock in this order,
 // which avoids deadlocks. The lock covers everything that belongs to the aggregate.
 func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]projection.Position, error) {
