@@ -42,7 +42,7 @@ func (s stuck) Load(ctx context.Context, _ projection.Tx, _ []projection.Event) 
 
 type fold struct{}
 
-func (fold) Apply(projection.Event) error                { return nil }
+func (fold) Apply(projection.Event) error              { return nil }
 func (fold) Save(context.Context, projection.Tx) error { return nil }
 
 // set changes the state of the lab, like its page.
