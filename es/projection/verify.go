@@ -3,7 +3,6 @@ package projection
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"example.com/threads/es"
 )
@@ -183,7 +182,7 @@ func (v *verification) contradicted(err error) bool {
 
 // tell adds the difference that is outside of rows. It comes first.
 func (v *verification) tell(d Difference) {
-	v.found.Differences = slices.Insert(v.found.Differences, 0, d)
+	v.found.Differences = append([]Difference{d}, v.found.Differences...)
 }
 
 func contradiction(key es.AggregateID, err error) Difference {
