@@ -171,6 +171,9 @@ func (r *Repository[S, E]) latestSnapshot(ctx context.Context, key AggregateID, 
 			return State[S]{}, err
 		}
 		id, version, state, err := r.snapshots.Decode(snapshot.Payload)
+		if snapshot.Broken != "" {
+			err = errors.New(snapshot.Broken)
+		}
 		if err == nil && (id != key.ID || version != snapshot.Version) {
 			err = errors.New("it belongs to " + id + " at another version")
 		}

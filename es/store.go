@@ -39,9 +39,9 @@ type EventPersistenceGateway interface {
 	// changes nothing as long as the latest can be read completely. A version beyond the journal is an error.
 	SaveSnapshot(ctx context.Context, id AggregateID, snapshot Snapshot) error
 
-	// Snapshots yields the complete snapshots with Version <= head.Version, latest first, and finally the state after
-	// entry 1. head is one that Head has returned, or that with an earlier Version. A snapshot with missing parts or a
-	// wrong checksum is logged and skipped: missing snapshots never change a result. It ends after an error.
+	// Snapshots yields the snapshots with Version <= head.Version, latest first, and finally the state after
+	// entry 1. head is one that Head has returned, or that with an earlier Version. One with missing parts or a wrong
+	// checksum is Broken: the next one or the entries are used instead, with the same result. It ends after an error.
 	Snapshots(ctx context.Context, id AggregateID, head Head) iter.Seq2[Snapshot, error]
 }
 
@@ -141,12 +141,12 @@ type Receipt struct {
 	ExpiresAt   time.Time // when the store may delete it
 }
 
-// Snapshot is an aggregate's state after entry Version. Only [Maintainer] yields one that is broken or unlisted.
+// Snapshot is an aggregate's state after entry Version.
 type Snapshot struct {
 	Version uint64 `json:"version"`
 	Payload []byte `json:"-"`
 	Broken  string `json:"broken,omitempty"` // why it is unusable, without a payload; empty: it is intact
-	// Unlisted: an earlier writer's, which is not in the index. The head need not point to it.
+	// Unlisted, for [Maintainer]: an earlier writer's, which is not in the index. The head need not point to it.
 	Unlisted bool `json:"-"`
 }
 

@@ -284,7 +284,7 @@ func newModel(t *testing.T, empty []byte) *model {
 			t.Fatal(err)
 		}
 	}
-	gateway, err := sqlstore.New(openFile(t, filepath.Join(m.folder, "events.db"), false), sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	gateway, err := sqlstore.New(openFile(t, filepath.Join(m.folder, "events.db"), false), sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

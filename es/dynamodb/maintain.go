@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
@@ -104,18 +103,12 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.S
 		if err != nil || place != id || version == headSeqNr || g.expired(main) {
 			return es.Snapshot{}, seq.ErrSkip // a part, the head, or expired and about to be deleted by DynamoDB
 		}
-		stored := es.Snapshot{Version: version, Unlisted: isFormer(main)}
+		stored, err := g.readSnapshot(ctx, id, version)
+		stored.Unlisted = isFormer(main)
 		main = readFormer(main)
-		read, err := g.readSnapshot(ctx, id, version)
 		faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))
-		switch {
-		case errors.Is(err, errBroken):
-			stored.Broken = err.Error()
-			err = nil
-		case len(faults) > 0:
+		if len(faults) > 0 && stored.Broken == "" {
 			stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
-		default:
-			stored.Payload = read.Payload
 		}
 		return stored, Explain(ctx, err, "read the snapshots of %s", id)
 	})

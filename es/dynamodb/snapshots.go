@@ -14,19 +14,11 @@ import (
 	"example.com/threads/es/internal/seq"
 )
 
-// errBroken: a snapshot is missing, incomplete, or does not match its checksum.
-var errBroken = errors.New("the snapshot is missing or broken")
-
 // Snapshots yields the snapshot that the head points to, then older ones from the index, then the state after event 1
 // from the head item. Each is read only when it is requested.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
 	return seq.Map(g.candidates(ctx, id, head), func(version uint64) (es.Snapshot, error) {
 		snapshot, err := g.readSnapshot(ctx, id, version)
-		if errors.Is(err, errBroken) {
-			g.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
-				"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", version, "error", err)
-			return snapshot, seq.ErrSkip
-		}
 		if snapshot.Version > head.Version {
 			return snapshot, seq.ErrSkip // the state in an earlier writer's head
 		}
@@ -67,19 +59,19 @@ func (g *Gateway) snapshotIndex(ctx context.Context, id es.AggregateID, upTo uin
 }
 
 // readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state in the head item, which is that
-// after event 1. It fails with errBroken if they are not a complete snapshot.
+// after event 1.
 func (g *Gateway) readSnapshot(ctx context.Context, id es.AggregateID, seqNr uint64) (es.Snapshot, error) {
 	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, seqNr), "")
 	if err != nil {
 		return es.Snapshot{}, err
 	}
-	stored := main.bytes("payload")
-	if stored == nil {
-		return es.Snapshot{}, fmt.Errorf("%w: the item does not exist", errBroken)
+	if seqNr == headSeqNr {
+		seqNr = formerState(main)
 	}
-	parts, err := partKeys(main)
-	if err != nil {
-		return es.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
+	stored := main.bytes("payload")
+	parts, broken := partKeys(main)
+	if stored == nil {
+		broken = errors.New("its item does not exist")
 	}
 	for i, key := range parts {
 		part, err := g.getItem(ctx, g.settings.SnapshotTable, key, "")
@@ -87,16 +79,16 @@ func (g *Gateway) readSnapshot(ctx context.Context, id es.AggregateID, seqNr uin
 			return es.Snapshot{}, err
 		}
 		if len(part) == 0 {
-			return es.Snapshot{}, fmt.Errorf("%w: part %d of %d does not exist", errBroken, i+1, len(parts))
+			broken = fmt.Errorf("part %d of %d does not exist", i+1, len(parts))
 		}
 		stored = append(stored, part.bytes("payload")...)
 	}
-	payload, err := g.packer.Unpack(packing.Packed{Bytes: stored, Encoding: main.text("encoding"), Checksum: main.text("checksum")})
-	if err != nil {
-		return es.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
+	var payload []byte
+	if broken == nil {
+		payload, broken = g.packer.Unpack(packing.Packed{Bytes: stored, Encoding: main.text("encoding"), Checksum: main.text("checksum")})
 	}
-	if seqNr == headSeqNr {
-		seqNr = formerState(main)
+	if broken != nil {
+		return es.Snapshot{Version: seqNr, Broken: broken.Error()}, nil
 	}
 	return es.Snapshot{Version: seqNr, Payload: payload}, nil
 }
@@ -136,7 +128,7 @@ func (g *Gateway) saveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 		return err
 	}
 	if snapshot.Version <= head.SnapshotVersion {
-		if _, err := g.readSnapshot(ctx, id, head.SnapshotVersion); !errors.Is(err, errBroken) {
+		if latest, err := g.readSnapshot(ctx, id, head.SnapshotVersion); err != nil || latest.Broken == "" {
 			return err
 		}
 	}
@@ -173,11 +165,13 @@ func (g *Gateway) writeSnapshot(ctx context.Context, id es.AggregateID, snapshot
 	if !exists {
 		return err
 	}
-	if _, err := g.readSnapshot(ctx, id, snapshot.Version); errors.Is(err, errBroken) || isFormer(existing) {
-		_, err := g.do(ctx, put(g.settings.SnapshotTable, main, "", nil))
+	switch stored, err := g.readSnapshot(ctx, id, snapshot.Version); {
+	case err != nil:
 		return err
-	}
-	if existing.text("checksum") != packed.Checksum {
+	case stored.Broken != "" || isFormer(existing):
+		_, err = g.do(ctx, put(g.settings.SnapshotTable, main, "", nil))
+		return err
+	case existing.text("checksum") != packed.Checksum:
 		return g.deleteParts(ctx, main)
 	}
 	return nil

@@ -135,8 +135,8 @@ func wantPointer(t *testing.T, h Harness, id es.AggregateID, version uint64) {
 		t.Errorf("head %+v, %v; want the snapshot at %d", head, err, version)
 	}
 	for snapshot, err := range h.Gateway.Snapshots(t.Context(), id, head) {
-		if err != nil || snapshot.Version != version {
-			t.Errorf("the latest snapshot is at %d, %v; want %d", snapshot.Version, err, version)
+		if err != nil || snapshot.Version != version || snapshot.Broken != "" {
+			t.Errorf("the latest snapshot is at %d, %s %v; want %d", snapshot.Version, snapshot.Broken, err, version)
 		}
 		break
 	}

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,8 +43,7 @@ func Schema() migration.Set {
 // Settings of a gateway.
 type Settings struct {
 	SnapshotKeep int // number of snapshots to keep beside the latest
-	Clock        func() time.Time
-	Logger       *slog.Logger
+	Clock        func() time.Time // default: time.Now
 	OwnerBytes   int // that the files of an owner in a tenant may hold; default: 256 MiB
 	TenantBytes  int // that all files of a tenant may hold; default: 4 GiB
 }
@@ -78,8 +76,9 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 		return nil, errors.New("sqlstore: the number of snapshots to keep must not be negative")
 	case !concurrent && db.Stats().MaxOpenConnections == 1:
 		return nil, errors.New("sqlstore: open the database with two or more connections; one is used only for writing")
-	case settings.Clock == nil || settings.Logger == nil:
-		return nil, errors.New("sqlstore: set a clock and a logger")
+	}
+	if settings.Clock == nil {
+		settings.Clock = time.Now
 	}
 	settings.OwnerBytes, settings.TenantBytes = cmp.Or(settings.OwnerBytes, 256<<20), cmp.Or(settings.TenantBytes, 4<<30)
 	g := &Gateway{DB: db, dialect: dialect, concurrent: concurrent, settings: settings, packer: packing.New()}
@@ -115,7 +114,7 @@ func OpenFile(ctx context.Context, path string) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := New(db, Settings{Clock: time.Now, Logger: slog.Default()})
+	gateway, err := New(db, Settings{})
 	if err == nil {
 		_, err = migration.Up(ctx, db, Schema(), rowstore.Schema())
 	}

@@ -78,7 +78,7 @@ func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq
 
 // StoredSnapshots implements [es.Maintainer].
 func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.Snapshot, error] {
-	return g.storedSnapshots(ctx, id, math.MaxInt64)
+	return g.Snapshots(ctx, id, es.Head{Version: math.MaxInt64})
 }
 
 // ReplaceHead implements [es.Maintainer].

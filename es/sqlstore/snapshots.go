@@ -7,7 +7,6 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
-	"example.com/threads/es/internal/seq"
 )
 
 const selectSnapshot = "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND "
@@ -98,20 +97,8 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 
 // Snapshots reads one snapshot at a time, because a caller seldom needs a second.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
-	return seq.Map(g.storedSnapshots(ctx, id, head.Version), func(stored es.Snapshot) (es.Snapshot, error) {
-		if stored.Broken != "" {
-			g.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
-				"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", stored.Version, "error", stored.Broken)
-			return stored, seq.ErrSkip
-		}
-		return stored, nil
-	})
-}
-
-// storedSnapshots yields the snapshots up to a version, latest first, one at a time.
-func (g *Gateway) storedSnapshots(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[es.Snapshot, error] {
 	return func(yield func(es.Snapshot, error) bool) {
-		for upTo > 0 {
+		for upTo := head.Version; upTo > 0; {
 			row, found, err := readRow[snapshotRow](ctx, g.DB, selectSnapshot+"version BETWEEN 1 AND ? ORDER BY version DESC LIMIT 1", id.Tenant, id.String(), upTo)
 			if err != nil {
 				yield(es.Snapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -48,8 +47,8 @@ func Open(
 	client := dynamodb.NewClient(config, options...)
 	gateway, err := dynamodb.New(client, dynamodb.Settings{
 		JournalTable: settings.JournalTable, SnapshotTable: settings.SnapshotTable, Shards: settings.Shards,
-		SnapshotKeep: settings.SnapshotKeep, SnapshotTTL: settings.SnapshotTTL, Clock: time.Now,
-	}, ports.Log)
+		SnapshotKeep: settings.SnapshotKeep, SnapshotTTL: settings.SnapshotTTL,
+	})
 	if err != nil {
 		return nil, err
 	}
