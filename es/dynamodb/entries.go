@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,13 +23,13 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 		if after >= upTo {
 			return
 		}
-		page, next := new(pageSize), after+1
+		next := after + 1
 		fill := func(end uint64) (goOn bool) { // exclusive
 			var missing []uint64
 			for ; next < end; next++ {
 				missing = append(missing, next)
 			}
-			for entry, err := range g.entriesByKey(ctx, page, id, missing, upTo) {
+			for entry, err := range g.entriesByKey(ctx, id, missing, upTo) {
 				if !yield(entry, err) || err != nil {
 					return false
 				}
@@ -36,7 +37,7 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 			return true
 		}
 		query := g.indexed(g.settings.JournalTable, journalIndex, id, next, upTo)
-		for entry, err := range seq.Map(g.query(ctx, page, "query the journal of "+id.String(), query), entryOf) {
+		for entry, err := range seq.Map(g.query(ctx, "query the journal of "+id.String(), query), entryOf) {
 			if err != nil {
 				yield(entry, err)
 				return
@@ -56,16 +57,14 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 	if len(seqNrs) > 0 {
 		last = seqNrs[len(seqNrs)-1]
 	}
-	return g.entriesByKey(ctx, new(pageSize), id, seqNrs, last)
+	return g.entriesByKey(ctx, id, seqNrs, last)
 }
 
 // entriesByKey yields the entries with these numbers. A missing entry is an error: a head has shown that all entries up
 // to upTo were written.
-func (g *Gateway) entriesByKey(ctx context.Context, page *pageSize, id es.AggregateID, seqNrs []uint64, upTo uint64) iter.Seq2[es.Entry, error] {
+func (g *Gateway) entriesByKey(ctx context.Context, id es.AggregateID, seqNrs []uint64, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
-		for rest := seqNrs; len(rest) > 0; {
-			some := rest[:min(len(rest), page.items(), maxBatchGet)]
-			rest = rest[len(some):]
+		for some := range slices.Chunk(seqNrs, maxBatchGet) {
 			keys := make([]map[string]types.AttributeValue, len(some))
 			for i, seqNr := range some {
 				keys[i] = g.key(id, seqNr)
@@ -85,7 +84,6 @@ func (g *Gateway) entriesByKey(ctx context.Context, page *pageSize, id es.Aggreg
 					yield(es.Entry{}, &es.InconsistentError{ID: id, Head: upTo, Event: seqNr})
 					return
 				}
-				page.saw(event)
 				entry, err := entryOf(event)
 				if !yield(entry, err) || err != nil {
 					return

@@ -16,7 +16,8 @@ import (
 
 const (
 	maxBatchGet = 100                   // keys in a BatchGetItem
-	scanLimit   = 500                   // items read per page; a page also ends at 1 MB
+	queryLimit  = 100                   // items of a page; a page also ends at 1 MB
+	scanLimit   = 500                   // the same, of a scan
 	scanPause   = 10 * time.Millisecond // between pages, to leave capacity for commands
 )
 
@@ -73,25 +74,20 @@ func GetItems(
 	}
 }
 
-// query yields the items that a query finds. page chooses how many are read at once; at most so many are in memory. An
-// error says what was done.
-func (g *Gateway) query(ctx context.Context, page *pageSize, doing string, input *dynamodb.QueryInput) iter.Seq2[item, error] {
+// query yields the items that a query finds. At most a page is in memory. An error says what was done.
+func (g *Gateway) query(ctx context.Context, doing string, input *dynamodb.QueryInput) iter.Seq2[item, error] {
+	input.Limit = aws.Int32(queryLimit)
 	return func(yield func(item, error) bool) {
-		for request := *input; ; {
-			request.Limit = aws.Int32(int32(page.items()))
-			output, err := g.client.Query(ctx, &request)
+		for pages := dynamodb.NewQueryPaginator(g.client, input); pages.HasMorePages(); {
+			output, err := pages.NextPage(ctx)
 			if err != nil {
 				yield(nil, Explain(ctx, err, "%s", doing))
 				return
 			}
 			for _, found := range output.Items {
-				page.saw(found)
 				if !yield(found, nil) {
 					return
 				}
-			}
-			if request.ExclusiveStartKey = output.LastEvaluatedKey; len(request.ExclusiveStartKey) == 0 {
-				return
 			}
 		}
 	}
@@ -122,28 +118,21 @@ func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateI
 		ConsistentRead: aws.Bool(true),
 	}
 	input.ProjectionExpression, input.ExpressionAttributeNames = expression(attributes)
-	return g.query(ctx, new(pageSize), "read table "+table+" for "+id.String(), input)
+	return g.query(ctx, "read table "+table+" for "+id.String(), input)
 }
 
 // scan yields the pages of a consistent scan. Between pages of a whole table it pauses, to leave capacity for the
 // programs; a segment is read as fast as it can be.
 func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[*dynamodb.ScanOutput, error] {
+	input.ConsistentRead, input.Limit = aws.Bool(true), aws.Int32(scanLimit)
 	return func(yield func(*dynamodb.ScanOutput, error) bool) {
-		request := *input
-		request.ConsistentRead, request.Limit = aws.Bool(true), aws.Int32(scanLimit)
-		for {
-			output, err := g.client.Scan(ctx, &request)
-			if err != nil {
-				yield(nil, Explain(ctx, err, "scan table %s", *request.TableName))
+		for pages := dynamodb.NewScanPaginator(g.client, input); pages.HasMorePages(); {
+			output, err := pages.NextPage(ctx)
+			if !yield(output, Explain(ctx, err, "scan table %s", *input.TableName)) || err != nil {
 				return
 			}
-			request.ExclusiveStartKey = output.LastEvaluatedKey
-			if !yield(output, nil) || len(request.ExclusiveStartKey) == 0 {
-				return
-			}
-			if request.Segment == nil && es.Wait(ctx, scanPause) != nil {
-				yield(nil, Explain(ctx, ctx.Err(), "scan table %s", *request.TableName))
-				return
+			if input.Segment == nil {
+				_ = es.Wait(ctx, scanPause) // the next page sees the end of ctx
 			}
 		}
 	}
@@ -232,27 +221,4 @@ func (g *Gateway) deleteItem(ctx context.Context, key item) error {
 		_, err := g.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(g.settings.SnapshotTable), Key: key})
 		return err
 	})
-}
-
-const (
-	// targetPage is the target size of an answer in bytes: the SDK sometimes loses the connection in answers of half a
-	// megabyte.
-	targetPage = 100_000
-	firstPage  = 25  // fits events of up to 16 KB, the largest usual size
-	maxPage    = 250 // for items of any size
-)
-
-// pageSize chooses the number of items to request from the size of the items read so far.
-type pageSize struct{ count, bytes int }
-
-func (p *pageSize) saw(seen item) {
-	p.count++
-	p.bytes += seen.size()
-}
-
-func (p *pageSize) items() int {
-	if p.count == 0 {
-		return firstPage
-	}
-	return max(1, min(targetPage*p.count/p.bytes, maxPage))
 }

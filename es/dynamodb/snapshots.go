@@ -55,7 +55,7 @@ func (g *Gateway) snapshotIndex(ctx context.Context, id es.AggregateID, upTo uin
 	}
 	input := g.indexed(g.settings.SnapshotTable, snapshotIndex, id, 1, upTo)
 	input.ScanIndexForward = aws.Bool(false)
-	return g.query(ctx, new(pageSize), "find the snapshots of "+id.String(), input)
+	return g.query(ctx, "find the snapshots of "+id.String(), input)
 }
 
 // readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state in the head item, which is that

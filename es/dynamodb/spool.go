@@ -132,7 +132,7 @@ func (g *Gateway) deleteFile(ctx context.Context, stored item) error {
 // and would not release what the files' owners hold.
 func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
 	for shard := range g.settings.Shards {
-		for stored, err := range g.query(ctx, new(pageSize), "read the expired files", &dynamodb.QueryInput{
+		for stored, err := range g.query(ctx, "read the expired files", &dynamodb.QueryInput{
 			TableName:              aws.String(g.settings.SnapshotTable),
 			KeyConditionExpression: aws.String("pkey = :pkey AND skey < :now"),
 			ExpressionAttributeValues: item{
