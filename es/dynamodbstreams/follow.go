@@ -39,7 +39,6 @@ type follower struct {
 	stream  string
 	done    chan struct{} // a shard was read to its end
 	running sync.WaitGroup
-	owed    time.Time // when a repair was last requested
 }
 
 // errStreamGone: the stream no longer exists, or it is disabled and read to the end.
@@ -52,10 +51,6 @@ const (
 	// forgetAfter is the number of consecutive listings without a shard before its checkpoint is deleted. The service
 	// sometimes omits shards from a listing.
 	forgetAfter = 3
-
-	// owedFor is how long a requested repair also covers further losses. It is much shorter than the stream's
-	// retention, so those losses were in the journal before the repair began.
-	owedFor = time.Minute
 )
 
 // follow returns errStreamGone, or the error of ctx.
@@ -91,18 +86,13 @@ func (s *Source) follow(ctx context.Context, stream string) error {
 	}
 }
 
-// restore reads the stored positions. Without any, nothing is known to be projected. A shard that is not listed yet has
-// no parent to wait for: either it had begun, so its parent was done, or it is done itself.
+// restore reads the stored positions. A shard that is not listed yet has no parent to wait for: either it had begun, so
+// its parent was done, or it is done itself.
 func (f *follower) restore(ctx context.Context) error {
 	var stored []projection.Checkpoint
 	err := f.retry(ctx, "waiting for the database of the projection; if its tables are missing, migrate it", func(ctx context.Context) (err error) {
 		if stored, err = f.ports.Checkpoints.Checkpoints(ctx, f.stream); err != nil {
 			return err
-		}
-		if len(stored) == 0 {
-			if err := f.oweRepair(ctx); err != nil {
-				return err
-			}
 		}
 		return f.ports.Projector.Begin(ctx, false)
 	})
@@ -117,18 +107,6 @@ func (f *follower) restore(ctx context.Context) error {
 	}
 	f.change(func() { f.shards = shards })
 	return err
-}
-
-func (f *follower) oweRepair(ctx context.Context) error {
-	if time.Since(f.owed) < owedFor {
-		return nil
-	}
-	asked := time.Now()
-	if err := f.ports.Projector.OweRepair(ctx); err != nil {
-		return err
-	}
-	f.owed = asked
-	return nil
 }
 
 // list updates the shards from a complete listing: in a partial one, a child could seem to have no parent. It fails
@@ -200,7 +178,7 @@ func (f *follower) start(ctx context.Context) error {
 		return f.retry(ctx, text+" failed; will retry", do)
 	}
 	if slices.ContainsFunc(ready, func(one *shard) bool { return one.position.kind == unbegun && !f.covered(one, now) }) {
-		if err := store("requesting a repair", f.oweRepair); err != nil {
+		if err := store("requesting a repair", f.ports.Projector.OweRepair); err != nil {
 			return err
 		}
 	}
