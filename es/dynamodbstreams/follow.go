@@ -194,21 +194,7 @@ func (f *follower) start(ctx context.Context) error {
 		f.change(func() { one.running, one.position, one.step = true, at, time.Now() })
 		f.running.Go(func() { f.read(ctx, one) })
 	}
-	f.change(func() {
-		f.listed, f.trouble = time.Now(), nil
-		left := 0
-		for _, one := range f.shards {
-			if one.unfinished() {
-				left++
-			}
-		}
-		switch {
-		case left > 0:
-			f.empty = time.Time{}
-		case f.empty.IsZero():
-			f.empty = f.listed
-		}
-	})
+	f.change(func() { f.listed, f.trouble = time.Now(), nil })
 	return nil
 }
 

@@ -64,7 +64,6 @@ type Source struct {
 	shards  map[string]*shard // of the stream that is followed
 	started time.Time         // when the source began to look for its stream
 	listed  time.Time         // when the shards were last listed; zero: the stream was not reached yet
-	empty   time.Time         // since when there is no shard to read; zero: there is one
 	trouble error             // last error of the stream or database; nil after success
 }
 
@@ -152,7 +151,7 @@ func (s *Source) change(change func()) {
 }
 
 func (s *Source) reset() {
-	s.change(func() { s.started, s.listed, s.empty, s.shards = time.Now(), time.Time{}, time.Time{}, nil })
+	s.change(func() { s.started, s.listed, s.shards = time.Now(), time.Time{}, nil })
 }
 
 // retry calls do until it succeeds, and tells each failure. It only fails when ctx ends.
