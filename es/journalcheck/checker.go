@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,7 +64,7 @@ func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding
 		if err != nil {
 			return nil, nil, err
 		}
-		found := now.all()
+		found := now.told
 		both := slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return !slices.Contains(before, f) })
 		switch {
 		case now.last == 0 && !now.head.Exists && len(now.snapshots) == 0:
@@ -114,12 +115,12 @@ func (c *Checker) All(
 func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Finding, error) {
 	elsewhere := look{id: stored.ID}
 	for _, fault := range stored.Faults {
-		elsewhere.add(misplaced, fix{}, fault.Expected, fault.Found,
+		elsewhere.add(misplaced, nothing, fault.Expected, fault.Found,
 			"check that the number of shards is that of the programs that wrote it; if so, another program wrote the item: move or delete it by hand",
 			"it is stored where no program reads it: its %s is wrong", fault.Field)
 	}
 	if len(stored.Faults) > 0 {
-		return elsewhere.all(), nil
+		return elsewhere.told, nil
 	}
 	found, err := c.Aggregate(ctx, stored.ID)
 	if errors.Is(err, ErrUnknown) {
@@ -146,24 +147,26 @@ func (c *Checker) repair(ctx context.Context, id es.AggregateID, dryRun bool) (s
 		return nil, nil, err
 	}
 	head := es.Head{Version: seen.last, SnapshotVersion: seen.pointer()}
-	writeHead, drop := false, []uint64{}
+	var why []string // the head is written
+	var drop []uint64
 	for _, finding := range found {
 		switch {
 		case !finding.Repairable:
 			left = append(left, finding)
-		case finding.fix.drop > 0:
-			steps = append(steps, fmt.Sprintf("delete snapshot %d: %s", finding.fix.drop, finding.What))
-			drop = append(drop, finding.fix.drop)
-		case !writeHead:
-			writeHead = true
-			steps = slices.Insert(steps, 0, fmt.Sprintf("write the head: version %d, which was %s, and %s, which was %s",
-				head.Version, seen.was("version", seen.head.Version), pointerText(head.SnapshotVersion), seen.was("snapshot_version", seen.head.SnapshotVersion)))
+		case finding.fix == newHead:
+			why = append(why, finding.What+" ("+finding.Found+")")
+		default:
+			drop = append(drop, uint64(finding.fix))
+			steps = append(steps, fmt.Sprintf("delete snapshot %d: %s", finding.fix, finding.What))
 		}
+	}
+	if len(why) > 0 {
+		steps = slices.Insert(steps, 0, fmt.Sprintf("write the head, version %d and %s: %s", head.Version, pointerText(head.SnapshotVersion), strings.Join(why, ", ")))
 	}
 	if dryRun || len(steps) == 0 {
 		return steps, left, nil
 	}
-	if writeHead {
+	if len(why) > 0 {
 		if err := c.store.ReplaceHead(ctx, id, seen.head, head); err != nil {
 			return nil, nil, err
 		}
