@@ -36,7 +36,10 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 		}
 	}()
 	conflicts, shortest := 0, s.settings.Timeout
-	try, err := s.begin(ctx, key, calls[0])
+	try, err := attempt[S]{began: time.Now()}, error(nil)
+	if !calls[0].request.Begins {
+		try, err = s.load(ctx, key, s.turns.others(key))
+	}
 	for err == nil && len(calls) > 0 {
 		var decided []*call[C, E]
 		var after State[S]
@@ -61,7 +64,7 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 			if len(calls) == 0 {
 				return
 			}
-			try, err = s.reload(ctx, key)
+			try, err = s.load(ctx, key, true)
 		case errors.Is(err, ErrConflict):
 			conflicts++
 			s.settings.Metrics.conflicts.Inc()
@@ -73,7 +76,7 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 			}
 			shortest = min(shortest, time.Since(try.began))
 			if again(ctx, shortest) {
-				try, err = s.reload(ctx, key)
+				try, err = s.load(ctx, key, true)
 			}
 			if err != nil && (ctx.Err() != nil || errors.Is(err, ErrConflict)) { // nothing was written
 				s.settings.Metrics.givenUp.Add(float64(len(calls)))
@@ -94,27 +97,19 @@ func fail[C, E any](calls []*call[C, E], err error) {
 	}
 }
 
-// begin loads the state for the first attempt. While other processes write to the aggregate, the state in memory is
-// seldom the latest, so it is read from the store.
-func (s *Service[S, C, E]) begin(ctx context.Context, key AggregateID, first *call[C, E]) (attempt[S], error) {
-	began := time.Now()
-	switch {
-	case first.request.Begins:
-		return attempt[S]{began: began}, nil
-	case s.turns.others(key):
-		return s.reload(ctx, key)
+// load loads the state for an attempt: fresh while other processes write to the aggregate, because the state in memory
+// is then seldom the latest.
+func (s *Service[S, C, E]) load(ctx context.Context, key AggregateID, fresh bool) (try attempt[S], err error) {
+	try = attempt[S]{fresh: fresh, began: time.Now()}
+	if !fresh {
+		try.state, err = s.Load(ctx, key)
+		return try, err
 	}
-	state, err := s.Load(ctx, key)
-	return attempt[S]{state: state, began: began}, err
-}
-
-func (s *Service[S, C, E]) reload(ctx context.Context, key AggregateID) (attempt[S], error) {
-	began := time.Now()
-	state, err := s.Reload(ctx, key)
-	if err == nil && state.Version > s.turns.at(key).version { // another process has written it
-		s.turns.met(key, state.Version)
+	try.state, err = s.Reload(ctx, key)
+	if err == nil && try.state.Version > s.turns.at(key).version { // another process has written it
+		s.turns.met(key, try.state.Version)
 	}
-	return attempt[S]{state, true, began}, err
+	return try, err
 }
 
 // decide decides the calls in order, each on the state after the accepted ones before it. It stops when the next call's

@@ -120,10 +120,10 @@ func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 	if err := g.handled(ctx, write); err != nil {
 		return err
 	}
-	switch head, _, err := g.headRow(ctx, g.DB, write.ID, ""); {
+	switch head, err := g.storedHead(ctx, g.DB, write.ID, ""); {
 	case err != nil:
 		return err
-	case head.Version != int64(write.ExpectedVersion):
+	case head.Version != write.ExpectedVersion:
 		return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, write.ExpectedVersion, head.Version)
 	case found:
 		return &es.InconsistentError{ID: write.ID, Head: write.ExpectedVersion, Event: next.Version}

@@ -30,11 +30,6 @@ type headRow struct {
 
 const selectHead = "SELECT tenant_code, aggregate_id, type, version, snapshot_version FROM aggregates WHERE tenant_code = ? AND "
 
-// headRow reads the aggregate's row; lock is the end of the statement.
-func (g *Gateway) headRow(ctx context.Context, in session, id es.AggregateID, lock string) (headRow, bool, error) {
-	return readRow[headRow](ctx, in, selectHead+"aggregate_id = ?"+lock, id.Tenant, id.String())
-}
-
 // Head implements [es.Reader].
 func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
 	stored, err := g.StoredHead(ctx, id)
@@ -49,8 +44,8 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
 	next, found, err := g.eventAfter(ctx, id, head.Version)
 	if err == nil && found {
-		var row headRow
-		if row, _, err = g.headRow(ctx, g.DB, id, ""); err == nil && row.Version == int64(head.Version) {
+		var now es.StoredHead
+		if now, err = g.storedHead(ctx, g.DB, id, ""); err == nil && now.Version == head.Version {
 			err = &es.InconsistentError{ID: id, Head: head.Version, Event: next.Version}
 		}
 	}

@@ -39,8 +39,9 @@ func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredH
 	return stored, g.explain(ctx, err, "read the head of %s", id)
 }
 
+// storedHead reads the aggregate's row; lock is the end of the statement.
 func (g *Gateway) storedHead(ctx context.Context, in session, id es.AggregateID, lock string) (es.StoredHead, error) {
-	row, found, err := g.headRow(ctx, in, id, lock)
+	row, found, err := readRow[headRow](ctx, in, selectHead+"aggregate_id = ?"+lock, id.Tenant, id.String())
 	if err != nil || !found {
 		return es.StoredHead{}, err
 	}
@@ -52,16 +53,16 @@ func storedHeadOf(id es.AggregateID, row headRow) es.StoredHead {
 	fault := func(field, expected, found string) {
 		stored.Faults = append(stored.Faults, es.Fault{Field: field, Expected: expected, Found: found})
 	}
+	number := func(field string, value int64) uint64 {
+		if value < 0 {
+			fault(field, "a number that is not negative", fmt.Sprint(value))
+		}
+		return uint64(max(value, 0))
+	}
 	if row.Type != id.Type {
 		fault("type", id.Type, row.Type)
 	}
-	if row.Version < 0 {
-		fault("version", "a number that is not negative", fmt.Sprint(row.Version))
-	}
-	if row.SnapshotVersion < 0 {
-		fault("snapshot_version", "a number that is not negative", fmt.Sprint(row.SnapshotVersion))
-	}
-	stored.Head = es.Head{Version: uint64(max(row.Version, 0)), SnapshotVersion: uint64(max(row.SnapshotVersion, 0))}
+	stored.Head = es.Head{Version: number("version", row.Version), SnapshotVersion: number("snapshot_version", row.SnapshotVersion)}
 	return stored
 }
 
