@@ -124,36 +124,35 @@ func partKey(main item, number int) item {
 	return item{"pkey": main["pkey"], "skey": text(fmt.Sprintf("%s-%.16s-%d", main.text("skey"), main.text("checksum"), number))}
 }
 
-// placeOf parses the key of an aggregate's item: an event, a head, or the main item of a snapshot.
-func placeOf(found item) (id es.AggregateID, seqNr uint64, err error) {
-	tenant, _, separated := strings.Cut(found.text("pkey"), tenantSeparator)
+// place returns the aggregate and the number of the item under a key: of an event, a head, or the main item of a
+// snapshot. With a fault, programs do not look for the item there: it is as good as missing, everywhere.
+func (g *Gateway) place(pkey, skey string) (id es.AggregateID, seqNr uint64, faults []es.Fault) {
+	tenant, _, separated := strings.Cut(pkey, tenantSeparator)
 	if !separated {
 		tenant = ""
 	}
-	skey := found.text("skey")
 	dash := max(strings.LastIndexByte(skey, '-'), 0)
-	id, err = es.ParseAggregateID(es.Tenant(tenant), skey[:dash])
+	id, err := es.ParseAggregateID(es.Tenant(tenant), skey[:dash])
 	if err == nil {
 		seqNr, err = strconv.ParseUint(skey[dash+1:], 10, 64)
 	}
-	if err != nil {
-		return es.AggregateID{Tenant: es.Tenant(tenant), ID: skey}, 0, fmt.Errorf("skey %q is not <type>-<ulid>-<number>", skey)
+	if err != nil || sortKey(id, seqNr) != skey {
+		return es.AggregateID{Tenant: es.Tenant(tenant), ID: skey}, 0, []es.Fault{{Field: "skey", Expected: "<type>-<ulid>-<number>", Found: skey}}
 	}
-	return id, seqNr, nil
+	if want := g.partition(id.Tenant, id.Type, id.ID); pkey != want {
+		faults = []es.Fault{{Field: "pkey", Expected: want, Found: pkey}}
+	}
+	return id, seqNr, faults
 }
 
-// Place returns the aggregate and the number of the item under a key. It fails if programs do not look for the item
-// there: then the item is as good as missing, everywhere.
+// Place returns the aggregate and the number of the item under a key. It fails if programs do not look for it there.
 func (g *Gateway) Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
-	if id, seqNr, err = placeOf(item{"pkey": text(pkey), "skey": text(skey)}); err != nil {
-		return id, seqNr, err
+	id, seqNr, faults := g.place(pkey, skey)
+	if len(faults) > 0 {
+		err = fmt.Errorf("the item at pkey %q and skey %q is misplaced: its %s should be %s; a journal check lists such items; "+
+			"is the number of shards that of the program that wrote it?", pkey, skey, faults[0].Field, faults[0].Expected)
 	}
-	want := g.key(id, seqNr)
-	if want.text("pkey") != pkey || want.text("skey") != skey {
-		return id, seqNr, fmt.Errorf("the item at pkey %q and skey %q is misplaced: programs look for it at %q and %q; "+
-			"a journal check lists such items; is the number of shards that of the program that wrote it?", pkey, skey, want.text("pkey"), want.text("skey"))
-	}
-	return id, seqNr, nil
+	return id, seqNr, err
 }
 
 // expired reports whether the item's time to live is over. An invalid time never expires.
