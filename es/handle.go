@@ -68,7 +68,7 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 		case errors.Is(err, ErrConflict):
 			conflicts++
 			s.settings.Metrics.conflicts.Inc()
-			s.turns.met(key, try.state.Version)
+			s.turns.met(key)
 			if conflicts%turnAfterConflicts == 0 {
 				// The faster writers may not know that this one is waiting. An error is ignored: the store will report
 				// it at the next read or write.
@@ -105,9 +105,10 @@ func (s *Service[S, C, E]) load(ctx context.Context, key AggregateID, fresh bool
 		try.state, err = s.Load(ctx, key)
 		return try, err
 	}
+	known, _ := s.states.get(key)
 	try.state, err = s.Reload(ctx, key)
-	if err == nil && try.state.Version > s.turns.at(key).version { // another process has written it
-		s.turns.met(key, try.state.Version)
+	if err == nil && try.state.Version > known.Version { // another process has written it
+		s.turns.met(key)
 	}
 	return try, err
 }
@@ -191,7 +192,7 @@ func (s *Service[S, C, E]) write(ctx context.Context, key AggregateID, try attem
 	if err == nil {
 		s.settings.Metrics.perWrite.Observe(float64(len(decided)))
 		s.settings.Metrics.events.Observe(float64(len(events)))
-		s.turns.wrote(key, after.Version, time.Since(try.began))
+		s.turns.wrote(key, time.Since(try.began))
 	}
 	return err
 }
@@ -237,13 +238,12 @@ type turns struct {
 }
 
 type contention struct {
-	fades   time.Time // when the aggregate is no longer treated as contended
-	yields  time.Time // until when this process waits for the others
-	version uint64    // the latest version that this process knows
+	fades  time.Time // when the aggregate is no longer treated as contended
+	yields time.Time // until when this process waits for the others
 }
 
 // met records a sign of another process: a conflict, or a version that it wrote.
-func (t *turns) met(key AggregateID, version uint64) {
+func (t *turns) met(key AggregateID) {
 	now := time.Now()
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -252,9 +252,7 @@ func (t *turns) met(key AggregateID, version uint64) {
 			delete(t.contended, key)
 		}
 	}
-	c := t.contended[key]
-	c.fades, c.version = now.Add(contentionFades), max(c.version, version)
-	t.contended[key] = c
+	t.contended[key] = contention{now.Add(contentionFades), t.contended[key].yields}
 }
 
 func (t *turns) at(key AggregateID) contention {
@@ -266,14 +264,13 @@ func (t *turns) at(key AggregateID) contention {
 // others reports whether other processes are known to write to the aggregate.
 func (t *turns) others(key AggregateID) bool { return time.Now().Before(t.at(key).fades) }
 
-// wrote records that this process wrote the version. took estimates the time that another process needs for its turn.
-func (t *turns) wrote(key AggregateID, version uint64, took time.Duration) {
+// wrote records that this process wrote. took estimates the time that another process needs for its turn.
+func (t *turns) wrote(key AggregateID, took time.Duration) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if c, contended := t.contended[key]; contended {
 		took = min(took, longestYield/2)
-		c.version, c.yields = version, time.Now().Add(took+rand.N(took+1))
-		t.contended[key] = c
+		t.contended[key] = contention{c.fades, time.Now().Add(took + rand.N(took+1))}
 	}
 }
 
