@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// turnAfterConflicts is the number of conflicts after which a process asks the other writers for a turn, and again
-// after each further such number.
+// turnAfterConflicts is the number of conflicts after each of which a process asks the other writers for a turn.
 const turnAfterConflicts = 2
 
 // attempt is one try to handle a batch.
@@ -23,9 +22,7 @@ type attempt[S any] struct {
 }
 
 // handle runs load -> decide -> save for the calls of a batch until each has its answer. A write is conditional on the
-// version that the decisions were made on, so it proves the rejections in the same batch, too. A batch of rejections
-// only is answered after [Repository.Confirm] has shown that the state was the latest, unless it was read from the
-// store.
+// version that the decisions were made on, so it proves the rejections in the same batch, too.
 func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 	// A batch is completed even if the caller whose context it uses disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), s.settings.Timeout)
@@ -70,8 +67,7 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 			s.settings.Metrics.conflicts.Inc()
 			s.turns.met(key)
 			if conflicts%turnAfterConflicts == 0 {
-				// The faster writers may not know that this one is waiting. An error is ignored: the store will report
-				// it at the next read or write.
+				// The faster writers may not know that this one is waiting. The next read or write reports an error.
 				_ = s.gateway.AskForTurn(ctx, key)
 			}
 			shortest = min(shortest, time.Since(try.began))
@@ -113,9 +109,8 @@ func (s *Service[S, C, E]) load(ctx context.Context, key AggregateID, fresh bool
 	return try, err
 }
 
-// decide decides the calls in order, each on the state after the accepted ones before it. It stops when the next call's
-// events would exceed [MaxAppend]. It returns the decided calls and the state after them. It fails if the clock is
-// wrong.
+// decide decides the calls in order, each on the state after the accepted ones before it, as long as their events fit
+// into one write. It returns the decided calls and the state after them.
 func (s *Service[S, C, E]) decide(ctx context.Context, key AggregateID, state State[S], calls []*call[C, E]) ([]*call[C, E], State[S], error) {
 	now, err := s.now(ctx)
 	if err != nil {
@@ -166,8 +161,8 @@ func (c *call[C, E]) record(key AggregateID, seqNr uint64, now time.Time, event 
 	}}
 }
 
-// write saves the events of the accepted commands. If all were rejected, it confirms that the rejections hold:
-// ErrConflict if not.
+// write saves the events of the accepted commands. If all were rejected, on a state that was not read from the store, it
+// confirms that this was the latest: ErrConflict if not.
 func (s *Service[S, C, E]) write(ctx context.Context, key AggregateID, try attempt[S], after State[S], decided []*call[C, E]) error {
 	var events []Recorded[E]
 	var receipts []Receipt
@@ -229,9 +224,8 @@ const (
 	longestYield = 100 * time.Millisecond
 )
 
-// turns shares an aggregate fairly between processes that write to it. The process that has just written would always
-// write next, because the others must first read its write. So it waits as long as they need to read, if it has seen a
-// sign of another writer.
+// turns shares an aggregate fairly between processes. The one that has just written would always write next, because
+// the others must first read its write. So it waits as long as they need to read, if it knows of others.
 type turns struct {
 	mutex     sync.Mutex
 	contended map[AggregateID]contention

@@ -100,8 +100,7 @@ func (r *Repository[S, E]) Reload(ctx context.Context, key AggregateID) (State[S
 	return r.states.remember(key, state, head.SnapshotVersion).State, nil
 }
 
-// Latest returns the aggregate's version and its latest state. If the journal has an event that cannot be decoded, the
-// state is that before the event.
+// Latest returns the aggregate's version and its latest state, or that before an event that cannot be decoded.
 func (r *Repository[S, E]) Latest(ctx context.Context, key AggregateID) (state State[S], version uint64, err error) {
 	state, err = r.Reload(ctx, key)
 	var unreadable *unreadableError
@@ -115,8 +114,7 @@ func (r *Repository[S, E]) Latest(ctx context.Context, key AggregateID) (state S
 	return state, head.Version, err
 }
 
-// At returns the state at an earlier version, from the latest snapshot that is not beyond it. version is one that
-// Latest has shown. The state is not among the cached ones.
+// At returns the state at an earlier version, which is one that Latest has shown.
 func (r *Repository[S, E]) At(ctx context.Context, key AggregateID, version uint64) (State[S], error) {
 	head, err := r.gateway.Head(ctx, key)
 	if err != nil {
@@ -134,18 +132,16 @@ func (r *Repository[S, E]) At(ctx context.Context, key AggregateID, version uint
 	return state, err
 }
 
-// manySteps is how many times the distance of snapshots At replays from the state that it has returned last: more than
-// the events after a snapshot, and less than most histories.
+// manySteps is how many times the distance of snapshots At replays at most from the state that it has returned last.
 const manySteps = 10
 
-// past is a state before the latest. The one that was read last is kept, because often a later one is read next.
+// past is the state that was read last before the latest: often a later one is read next.
 type past[S any] struct {
 	key AggregateID
 	State[S]
 }
 
-// replay returns the state at the head's version, from an earlier one or, without one, from the latest readable
-// snapshot or the first event.
+// replay returns the state at the head's version, from an earlier one or, if that is zero, the latest readable snapshot.
 func (r *Repository[S, E]) replay(ctx context.Context, key AggregateID, state State[S], head Head) (_ State[S], err error) {
 	if state.Version == 0 {
 		if state, err = r.latestSnapshot(ctx, key, head); err != nil {
@@ -238,8 +234,7 @@ func (r *Repository[S, E]) describe(key AggregateID, entry Entry) (described Des
 	return described, err
 }
 
-// save appends events that were decided on the state before, which led to the state after. With heed, it fails when
-// another writer has asked for a turn. A due snapshot is written afterwards, in the background.
+// save appends events that were decided on the version before, and led to the state after.
 func (r *Repository[S, E]) save(ctx context.Context, key AggregateID, before uint64, after State[S], events []Recorded[E], receipts []Receipt, heed bool) error {
 	write := Append{ID: key, ExpectedVersion: before, Receipts: receipts, Heed: heed, Entries: make([]Entry, 0, len(events))}
 	for _, event := range events {

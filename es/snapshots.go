@@ -69,9 +69,7 @@ func (c *stateCache[S]) remember(key AggregateID, state State[S], snapshotVersio
 
 const (
 	snapshotTimeout = 30 * time.Second
-	// maxDue limits the aggregates that wait for a snapshot. Beyond it, a snapshot is due again after the aggregate's
-	// next event.
-	maxDue = 1000
+	maxDue          = 1000 // aggregates that wait for a snapshot
 	// bytesPerEvent is how much of a state, as [SnapshotCodec.Size] estimates it, is written to a snapshot for each
 	// event at most: a small part of what commands cost.
 	bytesPerEvent = 1000
@@ -96,13 +94,12 @@ func (r *Repository[S, E]) isDue(state State[S], snapshotVersion uint64) bool {
 	return state.Version >= snapshotVersion+r.SnapshotDistance(state.Value)
 }
 
-// saved remembers a state that was saved, and has its snapshot written in the background if it is due. One that could
-// not be written is due again after the aggregate's next event.
+// saved remembers a state that was saved, and has its snapshot written in the background if it is due. One that is not
+// written is due again after the aggregate's next event.
 func (r *Repository[S, E]) saved(ctx context.Context, key AggregateID, before uint64, after State[S]) {
 	presumed := uint64(0)
 	if _, found := r.states.get(key); !found {
-		// Of an aggregate that has left the cache, the latest snapshot is presumed at the latest version at which one
-		// was due. So the next one is written when it is due, cached or not.
+		// Of an aggregate that has left the cache, the latest snapshot is presumed where one was due last.
 		distance := r.SnapshotDistance(after.Value)
 		presumed = before / distance * distance
 	}
@@ -163,8 +160,7 @@ func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key AggregateID, st
 	return nil
 }
 
-// Close writes the pending snapshots. When ctx ends first, the others are dropped, which only costs time at the next
-// load. After it returns nothing is being written.
+// Close writes the pending snapshots, or drops them when ctx ends, which only costs time at the next load.
 func (r *Repository[S, E]) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, r.giveUp)()
 	r.writing.Wait()

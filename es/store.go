@@ -11,11 +11,9 @@ import (
 
 // EventPersistenceGateway is what commands need of an event store. For every aggregate it keeps a journal of entries
 // numbered 1, 2, 3 ... without gaps, a head whose version is the number of the last entry, and snapshots of states. All
-// methods may be called concurrently, from any number of processes.
-//
-// Errors: [ErrConflict], [HandledError] and [InconsistentError] as described below; [ErrUnavailable], wrapped, when the
-// store did not answer within the gateway's retries or ctx's time; anything else is a fault. estest tests this
-// contract.
+// methods may be called concurrently, from any number of processes. Beside the errors below they return
+// [ErrUnavailable], wrapped, when the store did not answer within the gateway's retries or ctx's time. estest tests
+// this contract.
 type EventPersistenceGateway interface {
 	// Append writes entries, head and receipts in one transaction, at most MaxAppend entries and receipts together. The
 	// entries must follow ExpectedVersion without gaps. It fails with ErrConflict when the head is not at
@@ -47,9 +45,8 @@ type EventPersistenceGateway interface {
 
 // Reader reads the events of an aggregate.
 type Reader interface {
-	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. For an
-	// aggregate that does not exist it returns the zero Head. An invalid snapshot pointer (beyond the version, or not a
-	// number) is read as 0.
+	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. An invalid
+	// snapshot pointer (beyond the version, or not a number) is read as 0.
 	Head(ctx context.Context, id AggregateID) (Head, error)
 
 	// Verify fails with an *InconsistentError when the journal has the event after head.Version and the stored head
@@ -70,9 +67,9 @@ type Reader interface {
 type Journal interface {
 	Reader
 
-	// Heads yields every aggregate of the type with its head, in any order: for repairs, not for commands. What names
-	// no aggregate is left out. Concurrent writes may or may not show. A head that can't be read is yielded as version
-	// 0, and Head fails with an *InconsistentError. It ends after an error.
+	// Heads yields every aggregate of the type with its head, in any order. What names no aggregate is left out.
+	// Concurrent writes may or may not show. A head that can't be read, with which Head fails with an
+	// *InconsistentError, is yielded as version 0. It ends after an error.
 	Heads(ctx context.Context, aggregateType string) iter.Seq2[StoredAggregate, error]
 
 	// JournalParts returns the best number of parts to read concurrently with ReadJournal.
@@ -90,7 +87,7 @@ type JournalPage struct {
 	Next    string   // the store's own notation, ASCII
 }
 
-// Store is all that the stores of the library do. Programs open it, and pass it on to those who each ask for a part.
+// Store is all that the stores of the library do.
 type Store interface {
 	EventPersistenceGateway
 	Journal
@@ -132,8 +129,7 @@ type Entry struct {
 	Faults        []Fault // for [Maintainer]: fields that can't be read, which are zero, or contradict the key
 }
 
-// Receipt is the answer to a command that was sent with an idempotency key. It is written with the command's events and
-// found by its command id.
+// Receipt is the answer to a command with an idempotency key. It is written with the command's events.
 type Receipt struct {
 	CommandID   string
 	Fingerprint string // distinguishes a repeat from another request with the same key
@@ -150,8 +146,7 @@ type Snapshot struct {
 	Unlisted bool `json:"-"`
 }
 
-// MaxAppend is the maximum number of entries and receipts in one [Append], together: DynamoDB's transaction holds 100
-// items.
+// MaxAppend limits the entries and receipts of an [Append]: DynamoDB's transaction holds 100 items.
 const MaxAppend = 98
 
 // Append is one write to one aggregate.
@@ -161,8 +156,7 @@ type Append struct {
 	Entries         []Entry
 	FirstSnapshot   []byte // the state after entry 1; only with ExpectedVersion 0
 	Receipts        []Receipt
-	// Heed also makes the write fail with ErrConflict when another writer has asked for a turn since the last write. It
-	// is for a writer that knows of no others.
+	// Heed makes the write fail with ErrConflict when another writer has asked for a turn since the last write.
 	Heed bool
 }
 
@@ -193,7 +187,7 @@ func (a Append) Check() error {
 // NextVersion returns the aggregate's version after the write.
 func (a Append) NextVersion() uint64 { return a.ExpectedVersion + uint64(len(a.Entries)) }
 
-// Queued is an entry of a store that numbers the entries of all aggregates, so that they form a queue.
+// Queued is an entry among those of all aggregates.
 type Queued struct {
 	Position uint64 // 1 or more, in the order of the store
 	ID       AggregateID
@@ -205,8 +199,7 @@ type Queued struct {
 // not unique.
 var periods = map[string]string{"year": "2006", "month": "200601", "day": "20060102"}
 
-// Sequence draws codes for things of one kind, which people read. No code is drawn twice. It is safe for concurrent
-// use.
+// Sequence draws codes, which people read, for things of one kind. It is safe for concurrent use.
 type Sequence struct {
 	Store interface { // a [Store]
 		Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
@@ -216,8 +209,8 @@ type Sequence struct {
 	Clock func() time.Time // default: time.Now
 }
 
-// NextCode draws the tenant's next number and returns it as a code: ORDER-000001, or with a reset ORDER-2026-000001.
-// Codes of one period are in the order of drawing. An unused number leaves a gap.
+// NextCode draws the tenant's next number and returns it as a code: ORDER-000001, or with a reset ORDER-2026-000001. No
+// code is drawn twice; gaps can occur.
 func (s Sequence) NextCode(ctx context.Context, tenant Tenant) (string, error) {
 	now, name := time.Now, s.Kind
 	if s.Clock != nil {
@@ -314,12 +307,11 @@ type Fault struct {
 	Found    string `json:"found"`
 }
 
-// StoredAggregate is an aggregate with stored data. Its head is known in [Journal].Heads alone. With Faults, which
-// [Maintainer] tells, it is not where programs would look for it.
+// StoredAggregate is an aggregate with stored data.
 type StoredAggregate struct {
-	ID AggregateID
-	Head
-	Faults []Fault
+	ID     AggregateID
+	Head           // from [Journal].Heads
+	Faults []Fault // from [Maintainer]: why programs do not look for it there
 }
 
 // StoredHead is a head as stored. Unreadable parts are zero, and described in Faults.
