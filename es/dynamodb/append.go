@@ -10,12 +10,11 @@ import (
 	"example.com/threads/es"
 )
 
-// maxTransaction is the maximum size of a transaction in bytes: DynamoDB's limit of 4 MB, less the error of the
-// estimate.
+// maxTransaction is the maximum size of a transaction in bytes: DynamoDB's 4 MB, less the error of the estimate.
 const maxTransaction = 4_000_000
 
-// Append writes head, entries and receipts in one transaction. If the answer to a committed one was lost, a retry with
-// the same token is harmless for ten minutes; after that, the event id in the journal shows that the write is this one.
+// Append writes head, entries and receipts in one transaction. If the answer to a committed one was lost, the token, or
+// after ten minutes the event id in the journal, shows that the write is this one.
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	changes, err := g.transaction(write)
 	if err != nil {
@@ -111,8 +110,7 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []typ
 	return fmt.Errorf("append to %s: %w: expected %d, found %d", write.ID, es.ErrConflict, write.ExpectedVersion, version)
 }
 
-// isOwn reports whether the first event of the write is in the journal. DynamoDB returns the existing item with the
-// reason; if it names another item as the reason, the journal is read.
+// isOwn reports whether the first event of the write is in the journal: as the reason, or else by reading it.
 func (g *Gateway) isOwn(ctx context.Context, write es.Append, reason types.CancellationReason) (own bool, err error) {
 	first, found := write.Entries[0], item(reason.Item)
 	if len(found) == 0 {

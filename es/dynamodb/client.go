@@ -21,10 +21,8 @@ func Tuned(cfg aws.Config) aws.Config {
 	return cfg
 }
 
-// NewClient returns a client of the tables. It is safe for concurrent use and meant to be shared.
-//
-// The SDK's checksum validation of answers is off. It only logs warnings, also for every answer without a checksum,
-// which DynamoDB Local sends for every failed condition. TLS protects the data.
+// NewClient returns a client of the tables, for concurrent use. It does not check the checksums of answers, which only
+// logs warnings, for example at every failed condition of DynamoDB Local. TLS protects the data.
 func NewClient(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, append(options, func(o *dynamodb.Options) {
 		o.DisableValidateResponseChecksum = true
@@ -32,18 +30,15 @@ func NewClient(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Cli
 }
 
 const (
-	// attemptTimeout limits one attempt, from dialling to the last byte of the answer. DynamoDB answers in
-	// milliseconds. An attempt that takes seconds has lost a packet or its host; a retry on another connection is
-	// better.
+	// attemptTimeout limits one attempt, to the last byte of the answer. DynamoDB answers in milliseconds: after
+	// seconds, a packet or a host is lost, and another connection is better.
 	attemptTimeout = 3 * time.Second
 	dialTimeout    = time.Second
 
-	// idleConnections is the number of idle connections to keep. The SDK's default is 10, so the eleventh concurrent
-	// command would need a new TLS handshake.
+	// idleConnections are kept. With the SDK's default, 10, the eleventh concurrent command needs a new TLS handshake.
 	idleConnections = 256
 
-	// idleTimeout is below the minute or so after which load balancers and NAT gateways silently drop idle connections.
-	// A connection that we close ourselves cannot fail the next request.
+	// idleTimeout is below the minute or so after which load balancers and NAT gateways silently drop connections.
 	idleTimeout = 50 * time.Second
 )
 
@@ -71,10 +66,8 @@ const (
 )
 
 // newRetryer retries transient errors (lost connections, 5xx, throttling) four times within about a second. The SDK's
-// default backoff waits up to 2 s and then 4 s. Its MaxBackoff does not help: below one second it gives a constant
-// delay without jitter. So there is an own backoff.
-//
-// The SDK's retry quota stays active: when everything fails, most calls fail at once instead of multiplying the load.
+// default backoff waits up to 2 s and then 4 s, and its MaxBackoff gives a delay without jitter. Its retry quota stays
+// active: when everything fails, most calls fail at once instead of multiplying the load.
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
@@ -85,8 +78,7 @@ func newRetryer() aws.Retryer {
 	})
 }
 
-// answerCutShort detects a connection that broke within an answer. The SDK takes it for an answer that cannot be parsed
-// and does not retry it.
+// answerCutShort detects a connection that broke within an answer. The SDK takes it for one that cannot be parsed.
 func answerCutShort(err error) aws.Ternary {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return aws.TrueTernary

@@ -16,8 +16,7 @@ import (
 	"example.com/threads/es/internal/seq"
 )
 
-// Entries queries the index, which is cheap but may be incomplete. An entry that is missing from the index, at the end
-// or in the middle, is read from the table by its key, consistently. At most one page is in memory.
+// Entries queries the index, which is cheap. An entry that it lacks is read from the table by its key, consistently.
 func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
 		if after >= upTo {
@@ -51,7 +50,7 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 	}
 }
 
-// EntriesAt reads the entries by their keys, so no index is involved.
+// EntriesAt reads the entries by their keys.
 func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
 	var last uint64
 	if len(seqNrs) > 0 {
@@ -60,8 +59,7 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 	return g.entriesByKey(ctx, id, seqNrs, last)
 }
 
-// entriesByKey yields the entries with these numbers. A missing entry is an error: a head has shown that all entries up
-// to upTo were written.
+// entriesByKey yields the entries with these numbers, of those up to upTo that a head has shown.
 func (g *Gateway) entriesByKey(ctx context.Context, id es.AggregateID, seqNrs []uint64, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
 		for some := range slices.Chunk(seqNrs, maxBatchGet) {

@@ -34,8 +34,7 @@ func Explain(ctx context.Context, err error, format string, args ...any) error {
 	}
 }
 
-// transient reports whether a later attempt may succeed: after errors that the SDK has retried in vain, and those that
-// it does not know.
+// transient reports whether a later attempt may succeed.
 func transient(err error) bool {
 	var unsent *smithyhttp.RequestSendError
 	var quota ratelimit.QuotaExceededError
@@ -67,8 +66,7 @@ func conditionFailed(reason types.CancellationReason) bool {
 	return aws.ToString(reason.Code) == "ConditionalCheckFailed"
 }
 
-// refused returns the reasons of a cancelled transaction, in the order of its items, if a condition failed, so that a
-// retry can't help.
+// refused returns the reasons of a transaction, in the order of its items, if a condition failed.
 func refused(err error) (reasons []types.CancellationReason, is bool) {
 	var canceled *types.TransactionCanceledException
 	if !errors.As(err, &canceled) || !slices.ContainsFunc(canceled.CancellationReasons, conditionFailed) {
@@ -95,8 +93,7 @@ const (
 	maxContention      = 160 * time.Millisecond
 )
 
-// retryContended retries try after contended errors only, for about half a second or until ctx ends. It returns the
-// last error.
+// retryContended retries try after contended errors, for about half a second or until ctx ends.
 func retryContended(ctx context.Context, try func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := try()

@@ -18,12 +18,12 @@ import (
 type Settings struct {
 	JournalTable  string
 	SnapshotTable string
-	Shards        int           // logical shards; default: 64
-	SnapshotKeep  int           // number of snapshots to keep beside the latest
-	SnapshotTTL   time.Duration // how long older snapshots are kept; 0: they are deleted at once
+	Shards        int              // logical shards; default: 64
+	SnapshotKeep  int              // number of snapshots to keep beside the latest
+	SnapshotTTL   time.Duration    // how long older snapshots are kept; 0: they are deleted at once
 	Clock         func() time.Time // default: time.Now
-	OwnerBytes    int // that the files of an owner in a tenant may hold; default: 256 MiB
-	TenantBytes   int // that all files of a tenant may hold; default: 4 GiB
+	OwnerBytes    int              // that the files of an owner in a tenant may hold; default: 256 MiB
+	TenantBytes   int              // that all files of a tenant may hold; default: 4 GiB
 }
 
 // Gateway is the EventPersistenceGateway on DynamoDB. It is safe for concurrent use, and any number of processes may

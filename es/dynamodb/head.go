@@ -32,8 +32,7 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 	return stored.Usable(id)
 }
 
-// scanHeads yields the heads of all aggregates. It does not use the smaller index, because an index may lack a head,
-// and repairs must find everything.
+// scanHeads yields the heads of all aggregates, without the smaller index, which may lack one.
 func (g *Gateway) scanHeads(ctx context.Context) iter.Seq2[item, error] {
 	items := g.scanItems(ctx, &dynamodb.ScanInput{
 		TableName: aws.String(g.settings.SnapshotTable), ProjectionExpression: aws.String(headAttributes),
@@ -69,8 +68,8 @@ func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) e
 	return g.contradicts(ctx, id, head.Version, next)
 }
 
-// contradicts returns an error if the head is still at the version although the journal has a later event. Both are
-// written in one transaction, so a head that is read after the event must include it.
+// contradicts returns an error if the head is still at the version although the journal has a later event: a head that
+// is read after the event must include it.
 func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, event uint64) error {
 	head, err := g.Head(ctx, id)
 	if err == nil && head.Version == version {
@@ -159,8 +158,7 @@ func (g *Gateway) replace(id es.AggregateID, stored item, head es.Head) types.Tr
 	return g.update(g.key(id, headSeqNr), changes, strings.Join(unchanged, " AND "), values)
 }
 
-// adopt gives a head of the documents' form today's, because the condition of a write needs the version in its
-// attribute.
+// adopt gives a head of the documents' form today's, which the conditions of writes need.
 func (g *Gateway) adopt(ctx context.Context, id es.AggregateID, head item) error {
 	stored := storedHeadOf(id, head)
 	return g.ReplaceHead(ctx, id, stored, stored.Head)

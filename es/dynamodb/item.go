@@ -118,8 +118,8 @@ func (g *Gateway) keyOf(tenant es.Tenant, kind, name string) item {
 	return item{"pkey": text(g.partition(tenant, kind, name)), "skey": text(kind + "-" + name)}
 }
 
-// partKey returns the key of a further part of a snapshot. It contains the checksum, so that two processes that store
-// the same version in different bytes do not mix their parts.
+// partKey returns the key of a further part of a snapshot. With the checksum in it, two processes that store the same
+// version in different bytes do not mix their parts.
 func partKey(main item, number int) item {
 	return item{"pkey": main["pkey"], "skey": text(fmt.Sprintf("%s-%.16s-%d", main.text("skey"), main.text("checksum"), number))}
 }

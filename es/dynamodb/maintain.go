@@ -39,8 +39,8 @@ func describe(value types.AttributeValue) string {
 	}
 }
 
-// StoredAggregates implements [es.Maintainer]. It scans the journal, and then the heads for those without an event. Of
-// the aggregates that it has yielded it remembers a hash, which takes some 30 MB for a million.
+// StoredAggregates scans the journal, and then the heads for those without an event. It remembers a hash of each
+// aggregate, which takes some 30 MB for a million.
 func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
 	events := g.scanItems(ctx, &dynamodb.ScanInput{
 		TableName: aws.String(g.settings.JournalTable), ProjectionExpression: aws.String("pkey, skey"),

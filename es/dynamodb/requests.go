@@ -23,8 +23,7 @@ const (
 
 var placeholder = regexp.MustCompile(`#\w+`)
 
-// expression returns an expression (nil if it is empty) with its attribute names: #ttl stands for ttl, which is one of
-// DynamoDB's reserved words.
+// expression returns an expression (nil if it is empty) with its attribute names: #ttl stands for ttl, a reserved word.
 func expression(text string) (*string, map[string]string) {
 	if text == "" {
 		return nil, nil
@@ -50,8 +49,8 @@ func (g *Gateway) getItem(ctx context.Context, table string, key item, attribute
 	return output.Item, nil
 }
 
-// GetItems reads the items with up to 100 keys consistently, in any order. When capacity is short, DynamoDB returns
-// only some of the items; the rest is requested again.
+// GetItems reads the items with up to 100 keys consistently, in any order. What DynamoDB leaves out when capacity is
+// short is requested again.
 func GetItems(
 	ctx context.Context, client *dynamodb.Client, table string, keys []map[string]types.AttributeValue,
 ) (found []map[string]types.AttributeValue, err error) {
@@ -93,8 +92,7 @@ func (g *Gateway) query(ctx context.Context, doing string, input *dynamodb.Query
 	}
 }
 
-// indexed is the query of an aggregate's items within a range of seq_nr in an index. The filter excludes other tenants
-// with the same ULID.
+// indexed is the query of an aggregate's items within a range of seq_nr in an index, without those of other tenants.
 func (g *Gateway) indexed(table, index string, id es.AggregateID, from, to uint64) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		TableName: aws.String(table), IndexName: aws.String(index),
@@ -106,8 +104,7 @@ func (g *Gateway) indexed(table, index string, id es.AggregateID, from, to uint6
 	}
 }
 
-// belongings yields the items of an aggregate in a table, ordered by skey as text. It reads the table consistently,
-// without an index: all attributes of the items, or some.
+// belongings yields the items of an aggregate in a table, read consistently: all their attributes, or some.
 func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateID, attributes string) iter.Seq2[item, error] {
 	input := &dynamodb.QueryInput{
 		TableName:              aws.String(table),
@@ -121,8 +118,7 @@ func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateI
 	return g.query(ctx, "read table "+table+" for "+id.String(), input)
 }
 
-// scan yields the pages of a consistent scan. Between pages of a whole table it pauses, to leave capacity for the
-// programs; a segment is read as fast as it can be.
+// scan yields the pages of a consistent scan. Between pages of a whole table it pauses.
 func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[*dynamodb.ScanOutput, error] {
 	input.ConsistentRead, input.Limit = aws.Bool(true), aws.Int32(scanLimit)
 	return func(yield func(*dynamodb.ScanOutput, error) bool) {
@@ -164,7 +160,7 @@ func put(table string, stored item, condition string, values item) types.Transac
 	return types.TransactWriteItem{Put: change}
 }
 
-// Conditions that there is no item under the key, and that there is one: an update would create it.
+// Conditions on the item under the key. Without one, an update creates it.
 const (
 	absent  = "attribute_not_exists(pkey)"
 	present = "attribute_exists(pkey)"

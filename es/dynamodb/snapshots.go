@@ -26,8 +26,8 @@ func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head
 	})
 }
 
-// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. The head may be old and point to
-// one that was trimmed since, so the index is read up to the head's version.
+// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. An old head may point to one that
+// was trimmed since, so the index is read up to the head's version.
 func (g *Gateway) candidates(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if head.SnapshotVersion > 0 {
@@ -47,8 +47,7 @@ func (g *Gateway) candidates(ctx context.Context, id es.AggregateID, head es.Hea
 	}
 }
 
-// snapshotIndex yields the main items of the snapshots up to a version as the index shows them, latest first: keys,
-// checksum, parts and ttl. The head (seq_nr 0) is not included.
+// snapshotIndex yields the main items of the snapshots up to a version as the index shows them, latest first.
 func (g *Gateway) snapshotIndex(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[item, error] {
 	if upTo == 0 {
 		return func(func(item, error) bool) {}
@@ -113,8 +112,7 @@ func partKeys(main item) ([]item, error) {
 const partBytes = 300_000
 
 // SaveSnapshot writes the parts, then the main item, which completes the snapshot, then the head's pointer, which makes
-// it the latest. A process that dies in between leaves unused parts, which only cost storage. A pointer to a broken
-// snapshot is replaced.
+// it the latest. A process that dies in between leaves unused parts, which only cost storage.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	return Explain(ctx, g.saveSnapshot(ctx, id, snapshot), "save a snapshot of %s", id)
 }
@@ -142,8 +140,8 @@ func (g *Gateway) saveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 	return g.trimSnapshots(ctx, id, latest)
 }
 
-// writeSnapshot stores a snapshot. A complete one of the same version is kept, so that it never changes while it is
-// read, but not one of the documents' form, which may expire.
+// writeSnapshot stores a snapshot, unless a complete one of the same version exists that is not of the documents' form,
+// which may expire.
 func (g *Gateway) writeSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	packed := g.packer.Pack(snapshot.Payload)
 	pieces := slices.Collect(slices.Chunk(packed.Bytes, partBytes))
@@ -197,8 +195,8 @@ func (g *Gateway) pointTo(ctx context.Context, id es.AggregateID, version, old u
 	return g.pointTo(ctx, id, version, old)
 }
 
-// trimSnapshots deletes the snapshots before the latest, beyond the number to keep, or sets their time to live. The
-// index lists them; one that it does not show yet is trimmed the next time.
+// trimSnapshots deletes the snapshots before the latest, beyond the number to keep, or sets their time to live. One that
+// the index does not show yet is trimmed the next time.
 func (g *Gateway) trimSnapshots(ctx context.Context, id es.AggregateID, latest uint64) error {
 	kept := 0
 	for main, err := range g.snapshotIndex(ctx, id, latest-1) {

@@ -42,10 +42,10 @@ func Schema() migration.Set {
 
 // Settings of a gateway.
 type Settings struct {
-	SnapshotKeep int // number of snapshots to keep beside the latest
+	SnapshotKeep int              // number of snapshots to keep beside the latest
 	Clock        func() time.Time // default: time.Now
-	OwnerBytes   int // that the files of an owner in a tenant may hold; default: 256 MiB
-	TenantBytes  int // that all files of a tenant may hold; default: 4 GiB
+	OwnerBytes   int              // that the files of an owner in a tenant may hold; default: 256 MiB
+	TenantBytes  int              // that all files of a tenant may hold; default: 4 GiB
 }
 
 // Gateway is the event store on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of processes
