@@ -17,8 +17,7 @@ import (
 // an empty page although records follow.
 const emptyPages = 3
 
-// reader reads one shard. Its position only advances after everything before it is stored; all else can be lost and is
-// read again.
+// reader reads one shard. Its position only advances after everything before it is stored.
 type reader struct {
 	*Source
 	*shard
@@ -196,8 +195,7 @@ func (r *reader) pageOf(ctx context.Context, asked time.Time, read []types.Recor
 }
 
 // Record converts an item's new image, whose payload may be text or binary, and returns when its event happened, to the
-// millisecond. An item that is not where programs look for it is no entry: a gap would not be filled from it, and no
-// command finds its aggregate. It needs Places alone.
+// millisecond. It fails for an item that is not where programs look for it. It needs Places alone.
 func (p Ports) Record(image map[string]types.AttributeValue) (record projection.Record, occurred time.Time, err error) {
 	text := func(name string) string {
 		value, _ := image[name].(*types.AttributeValueMemberS)

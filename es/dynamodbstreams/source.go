@@ -51,8 +51,8 @@ type Settings struct {
 	Concurrency int
 }
 
-// Source hands the changes of one journal table's stream to a projector. At most one process should run a source for a
-// projection: two are safe but do everything twice. The sources of several projections share their [Streams].
+// Source hands the changes of one journal table's stream to a projector. Two sources for a projection are safe but do
+// everything twice. Those of several projections share their [Streams].
 type Source struct {
 	ports    Ports
 	table    string
@@ -80,9 +80,9 @@ func New(table string, ports Ports, s Settings) *Source {
 // nextStream is the wait before looking for another stream of the table.
 const nextStream = 100 * time.Millisecond
 
-// Run follows the table's stream until ctx ends. It returns when the batches in progress are projected, or after a
-// grace period. It waits for a table, stream or database that is missing or does not answer, and logs that. When the
-// stream is replaced, it continues with the new one. Call it once.
+// Run follows the table's stream, and those that replace it, until ctx ends and the batches in progress are projected,
+// or a grace period is over. It waits for a table, stream or database that does not answer, and logs that. Call it
+// once.
 func (s *Source) Run(ctx context.Context) {
 	s.reset()
 	for {

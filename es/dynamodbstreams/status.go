@@ -10,8 +10,7 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// freshFor is how long a shard counts as caught up after its reader found nothing. A working reader renews this about
-// every PollMax.
+// freshFor is how long a shard counts as caught up after its reader found nothing, as it does about every PollMax.
 const freshFor = time.Second
 
 // Lag returns how far the projection is behind the journal, from the status of the shards. A shard that had nothing to
@@ -57,9 +56,8 @@ func (s *Source) Lag(context.Context) projection.Lag {
 // silence is how long the listings may fail.
 func (s *Source) silence() time.Duration { return polling.StallAfter + s.settings.DiscoverEvery }
 
-// Health returns nil while the source makes progress: it knows the stream's shards, and each reader succeeded within
-// ten seconds, even if there was nothing new. Being behind is not a fault; standing still is. The error says what is
-// stuck, and why.
+// Health returns nil while the source knows the stream's shards, and each reader succeeded within ten seconds, even if
+// there was nothing new. Otherwise the error says what is stuck, and why.
 func (s *Source) Health() error {
 	now := time.Now()
 	s.mu.Lock()

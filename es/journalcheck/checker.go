@@ -1,8 +1,8 @@
 // Package journalcheck finds what is wrong in an event store, and repairs heads and snapshots that contradict the
 // journal. The journal is the truth: no event is ever changed.
 //
-// A [Checker] works on any gateway that is an es.Maintainer, beside running programs. Their writes can look
-// wrong for a moment, so it reports only what it found twice.
+// A [Checker] works beside running programs. Their writes can look wrong for a moment, so it reports only what it found
+// twice.
 package journalcheck
 
 import (
@@ -81,8 +81,8 @@ func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding
 	}
 }
 
-// All checks every aggregate that wanted accepts, concurrently and in any order, and calls tell for one after the
-// other. A nil wanted accepts all. It stops at the first error, also of tell.
+// All checks every aggregate that wanted, if not nil, accepts, and calls tell for one after the other, in any order. It
+// stops at the first error, also of tell.
 func (c *Checker) All(
 	ctx context.Context, wanted func(es.AggregateID) bool, tell func(es.AggregateID, []Finding) error,
 ) error {

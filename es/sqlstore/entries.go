@@ -39,8 +39,7 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 	return stored.Usable(id)
 }
 
-// Verify reads the event after the head's version, and then checks whether the head has moved on: both are written in
-// one transaction, so a head that is read later must include the event.
+// Verify reads the event after the head's version, and then the head, which must include it if it has moved on.
 func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
 	next, found, err := g.eventAfter(ctx, id, head.Version)
 	if err == nil && found {
@@ -182,8 +181,8 @@ const searched = 200_000
 
 // Search returns up to limit entries before a position, the latest first, that equal like in each of its fields
 // EventType, UserID and CorrelationID that is set, and occurred from since up to until unless these are zero. next is
-// the position to go on before; 0: there are no more. With an id it returns that aggregate's, whose positions are their
-// numbers; without one those of all aggregates, by sequence number.
+// the position to go on before; 0: there are no more. With an id they are that aggregate's, by number; without one those
+// of all aggregates, by sequence number.
 func (g *Gateway) Search(
 	ctx context.Context, id es.AggregateID, like es.Entry, since, until time.Time, before uint64, limit int,
 ) (found []es.Queued, next uint64, err error) {

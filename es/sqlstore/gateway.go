@@ -2,12 +2,9 @@
 // es calls it; estest tests its contract; migrations creates and documents its tables; package sqldialect holds the
 // differences between the databases.
 //
-// [Gateway] writes. An Append compares the expected version with the aggregate's row, updates the row, and inserts
-// events and receipts, all in one transaction (append.go). On SQLite, which allows one writer, concurrent Appends share
-// a transaction, and with it one wait for the disk; on MySQL each has its own (writer.go).
-//
-// [Source] hands the events of all aggregates by sequence number to a projection (source.go). Reads see every
-// acknowledged Append, and hold at most one page in memory.
+// [Gateway] writes: concurrent Appends share a transaction on SQLite, which allows one writer; on MySQL each has its
+// own (writer.go). [Source] hands the events of all aggregates by sequence number to a projection (source.go). Reads
+// see every acknowledged Append, and hold at most one page in memory.
 package sqlstore
 
 import (
@@ -65,7 +62,7 @@ type Gateway struct {
 var _ es.Store = (*Gateway)(nil)
 
 // New returns a gateway over a database that has the event store's tables. On SQLite it uses one of db's connections
-// only for writing and the others for reading. It does not connect before its first use.
+// only for writing. It does not connect before its first use.
 func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	dialect, err := sqldialect.Of(db)
 	concurrent := db.DriverName() == database.MySQL
@@ -97,8 +94,8 @@ func (g *Gateway) wake() {
 	})
 }
 
-// Close completes the writes whose callers did not wait for them, as on SQLite, where later ones fail. It closes the
-// database if OpenFile opened it. When ctx ends first, the outcome of the remaining writes is unknown.
+// Close completes the writes in progress on SQLite, where later ones fail, and closes the database if OpenFile opened
+// it. When ctx ends first, the outcome of the remaining writes is unknown.
 func (g *Gateway) Close(ctx context.Context) error {
 	err := g.writer.close(ctx)
 	if g.owned {
@@ -107,8 +104,8 @@ func (g *Gateway) Close(ctx context.Context) error {
 	return err
 }
 
-// OpenFile opens a SQLite file, creates it if it is missing, and migrates its tables, with those that projections need
-// (es/rowstore). Only one process may use the file. [Gateway.Close] closes it.
+// OpenFile opens or creates a SQLite file and migrates its tables, with those that projections need (es/rowstore). Only
+// one process may use the file. [Gateway.Close] closes it.
 func OpenFile(ctx context.Context, path string) (*Gateway, error) {
 	db, err := database.Open(ctx, "sqlite:"+path, database.Settings{})
 	if err != nil {
@@ -125,8 +122,7 @@ func OpenFile(ctx context.Context, path string) (*Gateway, error) {
 	return gateway, nil
 }
 
-// explain adds what failed, and to a failure of the database its class: the caller has disconnected (context.Canceled),
-// no answer (es.ErrUnavailable), es.ErrFull, es.ErrDamaged, or a fault. It also remembers what [Gateway.Check] returns.
+// explain adds what failed, and to a failure of the database its class, and remembers what [Gateway.Check] returns.
 func (g *Gateway) explain(ctx context.Context, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -202,8 +198,8 @@ func readRow[R any](ctx context.Context, in session, query string, args ...any) 
 	return row, err == nil, err
 }
 
-// readPages yields the rows of a query, page by page. args returns the query's arguments before its limit, from the row
-// before the page; that is zero for the first. An error says what was done.
+// readPages yields the rows of a query, page by page. args returns the query's arguments before its limit, from the last
+// row of the page before, or a zero one. An error says what was done.
 func readPages[R any](ctx context.Context, g *Gateway, limit int, query string, args func(last R) []any, doing string) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		var last R

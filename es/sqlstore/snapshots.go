@@ -35,8 +35,7 @@ func (g *Gateway) snapshotValues(id es.AggregateID, snapshot es.Snapshot) []any 
 	}
 }
 
-// SaveSnapshot stores the snapshot, points the aggregate to it and trims old ones, in one transaction. A pointer to a
-// broken snapshot is replaced.
+// SaveSnapshot stores the snapshot, points the aggregate to it and trims old ones, in one transaction.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	head, err := g.Head(ctx, id)
 	if err == nil {
@@ -70,9 +69,8 @@ func (g *Gateway) isComplete(ctx context.Context, id es.AggregateID, version uin
 	return err == nil, nil
 }
 
-// saveSnapshot is the change of SaveSnapshot. It writes the snapshot, which is large, before it locks the aggregate's
-// row, so that commands do not wait for that. old is the pointer as read: if it is not before the snapshot, its
-// snapshot cannot be read.
+// saveSnapshot writes the snapshot, which is large, before it locks the aggregate's row, so that commands do not wait
+// for that. old is the pointer as read: if it is not before the snapshot, its snapshot cannot be read.
 func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateID, version uint64, values []any, old uint64) error {
 	if _, err := in.ExecContext(ctx, g.dialect.Upsert("snapshots", snapshotColumns[:3], snapshotColumns, 1), values...); err != nil {
 		return err
