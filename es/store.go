@@ -49,18 +49,33 @@ type Reader interface {
 	// snapshot pointer (beyond the version, or not a number) is read as 0.
 	Head(ctx context.Context, id AggregateID) (Head, error)
 
-	// Verify fails with an *InconsistentError when the journal has the event after head.Version and the stored head
-	// still shows that version. It costs one or two consistent reads.
-	Verify(ctx context.Context, id AggregateID, head Head) error
-
 	// Entries yields the entries with after < SeqNr <= upTo in order and without gaps, also when an index is
 	// incomplete, page by page. upTo is a version that a Head has shown: a missing entry is an *InconsistentError. It
 	// ends after an error.
 	Entries(ctx context.Context, id AggregateID, after, upTo uint64) iter.Seq2[Entry, error]
 
-	// EntriesAt yields the entries with these numbers, which ascend, read consistently and some at a time. A Head has
-	// shown a version that is not below them: a missing entry is an *InconsistentError. It ends after an error.
+	// EntriesAt yields the entries with these numbers, which ascend, read consistently and some at a time. A missing
+	// entry is an *InconsistentError. It ends after an error.
 	EntriesAt(ctx context.Context, id AggregateID, seqNrs []uint64) iter.Seq2[Entry, error]
+}
+
+// Verify fails with an *InconsistentError when the journal has the event after head.Version and the stored head still
+// shows that version: both are written in one transaction.
+func Verify(ctx context.Context, journal Reader, id AggregateID, head Head) error {
+	next := head.Version + 1
+	for _, err := range journal.EntriesAt(ctx, id, []uint64{next}) {
+		if KindOf(err) == Inconsistent {
+			return nil // there is none
+		}
+		if err == nil {
+			var now Head
+			if now, err = journal.Head(ctx, id); err == nil && now.Version == head.Version {
+				err = &InconsistentError{ID: id, Head: head.Version, Event: next}
+			}
+		}
+		return err
+	}
+	return nil
 }
 
 // Journal reads the events of all aggregates: for projections, rebuilds and repairs.

@@ -58,16 +58,6 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.
 	})
 }
 
-// Verify reads the event after the head's version.
-func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
-	next := head.Version + 1
-	found, err := g.getItem(ctx, g.settings.JournalTable, g.key(id, next), "event_id")
-	if err != nil || found == nil {
-		return Explain(ctx, err, "read the journal of %s", id)
-	}
-	return g.contradicts(ctx, id, head.Version, next)
-}
-
 // contradicts returns an error if the head is still at the version although the journal has a later event: a head that
 // is read after the event must include it.
 func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, event uint64) error {

@@ -39,18 +39,6 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 	return stored.Usable(id)
 }
 
-// Verify reads the event after the head's version, and then the head, which must include it if it has moved on.
-func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
-	next, found, err := g.eventAfter(ctx, id, head.Version)
-	if err == nil && found {
-		var now es.StoredHead
-		if now, err = g.storedHead(ctx, g.DB, id, ""); err == nil && now.Version == head.Version {
-			err = &es.InconsistentError{ID: id, Head: head.Version, Event: next.Version}
-		}
-	}
-	return g.explain(ctx, err, "compare head and journal of %s", id)
-}
-
 type eventRow struct {
 	Version uint64 `db:"version"`
 	EventID string `db:"event_id"`
