@@ -49,8 +49,7 @@ func (a Aggregate[S, C, E]) withDefaults() Aggregate[S, C, E] {
 	return a
 }
 
-// State is an aggregate's state and its version, which is the SeqNr of its last event. The zero State is that of an
-// aggregate that does not exist.
+// State is an aggregate's state and its version, the SeqNr of its last event. The zero State: it does not exist.
 type State[S any] struct {
 	Version uint64
 	Value   S

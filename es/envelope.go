@@ -28,8 +28,7 @@ func ParseTenant(code string) (Tenant, error) {
 // String returns the code.
 func (t Tenant) String() string { return string(t) }
 
-// AggregateID identifies an aggregate by tenant, type (such as "order") and the text of its ULID. The same ULID under
-// another tenant is another aggregate.
+// AggregateID identifies an aggregate by tenant, type (such as "order") and the text of its ULID.
 type AggregateID struct {
 	Tenant   Tenant
 	Type, ID string

@@ -126,8 +126,7 @@ var ErrOutdated = errors.New("the snapshot is outdated")
 // ErrConflict: the aggregate is not at the expected version. Load it again and decide again.
 var ErrConflict = errors.New("the aggregate is not at the expected version")
 
-// InconsistentError: an aggregate's head and journal contradict each other. Nothing can be appended until an operator
-// has repaired it.
+// InconsistentError: an aggregate's head and journal contradict each other. It takes no events until it is repaired.
 type InconsistentError struct {
 	ID    AggregateID
 	Head  uint64 // version of the head; 0: there is no head

@@ -93,8 +93,7 @@ func fail[C, E any](calls []*call[C, E], err error) {
 	}
 }
 
-// load loads the state for an attempt: fresh while other processes write to the aggregate, because the state in memory
-// is then seldom the latest.
+// load loads the state for an attempt: fresh while other processes write, because the one in memory is then stale.
 func (s *Service[S, C, E]) load(ctx context.Context, key AggregateID, fresh bool) (try attempt[S], err error) {
 	try = attempt[S]{fresh: fresh, began: time.Now()}
 	if !fresh {

@@ -111,8 +111,7 @@ func startAppend[C, E any](ctx context.Context, decided []*call[C, E], events in
 
 const tracerName = "example.com/threads/es"
 
-// StartSpan starts a span below the one in ctx. Where that is not recorded, it allocates nothing, and returns ctx and a
-// span that does nothing.
+// StartSpan starts a span below the one in ctx. Where that is not recorded, the span does nothing, and costs nothing.
 func StartSpan(ctx context.Context, name string) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
@@ -145,8 +144,7 @@ func (e Envelope) Span() trace.SpanContext {
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
 }
 
-// VersionAttribute is the attribute by which a search finds the spans that bring an aggregate to a version, and those
-// that wait for it.
+// VersionAttribute is the attribute of spans that bring an aggregate to a version, or wait for it.
 func (id AggregateID) VersionAttribute(version uint64) attribute.KeyValue {
 	return attribute.String("aggregate.version", id.String()+":"+strconv.FormatUint(version, 10))
 }

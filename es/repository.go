@@ -184,12 +184,11 @@ func (r *Repository[S, E]) latestSnapshot(ctx context.Context, key AggregateID, 
 }
 
 // Events yields the events with after < SeqNr <= upTo in order, page by page. upTo is a version that Latest has shown.
-// It ends after an error.
 func (r *Repository[S, E]) Events(ctx context.Context, key AggregateID, after, upTo uint64) iter.Seq2[Recorded[E], error] {
 	return seq.Map(r.gateway.Entries(ctx, key, after, upTo), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
 }
 
-// EventsAt yields the events with these numbers, which ascend and which Latest has shown. It ends after an error.
+// EventsAt yields the events with these numbers, which ascend and which Latest has shown.
 func (r *Repository[S, E]) EventsAt(ctx context.Context, key AggregateID, seqNrs []uint64) iter.Seq2[Recorded[E], error] {
 	return seq.Map(r.gateway.EntriesAt(ctx, key, seqNrs), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
 }

@@ -12,8 +12,8 @@ import (
 // EventPersistenceGateway is what commands need of an event store. For every aggregate it keeps a journal of entries
 // numbered 1, 2, 3 ... without gaps, a head whose version is the number of the last entry, and snapshots of states. All
 // methods may be called concurrently, from any number of processes. Beside the errors below they return
-// [ErrUnavailable], wrapped, when the store did not answer within the gateway's retries or ctx's time. estest tests
-// this contract.
+// [ErrUnavailable], wrapped, when the store did not answer within the gateway's retries or ctx's time. Iterators end
+// after an error. estest tests this contract.
 type EventPersistenceGateway interface {
 	// Append writes entries, head and receipts in one transaction, at most MaxAppend entries and receipts together. The
 	// entries must follow ExpectedVersion without gaps. It fails with ErrConflict when the head is not at
@@ -26,8 +26,7 @@ type EventPersistenceGateway interface {
 	// ErrConflict. An Append without Heed clears the request.
 	AskForTurn(ctx context.Context, id AggregateID) error
 
-	// Receipt returns the receipt of a command id of the tenant, read consistently; false if there is none. It may be
-	// missing once it has expired.
+	// Receipt reads the receipt of a command id consistently; false if there is none, or it has expired.
 	Receipt(ctx context.Context, tenant Tenant, commandID string) (Receipt, bool, error)
 
 	Reader
@@ -39,7 +38,7 @@ type EventPersistenceGateway interface {
 
 	// Snapshots yields the snapshots with Version <= head.Version, latest first, and finally the state after
 	// entry 1. head is one that Head has returned, or that with an earlier Version. One with missing parts or a wrong
-	// checksum is Broken: the next one or the entries are used instead, with the same result. It ends after an error.
+	// checksum is Broken: the next one or the entries are used instead, with the same result.
 	Snapshots(ctx context.Context, id AggregateID, head Head) iter.Seq2[Snapshot, error]
 }
 
@@ -49,13 +48,12 @@ type Reader interface {
 	// snapshot pointer (beyond the version, or not a number) is read as 0.
 	Head(ctx context.Context, id AggregateID) (Head, error)
 
-	// Entries yields the entries with after < SeqNr <= upTo in order and without gaps, also when an index is
-	// incomplete, page by page. upTo is a version that a Head has shown: a missing entry is an *InconsistentError. It
-	// ends after an error.
+	// Entries yields the entries with after < SeqNr <= upTo in order and without gaps, page by page. upTo is a version
+	// that a Head has shown: a missing entry is an *InconsistentError.
 	Entries(ctx context.Context, id AggregateID, after, upTo uint64) iter.Seq2[Entry, error]
 
 	// EntriesAt yields the entries with these numbers, which ascend, read consistently and some at a time. A missing
-	// entry is an *InconsistentError. It ends after an error.
+	// entry is an *InconsistentError.
 	EntriesAt(ctx context.Context, id AggregateID, seqNrs []uint64) iter.Seq2[Entry, error]
 }
 
@@ -83,16 +81,14 @@ type Journal interface {
 	Reader
 
 	// Heads yields every aggregate of the type with its head, in any order. What names no aggregate is left out.
-	// Concurrent writes may or may not show. A head that can't be read, with which Head fails with an
-	// *InconsistentError, is yielded as version 0. It ends after an error.
+	// Concurrent writes may or may not show. A head that can't be read is yielded as version 0.
 	Heads(ctx context.Context, aggregateType string) iter.Seq2[StoredAggregate, error]
 
 	// JournalParts returns the best number of parts to read concurrently with ReadJournal.
 	JournalParts() int
 
 	// ReadJournal yields the entries of a part of the whole journal page by page, after a page's Next or from the
-	// beginning (""). All entries of an aggregate are in the same part, in no reliable order. It may include concurrent
-	// writes. It ends after an error.
+	// beginning (""). All entries of an aggregate are in the same part, in no reliable order.
 	ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[JournalPage, error]
 }
 
@@ -114,8 +110,7 @@ type Store interface {
 	Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
 }
 
-// Head is an aggregate's optimistic lock and its pointer to the latest snapshot. The zero Head is that of an aggregate
-// that does not exist.
+// Head is an aggregate's optimistic lock and snapshot pointer. The zero Head: the aggregate does not exist.
 type Head struct {
 	Version         uint64 `json:"version"`          // number of the last entry
 	SnapshotVersion uint64 `json:"snapshot_version"` // version of the latest complete snapshot; 0: there is none
@@ -130,8 +125,7 @@ func (h Head) Check(snapshot Snapshot) error {
 }
 
 // Entry is an event in the journal. Payload is the complete event; the fields before it repeat what stores keep in keys
-// and columns. Reading returns the others than SeqNr, EventID and OccurredAt (to the millisecond) only if the store has
-// columns for them.
+// and columns. Not every store returns others than SeqNr, EventID and OccurredAt (to the millisecond).
 type Entry struct {
 	SeqNr         uint64
 	EventID       string
@@ -210,8 +204,7 @@ type Queued struct {
 	Payload  []byte // JSON, the complete event
 }
 
-// periods are the names of a sequence's periods, in UTC. They are part of codes: after a reset, the numbers alone are
-// not unique.
+// periods are the names of a sequence's periods, in UTC, in codes: after a reset, the numbers alone are not unique.
 var periods = map[string]string{"year": "2006", "month": "200601", "day": "20060102"}
 
 // Sequence draws codes, which people read, for things of one kind. It is safe for concurrent use.
@@ -292,19 +285,16 @@ func (file File) Check(parts [][]byte) error {
 // Maintainer reads stored data even if damaged, and repairs heads and snapshots, for operators. No method changes an
 // entry. All may be called while programs run.
 type Maintainer interface {
-	// StoredAggregates yields every aggregate with an entry or a head, of all types and tenants, at least once, in no
-	// order. It may include concurrent writes. It ends after an error.
+	// StoredAggregates yields every aggregate with an entry or a head, at least once, in no order.
 	StoredAggregates(ctx context.Context) iter.Seq2[StoredAggregate, error]
 
 	// StoredHead reads the aggregate's head consistently, even if it is damaged.
 	StoredHead(ctx context.Context, id AggregateID) (StoredHead, error)
 
-	// StoredEntries yields every entry of the aggregate that existed before the call, in no order, independent of the
-	// head. It does not use an index that may lag. It ends after an error.
+	// StoredEntries yields every entry of the aggregate that existed before the call, in no order.
 	StoredEntries(ctx context.Context, id AggregateID) iter.Seq2[Entry, error]
 
-	// StoredSnapshots yields every unexpired snapshot of the aggregate, intact or not, in no order. Each is read
-	// completely. It ends after an error.
+	// StoredSnapshots yields every unexpired snapshot of the aggregate, intact or not, in no order.
 	StoredSnapshots(ctx context.Context, id AggregateID) iter.Seq2[Snapshot, error]
 
 	// ReplaceHead replaces the result of StoredHead, which may be a missing head, by head. It fails with ErrConflict if

@@ -128,8 +128,7 @@ const (
 // JournalParts implements [es.Journal].
 func (g *Gateway) JournalParts() int { return journalParts }
 
-// ReadJournal implements [es.Journal]: a part is a segment of a parallel scan. Misplaced items are left
-// out.
+// ReadJournal implements [es.Journal]: a part is a segment of a parallel scan. Misplaced items are left out.
 func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
 	return func(yield func(es.JournalPage, error) bool) {
 		scan := &dynamodb.ScanInput{

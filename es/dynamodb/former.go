@@ -23,8 +23,7 @@ import (
 // formerNumber is the attribute of the number, which has to be read with every item.
 const formerNumber = "ser_nr"
 
-// formerHeads is a scan's condition for heads of both forms; :head is 0. Kept snapshots meet it, too: their skey is not
-// a head's.
+// formerHeads is a scan's condition for heads of both forms, and kept snapshots, whose skey is another; :head is 0.
 const formerHeads = "(seq_nr = :head OR attribute_not_exists(seq_nr) AND attribute_exists(" + formerNumber + "))"
 
 // isFormer reports whether the item has the documents' form.

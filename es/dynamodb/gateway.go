@@ -26,8 +26,7 @@ type Settings struct {
 	TenantBytes   int              // that all files of a tenant may hold; default: 4 GiB
 }
 
-// Gateway is the EventPersistenceGateway on DynamoDB. It is safe for concurrent use, and any number of processes may
-// use the same tables.
+// Gateway is the event store on DynamoDB. It is safe for concurrent use by any number of processes.
 type Gateway struct {
 	client   *dynamodb.Client
 	settings Settings
@@ -70,8 +69,7 @@ func (g *Gateway) Check(ctx context.Context) error {
 	return err
 }
 
-// probe reads the key of an aggregate that never exists, which costs half a read unit, and returns the time of the
-// answer.
+// probe reads the key of an aggregate that never exists, which costs half a read unit, and returns the answer's time.
 func (g *Gateway) probe(ctx context.Context, table string) (time.Time, error) {
 	nobody := es.AggregateID{Type: "check", ID: "none"}
 	answer, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: g.key(nobody, headSeqNr)})

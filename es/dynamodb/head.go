@@ -58,8 +58,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.
 	})
 }
 
-// contradicts returns an error if the head is still at the version although the journal has a later event: a head that
-// is read after the event must include it.
+// contradicts returns an error if the head, which is read after a later event, is still at the version.
 func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, event uint64) error {
 	head, err := g.Head(ctx, id)
 	if err == nil && head.Version == version {

@@ -107,8 +107,7 @@ func sortKey(id es.AggregateID, seqNr uint64) string {
 	return id.String() + "-" + strconv.FormatUint(seqNr, 10)
 }
 
-// key returns the primary key of an aggregate's item: an event in the journal table; the head (0) or a snapshot in the
-// snapshot table.
+// key returns the primary key of an aggregate's item: an event, the head (0), or a snapshot.
 func (g *Gateway) key(id es.AggregateID, seqNr uint64) item {
 	return item{"pkey": text(g.partition(id.Tenant, id.Type, id.ID)), "skey": text(sortKey(id, seqNr))}
 }

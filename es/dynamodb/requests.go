@@ -49,8 +49,7 @@ func (g *Gateway) getItem(ctx context.Context, table string, key item, attribute
 	return output.Item, nil
 }
 
-// GetItems reads the items with up to 100 keys consistently, in any order. What DynamoDB leaves out when capacity is
-// short is requested again.
+// GetItems reads the items with up to 100 keys consistently, in any order, again and again if capacity is short.
 func GetItems(
 	ctx context.Context, client *dynamodb.Client, table string, keys []map[string]types.AttributeValue,
 ) (found []map[string]types.AttributeValue, err error) {

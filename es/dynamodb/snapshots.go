@@ -57,8 +57,7 @@ func (g *Gateway) snapshotIndex(ctx context.Context, id es.AggregateID, upTo uin
 	return g.query(ctx, "find the snapshots of "+id.String(), input)
 }
 
-// readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state in the head item, which is that
-// after event 1.
+// readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state after event 1 in the head item.
 func (g *Gateway) readSnapshot(ctx context.Context, id es.AggregateID, seqNr uint64) (es.Snapshot, error) {
 	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, seqNr), "")
 	if err != nil {
@@ -140,8 +139,7 @@ func (g *Gateway) saveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 	return g.trimSnapshots(ctx, id, latest)
 }
 
-// writeSnapshot stores a snapshot, unless a complete one of the same version exists that is not of the documents' form,
-// which may expire.
+// writeSnapshot stores a snapshot. A complete one of the same version stays, unless it is the documents': that expires.
 func (g *Gateway) writeSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	packed := g.packer.Pack(snapshot.Payload)
 	pieces := slices.Collect(slices.Chunk(packed.Bytes, partBytes))

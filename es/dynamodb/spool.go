@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// maxFilePart is the maximum size of a part's compressed content: DynamoDB's 400 KB for an item, less its
-	// attributes.
+	// maxFilePart limits a part's compressed content: DynamoDB's 400 KB for an item, less its attributes.
 	maxFilePart = 380_000
 	// wholeTenant is the owner in the item that counts all bytes of a tenant.
 	wholeTenant = ""
@@ -30,8 +29,7 @@ func (g *Gateway) fileKey(file es.File) item {
 	return item{"pkey": text(g.partition("", filesType, name)), "skey": text(fmt.Sprintf(fileTime+"-%s", ceilSeconds(file.Expires), name))}
 }
 
-// filePartKey returns the key of a part of a file. Parts are spread over the shards: they are written in quick
-// succession.
+// filePartKey returns the key of a part of a file. Parts are written in quick succession, so each has its own shard.
 func (g *Gateway) filePartKey(tenant es.Tenant, file string, number uint64) item {
 	return g.keyOf(tenant, "file", fmt.Sprintf("%s-%d", file, number))
 }

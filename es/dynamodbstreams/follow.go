@@ -198,8 +198,7 @@ func (f *follower) start(ctx context.Context) error {
 	return nil
 }
 
-// covered reports whether the stream cannot have trimmed records of a shard that has not begun: its parent was read to
-// the end, and recently enough.
+// covered reports whether the stream has all records of a shard that has not begun: its parent has just ended.
 func (f *follower) covered(one *shard, now time.Time) bool {
 	parent := f.shards[one.parent] // it is done, and has no reader
 	return parent != nil && parent.position.kind == ended && parent.position.trusted(now)

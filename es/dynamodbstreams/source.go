@@ -43,8 +43,7 @@ type Settings struct {
 	PollMin, PollMax time.Duration
 	// PageLimit is the number of records per poll (1,000, the maximum that the service allows).
 	PageLimit int32
-	// DiscoverEvery is the time between two listings of the shards (10 s). The end of a shard triggers a listing at
-	// once.
+	// DiscoverEvery is the time between two listings of the shards (10 s). One follows the end of a shard at once.
 	DiscoverEvery time.Duration
 	// Concurrency is the number of shards that are polled and projected at the same time (16). It limits memory, up to
 	// 1 MB each, and database connections. All shards take turns.
@@ -81,8 +80,7 @@ func New(table string, ports Ports, s Settings) *Source {
 const nextStream = 100 * time.Millisecond
 
 // Run follows the table's stream, and those that replace it, until ctx ends and the batches in progress are projected,
-// or a grace period is over. It waits for a table, stream or database that does not answer, and logs that. Call it
-// once.
+// or a grace period is over. It waits for a table, stream or database, and logs that. Call it once.
 func (s *Source) Run(ctx context.Context) {
 	s.reset()
 	for {

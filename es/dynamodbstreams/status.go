@@ -56,8 +56,7 @@ func (s *Source) Lag(context.Context) projection.Lag {
 // silence is how long the listings may fail.
 func (s *Source) silence() time.Duration { return polling.StallAfter + s.settings.DiscoverEvery }
 
-// Health returns nil while the source knows the stream's shards, and each reader succeeded within ten seconds, even if
-// there was nothing new. Otherwise the error says what is stuck, and why.
+// Health returns what is stuck, and why, unless the shards are listed and each reader succeeded within ten seconds.
 func (s *Source) Health() error {
 	now := time.Now()
 	s.mu.Lock()

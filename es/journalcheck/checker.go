@@ -1,8 +1,6 @@
 // Package journalcheck finds what is wrong in an event store, and repairs heads and snapshots that contradict the
-// journal. The journal is the truth: no event is ever changed.
-//
-// A [Checker] works beside running programs. Their writes can look wrong for a moment, so it reports only what it found
-// twice.
+// journal. No event is ever changed. It works beside running programs, whose writes can look wrong for a moment: it
+// reports only what it found twice.
 package journalcheck
 
 import (
@@ -21,8 +19,7 @@ import (
 
 // Checker checks and repairs. It is safe for concurrent use.
 type Checker struct {
-	// RepairBy names what repairs an aggregate, such as a command of the operators' program, for [Finding].Next.
-	// Default: "a repair".
+	// RepairBy names what repairs an aggregate, such as a command, for [Finding].Next. Default: "a repair".
 	RepairBy func(es.AggregateID) string
 
 	store es.Maintainer
@@ -129,9 +126,8 @@ func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Find
 	return found, err
 }
 
-// Repair corrects the head from the journal and deletes unusable snapshots. It returns what it did, in words, and what
-// is still wrong. With dryRun it only says so. If events are missing it does nothing: a head over a gap would let
-// commands build on an incomplete history.
+// Repair corrects the head from the journal and deletes unusable snapshots. It returns what it did, or with dryRun would
+// do, and what is still wrong. If events are missing it does nothing: commands would build on an incomplete history.
 func (c *Checker) Repair(ctx context.Context, id es.AggregateID, dryRun bool) (steps []string, left []Finding, err error) {
 	for range maxRepairs {
 		if steps, left, err = c.repair(ctx, id, dryRun); !errors.Is(err, es.ErrConflict) {

@@ -109,8 +109,7 @@ func (g *Gateway) insertHead(ctx context.Context, in session, id es.AggregateID,
 	return err
 }
 
-// reason finds out why the write was refused; nil when it was already committed. A head that is read after an event must
-// include it.
+// reason finds out why the write was refused; nil when it was already committed.
 func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 	next, found, err := g.eventAfter(ctx, write.ID, write.ExpectedVersion)
 	if err != nil || next.EventID == write.Entries[0].EventID {

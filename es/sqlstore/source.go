@@ -34,9 +34,8 @@ type SourceSettings struct {
 	PageSize int
 }
 
-// Source follows the queue of an event store and has its events projected page by page. Rows and position are stored in
-// one transaction: after a crash events may come again, but none is lost. Two sources for a projection are safe but do
-// everything twice.
+// Source follows the queue of an event store and has its events projected page by page. After a crash events may come
+// again, but none is lost. Two sources for a projection are safe but do everything twice.
 type Source struct {
 	queue       *queue
 	projector   projection.Sink
@@ -220,8 +219,7 @@ func (s *Source) change(change func()) {
 	change()
 }
 
-// Lag returns how far the projection is behind the event store, which is queried. If that fails, it is the time since
-// the source's last success.
+// Lag returns how far the projection is behind the event store or, if that does not answer, the last success.
 func (s *Source) Lag(ctx context.Context) projection.Lag {
 	s.mu.Lock()
 	position, located, unknown := s.position, s.name != "", projection.Lag{Behind: time.Since(s.moved), AtLeast: true}
@@ -239,8 +237,7 @@ func (s *Source) Lag(ctx context.Context) projection.Lag {
 	return projection.Lag{Behind: max(0, time.Since(oldest)), Records: records}
 }
 
-// Health returns nil if the source has read the queue or projected a batch within ten seconds. Otherwise the error says
-// what is stuck, and why.
+// Health returns what is stuck, and why, if the source has not read the queue or projected a batch for ten seconds.
 func (s *Source) Health() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -429,8 +426,7 @@ func (q *queue) StoreID(ctx context.Context) (string, error) {
 	return id, q.gateway.explain(ctx, err, "read the id of the event store")
 }
 
-// markOf returns what a checkpoint behind an entry says: its position, and a digest of the event. After a restore,
-// another event may get the number.
+// markOf returns an entry's position and digest for a checkpoint: after a restore, another event may get the number.
 func markOf(entry es.Queued) string {
 	digest := sha256.Sum256(entry.Payload)
 	return fmt.Sprintf("%d %x", entry.Position, digest[:8])
@@ -456,8 +452,7 @@ func lastNumber(ctx context.Context, in session) (last uint64, err error) {
 // exactBacklog is the largest number of entries that is counted exactly.
 const exactBacklog = 10_000
 
-// Backlog returns the number of visible entries after a position, or above 10,000 of numbers, and when the first of them
-// occurred.
+// Backlog returns how many entries are after a position, or above 10,000 numbers, and when the first occurred.
 func (q *queue) Backlog(ctx context.Context, after uint64) (records int, oldest time.Time, err error) {
 	occurredAt, found, err := readRow[int64](ctx, q.gateway.DB, "SELECT occurred_at FROM events WHERE sequence_number > ? ORDER BY sequence_number LIMIT 1", after)
 	if err == nil && found {

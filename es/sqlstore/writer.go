@@ -197,8 +197,7 @@ func (w *groupWriter) try(ctx context.Context, group []*groupPart) (err error) {
 	return err
 }
 
-// join runs the change in the transaction, or leaves the transaction unchanged. The returned error is the
-// transaction's.
+// join runs the change in the transaction, or leaves that unchanged. It returns an error of the transaction.
 func (p *groupPart) join(ctx context.Context, on *sqlx.Conn) error {
 	if _, err := on.ExecContext(ctx, "SAVEPOINT part"); err != nil {
 		return err
