@@ -160,8 +160,8 @@ func (c *call[C, E]) record(key AggregateID, seqNr uint64, now time.Time, event 
 	}}
 }
 
-// write saves the events of the accepted commands. If all were rejected, on a state that was not read from the store, it
-// confirms that this was the latest: ErrConflict if not.
+// write saves the events of the accepted commands. If all were rejected, on a state from memory, it confirms that this
+// was the latest: ErrConflict if not.
 func (s *Service[S, C, E]) write(ctx context.Context, key AggregateID, try attempt[S], after State[S], decided []*call[C, E]) error {
 	var events []Recorded[E]
 	var receipts []Receipt

@@ -141,7 +141,7 @@ type past[S any] struct {
 	State[S]
 }
 
-// replay returns the state at the head's version, from an earlier one or, if that is zero, the latest readable snapshot.
+// replay returns the state at the head's version, from an earlier one or, if that is zero, the latest snapshot.
 func (r *Repository[S, E]) replay(ctx context.Context, key AggregateID, state State[S], head Head) (_ State[S], err error) {
 	if state.Version == 0 {
 		if state, err = r.latestSnapshot(ctx, key, head); err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/es"
@@ -43,20 +42,12 @@ const (
 )
 
 func newHTTPClient() aws.HTTPClient {
-	transport := awshttp.NewBuildableClient().
-		WithDialerOptions(func(dialer *net.Dialer) { dialer.Timeout = dialTimeout }).
-		WithTransportOptions(func(transport *http.Transport) {
-			transport.MaxIdleConns = idleConnections
-			transport.MaxIdleConnsPerHost = idleConnections
-			transport.IdleConnTimeout = idleTimeout
-		}).
-		GetTransport()
-	// Unlike the SDK's client, it can close its idle connections.
-	return &http.Client{
-		Timeout: attemptTimeout, Transport: transport,
-		// DynamoDB has no redirects.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = idleConnections, idleConnections, idleTimeout
+	// Unlike the SDK's client, it can close its idle connections. DynamoDB has no redirects.
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &http.Client{Timeout: attemptTimeout, Transport: transport, CheckRedirect: noRedirect}
 }
 
 const (

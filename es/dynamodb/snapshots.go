@@ -193,8 +193,8 @@ func (g *Gateway) pointTo(ctx context.Context, id es.AggregateID, version, old u
 	return g.pointTo(ctx, id, version, old)
 }
 
-// trimSnapshots deletes the snapshots before the latest, beyond the number to keep, or sets their time to live. One that
-// the index does not show yet is trimmed the next time.
+// trimSnapshots deletes the snapshots before the latest, beyond the number to keep, or sets their time to live. One
+// that the index does not show yet is trimmed the next time.
 func (g *Gateway) trimSnapshots(ctx context.Context, id es.AggregateID, latest uint64) error {
 	kept := 0
 	for main, err := range g.snapshotIndex(ctx, id, latest-1) {

@@ -126,8 +126,8 @@ func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Find
 	return found, err
 }
 
-// Repair corrects the head from the journal and deletes unusable snapshots. It returns what it did, or with dryRun would
-// do, and what is still wrong. If events are missing it does nothing: commands would build on an incomplete history.
+// Repair corrects the head from the journal and deletes unusable snapshots. It returns what it did, or with dryRun
+// would do, and what is still wrong. If events are missing it does nothing: commands would build on a gap.
 func (c *Checker) Repair(ctx context.Context, id es.AggregateID, dryRun bool) (steps []string, left []Finding, err error) {
 	for range maxRepairs {
 		if steps, left, err = c.repair(ctx, id, dryRun); !errors.Is(err, es.ErrConflict) {

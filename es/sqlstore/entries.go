@@ -169,8 +169,8 @@ const searched = 200_000
 
 // Search returns up to limit entries before a position, the latest first, that equal like in each of its fields
 // EventType, UserID and CorrelationID that is set, and occurred from since up to until unless these are zero. next is
-// the position to go on before; 0: there are no more. With an id they are that aggregate's, by number; without one those
-// of all aggregates, by sequence number.
+// the position to go on before; 0: there are no more. With an id they are that aggregate's, by number; without one
+// those of all aggregates, by sequence number.
 func (g *Gateway) Search(
 	ctx context.Context, id es.AggregateID, like es.Entry, since, until time.Time, before uint64, limit int,
 ) (found []es.Queued, next uint64, err error) {

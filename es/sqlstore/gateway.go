@@ -198,8 +198,8 @@ func readRow[R any](ctx context.Context, in session, query string, args ...any) 
 	return row, err == nil, err
 }
 
-// readPages yields the rows of a query, page by page. args returns the query's arguments before its limit, from the last
-// row of the page before, or a zero one. An error says what was done.
+// readPages yields the rows of a query, page by page. args returns the query's arguments before its limit, from the
+// last row of the page before, or a zero one. An error says what was done.
 func readPages[R any](ctx context.Context, g *Gateway, limit int, query string, args func(last R) []any, doing string) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		var last R

@@ -42,9 +42,11 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 		err = head.Check(snapshot)
 	}
 	if err == nil && snapshot.Version <= head.SnapshotVersion {
-		whole := false
-		if whole, err = g.isComplete(ctx, id, head.SnapshotVersion); whole {
-			return nil
+		for latest, failed := range g.Snapshots(ctx, id, es.Head{Version: head.SnapshotVersion}) {
+			if err = failed; err == nil && latest.Version == head.SnapshotVersion && latest.Broken == "" {
+				return nil
+			}
+			break
 		}
 	}
 	if err == nil {
@@ -57,16 +59,6 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 		return nil // another writer was faster
 	}
 	return g.explain(ctx, err, "save a snapshot of %s", id)
-}
-
-// isComplete reports whether the snapshot of the version can be read.
-func (g *Gateway) isComplete(ctx context.Context, id es.AggregateID, version uint64) (bool, error) {
-	row, found, err := readRow[snapshotRow](ctx, g.DB, selectSnapshot+"version = ?", id.Tenant, id.String(), version)
-	if err != nil || !found {
-		return false, err
-	}
-	_, err = g.unpack(row)
-	return err == nil, nil
 }
 
 // saveSnapshot writes the snapshot, which is large, before it locks the aggregate's row, so that commands do not wait

@@ -74,8 +74,8 @@ func (s *Source) wake() {
 	}
 }
 
-// Run follows the queue until ctx ends and the batch in progress is projected, or a grace period is over. It waits for a
-// queue or read model that does not answer, and logs that. Call it once.
+// Run follows the queue until ctx ends and the batch in progress is projected, or a grace period is over. It waits for
+// a queue or read model that does not answer, and logs that. Call it once.
 func (s *Source) Run(ctx context.Context) {
 	if s.locate(ctx) != nil {
 		return
@@ -126,10 +126,7 @@ func (s *Source) locate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, checkpoint := range stored {
-			if checkpoint.Shard != queueShard {
-				continue
-			}
+		for _, checkpoint := range stored { // at most one
 			mark = checkpoint.Position
 			if at, err = s.queue.Find(ctx, mark); err != nil {
 				return err
@@ -260,8 +257,8 @@ func (s *Source) Measure(registry prometheus.Registerer) {
 	polling.Total(registry, "queue_entries_skipped_total", "Entries without a valid aggregate.", &s.skipped)
 }
 
-// A page of the journal ends with the event that reaches one of these limits. In larger pages, a rebuild writes the rows
-// of a busy aggregate less often; it holds a few in memory.
+// A page of the journal ends with the event that reaches one of these limits. In larger pages, a rebuild writes the
+// rows of a busy aggregate less often; it holds a few in memory.
 const (
 	pageEvents = 16000
 	pageBytes  = 8 << 20 // of the events' content
