@@ -103,8 +103,8 @@ func (r *Repository[S, E]) Reload(ctx context.Context, key AggregateID) (State[S
 // Latest returns the aggregate's version and its latest state, or that before an event that cannot be decoded.
 func (r *Repository[S, E]) Latest(ctx context.Context, key AggregateID) (state State[S], version uint64, err error) {
 	state, err = r.Reload(ctx, key)
-	var unreadable *unreadableError
-	if !errors.As(err, &unreadable) {
+	unreadable, is := errors.AsType[*unreadableError](err)
+	if !is {
 		return state, state.Version, err
 	}
 	head, err := r.gateway.Head(ctx, key)

@@ -104,8 +104,7 @@ func (s *Source) Run(ctx context.Context) {
 func (s *Source) locate(ctx context.Context) (found string, err error) {
 	err = s.retry(ctx, "waiting for the journal's stream", func(ctx context.Context) error {
 		answer, err := s.ports.Tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
-		var missing *tables.ResourceNotFoundException
-		if errors.As(err, &missing) {
+		if _, missing := errors.AsType[*tables.ResourceNotFoundException](err); missing {
 			return fmt.Errorf("table %s does not exist yet; create the tables first: %w", s.table, err)
 		}
 		if err == nil {

@@ -175,8 +175,8 @@ func earlier(a, b string) bool {
 func sequenceOf(record types.Record) string { return aws.ToString(record.Dynamodb.SequenceNumber) }
 
 func is[T error](err error) bool {
-	var fault T
-	return errors.As(err, &fault)
+	_, is := errors.AsType[T](err)
+	return is
 }
 
 // The stream's answers that need another iterator or position.

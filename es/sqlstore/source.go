@@ -380,8 +380,7 @@ func (q *queue) settle(ctx context.Context, after uint64) (bool, error) {
 		return false, nil
 	}
 	last, err := q.drain(ctx)
-	var refused *mysql.MySQLError
-	if errors.As(err, &refused) && refused.Number == mysqlLockWaitTimeout {
+	if refused, is := errors.AsType[*mysql.MySQLError](err); is && refused.Number == mysqlLockWaitTimeout {
 		q.since = now.Add(holeRespite)
 		return false, nil
 	}
