@@ -169,7 +169,7 @@ func (r *reader) pageOf(ctx context.Context, asked time.Time, read []types.Recor
 			ignored++
 			continue
 		}
-		record, occurred, err := r.ports.Record(change.Dynamodb.NewImage)
+		record, occurred, err := r.ports.Place.Record(change.Dynamodb.NewImage)
 		if err != nil {
 			skipped, reason = skipped+1, err
 			continue
@@ -195,30 +195,30 @@ func (r *reader) pageOf(ctx context.Context, asked time.Time, read []types.Recor
 }
 
 // Record converts an item's new image, whose payload may be text or binary, and returns when its event happened, to the
-// millisecond. It fails for an item that is not where programs look for it. It needs Places alone.
-func (p Ports) Record(image map[string]types.AttributeValue) (record projection.Record, occurred time.Time, err error) {
-	text := func(name string) string {
-		value, _ := image[name].(*types.AttributeValueMemberS)
-		if value == nil {
-			return ""
-		}
-		return value.Value
-	}
-	record.Key, record.SeqNr, err = p.Places.Place(text("pkey"), text("skey"))
+// millisecond. It fails for an item that is not where programs look for it.
+func (p Place) Record(image map[string]types.AttributeValue) (record projection.Record, occurred time.Time, err error) {
+	record.Key, record.SeqNr, err = p(text(image["pkey"]), text(image["skey"]))
 	if err == nil {
 		err = record.Key.Check()
 	}
 	if err == nil && record.SeqNr == 0 {
 		err = errors.New("it has the number 0")
 	}
-	record.Payload = []byte(text("payload"))
-	if binary, is := image["payload"].(*types.AttributeValueMemberB); is {
-		record.Payload = binary.Value
-	}
-	if number, is := image["occurred_at"].(*types.AttributeValueMemberN); is {
-		if millis, err := strconv.ParseInt(number.Value, 10, 64); err == nil {
-			occurred = time.UnixMilli(millis)
-		}
+	record.Payload = []byte(text(image["payload"]))
+	if millis, err := strconv.ParseInt(text(image["occurred_at"]), 10, 64); err == nil {
+		occurred = time.UnixMilli(millis)
 	}
 	return record, occurred, err
+}
+
+func text(value types.AttributeValue) string {
+	switch value := value.(type) {
+	case *types.AttributeValueMemberS:
+		return value.Value
+	case *types.AttributeValueMemberN:
+		return value.Value
+	case *types.AttributeValueMemberB:
+		return string(value.Value)
+	}
+	return ""
 }

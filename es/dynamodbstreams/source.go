@@ -20,16 +20,14 @@ import (
 	"example.com/threads/es/projection"
 )
 
+// Place finds the entry under a key. It is the method of the gateway of package dynamodb.
+type Place func(pkey, skey string) (id es.AggregateID, seqNr uint64, err error)
+
 // Ports are the dependencies of a source.
 type Ports struct {
-	// Places knows where programs look for an entry: the gateway of package dynamodb.
-	Places interface {
-		Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error)
-	}
+	Place Place
 	// Tables is the client that finds the table's stream.
-	Tables interface {
-		DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
-	}
+	Tables      dynamodb.DescribeTableAPIClient
 	Streams     *Streams
 	Projector   projection.Sink
 	Checkpoints projection.Checkpoints

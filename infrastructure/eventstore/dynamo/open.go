@@ -59,7 +59,7 @@ func Open(
 		Trouble: func(context.Context) error { return nil },
 		Source: func(projector projection.Sink, checkpoints projection.Checkpoints, polls eventstore.Polls) (run.Source, error) {
 			return dynamodbstreams.New(settings.JournalTable, dynamodbstreams.Ports{
-				Places: gateway, Tables: client, Streams: streams, Projector: projector, Checkpoints: checkpoints, Log: ports.Log,
+				Place: gateway.Place, Tables: client, Streams: streams, Projector: projector, Checkpoints: checkpoints, Log: ports.Log,
 			}, dynamodbstreams.Settings{
 				PollMin: polls.Min, PollMax: polls.Max, PageLimit: polls.PageLimit, DiscoverEvery: polls.Discover, Concurrency: polls.Concurrency,
 			}), nil
