@@ -75,12 +75,6 @@ const (
 	bytesPerEvent = 1000
 )
 
-// dueSnapshot is a snapshot that waits to be written.
-type dueSnapshot[S any] struct {
-	ctx   context.Context // carries the command's log attributes; it is never cancelled
-	state State[S]
-}
-
 // SnapshotDistance returns the number of events between two snapshots of a state. It doubles as the state grows.
 func (r *Repository[S, E]) SnapshotDistance(state S) uint64 {
 	distance := r.snapshotEvery
@@ -109,18 +103,16 @@ func (r *Repository[S, E]) saved(ctx context.Context, key AggregateID, before ui
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	_, waits := r.due[key]
-	if !waits && len(r.due) >= maxDue {
+	if r.due[key] || len(r.due) >= maxDue {
 		return
 	}
-	r.due[key] = dueSnapshot[S]{context.WithoutCancel(ctx), known.State}
-	if !waits {
-		r.writing.Go(func() { r.writeDue(key) })
-	}
+	r.due[key] = true
+	ctx = context.WithoutCancel(ctx) // with the command's log attributes
+	r.writing.Go(func() { r.writeDue(ctx, key, known) })
 }
 
-// writeDue waits for its turn, and writes the aggregate's latest snapshot that is due then.
-func (r *Repository[S, E]) writeDue(key AggregateID) {
+// writeDue waits for its turn, and writes the aggregate's snapshot if one is still due then.
+func (r *Repository[S, E]) writeDue(ctx context.Context, key AggregateID, known cached[S]) {
 	select {
 	case r.slot <- struct{}{}:
 	case <-r.ended.Done():
@@ -128,20 +120,21 @@ func (r *Repository[S, E]) writeDue(key AggregateID) {
 	}
 	defer func() { <-r.slot }()
 	r.mutex.Lock()
-	due := r.due[key]
 	delete(r.due, key)
 	r.mutex.Unlock()
-	// A snapshot of the aggregate may have been written while it waited.
-	if known, found := r.states.get(key); found && !r.isDue(due.state, known.snapshotVersion) {
+	if latest, found := r.states.get(key); found {
+		known = latest
+	}
+	if !r.isDue(known.State, known.snapshotVersion) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(due.ctx, snapshotTimeout)
+	ctx, cancel := context.WithTimeout(ctx, snapshotTimeout)
 	defer cancel()
 	defer context.AfterFunc(r.ended, cancel)()
-	if err := r.SaveSnapshot(ctx, key, due.state); err != nil {
+	if err := r.SaveSnapshot(ctx, key, known.State); err != nil {
 		r.metrics.failed.Inc()
 		r.logger.WarnContext(ctx, "could not write a snapshot; the aggregate's next event will retry",
-			"tenant", key.Tenant, "aggregate", key.String(), "version", due.state.Version, "error", err)
+			"tenant", key.Tenant, "aggregate", key.String(), "version", known.Version, "error", err)
 	}
 }
 
