@@ -84,8 +84,8 @@ func (r *Repository[S, E]) SnapshotDistance(state S) uint64 {
 	return distance
 }
 
-func (r *Repository[S, E]) isDue(state State[S], snapshotVersion uint64) bool {
-	return state.Version >= snapshotVersion+r.SnapshotDistance(state.Value)
+func (r *Repository[S, E]) isDue(known cached[S]) bool {
+	return known.Version >= known.snapshotVersion+r.SnapshotDistance(known.Value)
 }
 
 // saved remembers a state that was saved, and has its snapshot written in the background if it is due. One that is not
@@ -98,7 +98,7 @@ func (r *Repository[S, E]) saved(ctx context.Context, key AggregateID, before ui
 		presumed = before / distance * distance
 	}
 	known := r.states.remember(key, after, presumed)
-	if !r.isDue(known.State, known.snapshotVersion) {
+	if !r.isDue(known) {
 		return
 	}
 	r.mutex.Lock()
@@ -125,7 +125,7 @@ func (r *Repository[S, E]) writeDue(ctx context.Context, key AggregateID, known 
 	if latest, found := r.states.get(key); found {
 		known = latest
 	}
-	if !r.isDue(known.State, known.snapshotVersion) {
+	if !r.isDue(known) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, snapshotTimeout)
