@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -78,20 +79,16 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []typ
 	if own || err != nil {
 		return err
 	}
-	for i, reason := range receipts {
-		if conditionFailed(reason) {
-			receipt, err := receiptOf(write.Receipts[i].CommandID, reason.Item)
-			if err != nil {
-				return err
-			}
-			return &es.HandledError{Receipt: receipt}
+	if i := slices.IndexFunc(receipts, conditionFailed); i >= 0 {
+		receipt, err := receiptOf(write.Receipts[i].CommandID, receipts[i].Item)
+		if err != nil {
+			return err
 		}
+		return &es.HandledError{Receipt: receipt}
 	}
-	for i, reason := range events {
-		if conditionFailed(reason) && !conditionFailed(head) {
-			if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, write.Entries[i].SeqNr); err != nil {
-				return err
-			}
+	if i := slices.IndexFunc(events, conditionFailed); i >= 0 && !conditionFailed(head) {
+		if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, write.Entries[i].SeqNr); err != nil {
+			return err
 		}
 	}
 	if isFormer(head.Item) {

@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -31,33 +32,26 @@ func isFormer(found item) bool {
 	return found["seq_nr"] == nil && found[formerNumber] != nil
 }
 
-// readFormer returns an event or a kept snapshot.
+// readFormer returns an item in today's form.
 func readFormer(found item) item {
 	if !isFormer(found) {
 		return found
 	}
 	read := maps.Clone(found)
 	read["seq_nr"] = found[formerNumber]
-	if seqNr, numbered := formerValue(found[formerNumber]); numbered {
+	seqNr, numbered := formerValue(found[formerNumber])
+	version, locked := formerValue(found["version"])
+	if numbered {
 		read["seq_nr"] = number(seqNr)
 	}
 	if at, err := time.Parse(time.RFC3339Nano, found.text("occurred_at")); err == nil {
 		read["occurred_at"] = number(at.UnixMilli())
 	}
-	return read
-}
-
-// readFormerHead returns a head.
-func readFormerHead(found item) item {
-	if !isFormer(found) {
-		return found
-	}
-	read := maps.Clone(found)
-	read["seq_nr"] = number(headSeqNr)
-	seqNr, numbered := formerValue(found[formerNumber])
-	version, locked := formerValue(found["version"])
-	if numbered && (locked || found["version"] == nil) {
-		read["version"] = number(max(seqNr, version))
+	if strings.HasSuffix(found.text("skey"), headSuffix) {
+		read["seq_nr"] = number(headSeqNr)
+		if numbered && (locked || found["version"] == nil) {
+			read["version"] = number(max(seqNr, version))
+		}
 	}
 	return read
 }

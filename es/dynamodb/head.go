@@ -39,7 +39,7 @@ func (g *Gateway) scanHeads(ctx context.Context) iter.Seq2[item, error] {
 		FilterExpression: aws.String(formerHeads), ExpressionAttributeValues: item{":head": number(headSeqNr)},
 	})
 	return seq.Map(items, func(found item) (item, error) {
-		if !strings.HasSuffix(found.text("skey"), "-0") {
+		if !strings.HasSuffix(found.text("skey"), headSuffix) {
 			return nil, seq.ErrSkip // it is a kept snapshot
 		}
 		return found, nil
@@ -86,7 +86,7 @@ func storedHeadOf(id es.AggregateID, found item) es.StoredHead {
 	if len(found) == 0 {
 		return es.StoredHead{}
 	}
-	found = readFormerHead(found)
+	found = readFormer(found)
 	stored := es.StoredHead{Exists: true}
 	stored.Faults = expect(nil, found, "aid", text(id.String()))
 	stored.Faults = expect(stored.Faults, found, "seq_nr", number(headSeqNr))

@@ -87,8 +87,8 @@ func (i item) size() (size int) {
 func (i item) key() item { return item{"pkey": i["pkey"], "skey": i["skey"]} }
 
 const (
-	// headSeqNr is the seq_nr of the head item in the snapshot table.
-	headSeqNr       = 0
+	headSeqNr       = 0    // of the head item in the snapshot table
+	headSuffix      = "-0" // of its skey
 	tenantSeparator = "#"
 )
 
