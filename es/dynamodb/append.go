@@ -80,11 +80,7 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []typ
 		return err
 	}
 	if i := slices.IndexFunc(receipts, conditionFailed); i >= 0 {
-		receipt, err := receiptOf(write.Receipts[i].CommandID, receipts[i].Item)
-		if err != nil {
-			return err
-		}
-		return &es.HandledError{Receipt: receipt}
+		return &es.HandledError{Receipt: receiptOf(write.Receipts[i].CommandID, receipts[i].Item)}
 	}
 	if i := slices.IndexFunc(events, conditionFailed); i >= 0 && !conditionFailed(head) {
 		if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, write.Entries[i].SeqNr); err != nil {
@@ -125,8 +121,7 @@ func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID strin
 	if err != nil || found == nil || g.expired(found) {
 		return es.Receipt{}, false, Explain(ctx, err, "read the receipt of command %s", commandID)
 	}
-	receipt, err := receiptOf(commandID, found)
-	return receipt, err == nil, err
+	return receiptOf(commandID, found), true, nil
 }
 
 func (g *Gateway) receiptItem(tenant es.Tenant, receipt es.Receipt) item {
@@ -136,9 +131,9 @@ func (g *Gateway) receiptItem(tenant es.Tenant, receipt es.Receipt) item {
 	return stored
 }
 
-func receiptOf(commandID string, found item) (es.Receipt, error) {
-	ttl, err := found.number("ttl")
+func receiptOf(commandID string, found item) es.Receipt {
+	ttl, _ := found.integer("ttl") // an invalid one never expires
 	return es.Receipt{
-		CommandID: commandID, Fingerprint: found.text("fingerprint"), Answer: found.bytes("answer"), ExpiresAt: time.Unix(int64(ttl), 0).UTC(),
-	}, err
+		CommandID: commandID, Fingerprint: found.text("fingerprint"), Answer: found.bytes("answer"), ExpiresAt: time.Unix(ttl, 0).UTC(),
+	}
 }

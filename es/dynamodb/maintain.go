@@ -103,9 +103,6 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.S
 func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version uint64) error {
 	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, version), "")
 	if err == nil && len(main) > 0 {
-		if _, unreadable := partKeys(main); unreadable != nil {
-			delete(main, "parts")
-		}
 		err = g.deleteSnapshot(ctx, main)
 	}
 	return Explain(ctx, err, "drop a snapshot of %s", id)

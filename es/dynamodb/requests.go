@@ -211,9 +211,13 @@ func (g *Gateway) do(ctx context.Context, change types.TransactWriteItem) (chang
 	return changed, err
 }
 
-func (g *Gateway) deleteItem(ctx context.Context, key item) error {
-	return retryContended(ctx, func() error {
-		_, err := g.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(g.settings.SnapshotTable), Key: key})
-		return err
-	})
+// deleteItems deletes items of the snapshot table in order.
+func (g *Gateway) deleteItems(ctx context.Context, keys ...item) (err error) {
+	for i := 0; i < len(keys) && err == nil; i++ {
+		err = retryContended(ctx, func() error {
+			_, err := g.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(g.settings.SnapshotTable), Key: keys[i]})
+			return err
+		})
+	}
+	return err
 }

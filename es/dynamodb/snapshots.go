@@ -67,10 +67,11 @@ func (g *Gateway) readSnapshot(ctx context.Context, id es.AggregateID, seqNr uin
 		seqNr = formerState(main)
 	}
 	stored := main.bytes("payload")
-	parts, broken := partKeys(main)
+	var broken error
 	if stored == nil {
 		broken = errors.New("its item does not exist")
 	}
+	parts := partKeys(main)
 	for i, key := range parts {
 		part, err := g.getItem(ctx, g.settings.SnapshotTable, key, "")
 		if err != nil {
@@ -91,20 +92,17 @@ func (g *Gateway) readSnapshot(ctx context.Context, id es.AggregateID, seqNr uin
 	return es.Snapshot{Version: seqNr, Payload: payload}, nil
 }
 
-// partKeys returns the keys of the further items of a snapshot.
-func partKeys(main item) ([]item, error) {
+// partKeys returns the keys of the further items of a snapshot; none if their number is invalid.
+func partKeys(main item) []item {
 	parts, err := main.number("parts")
-	if err != nil {
-		return nil, err
-	}
-	if parts > packing.MaxState/partBytes {
-		return nil, fmt.Errorf("a snapshot cannot have %d parts", parts)
+	if err != nil || parts > packing.MaxState/partBytes {
+		return nil
 	}
 	keys := make([]item, parts)
 	for i := range keys {
 		keys[i] = partKey(main, i+1)
 	}
-	return keys, nil
+	return keys
 }
 
 // partBytes is the maximum number of bytes of a snapshot in one item; DynamoDB's limit for an item is 400 KB.
@@ -168,7 +166,7 @@ func (g *Gateway) writeSnapshot(ctx context.Context, id es.AggregateID, snapshot
 		_, err = g.do(ctx, put(g.settings.SnapshotTable, main, "", nil))
 		return err
 	case existing.text("checksum") != packed.Checksum:
-		return g.deleteParts(ctx, main)
+		return g.deleteItems(ctx, partKeys(main)...)
 	}
 	return nil
 }
@@ -216,30 +214,13 @@ func (g *Gateway) trimSnapshots(ctx context.Context, id es.AggregateID, latest u
 
 // deleteSnapshot deletes the main item last, so that an interrupted deletion can be found and completed.
 func (g *Gateway) deleteSnapshot(ctx context.Context, main item) error {
-	if err := g.deleteParts(ctx, main); err != nil {
-		return err
-	}
-	return g.deleteItem(ctx, main.key())
-}
-
-func (g *Gateway) deleteParts(ctx context.Context, main item) error {
-	parts, err := partKeys(main)
-	for _, part := range parts {
-		if err := g.deleteItem(ctx, part); err != nil {
-			return err
-		}
-	}
-	return err
+	return g.deleteItems(ctx, append(partKeys(main), main.key())...)
 }
 
 // expireSnapshot sets the time to live, of the main item last for the same reason.
 func (g *Gateway) expireSnapshot(ctx context.Context, main item) error {
-	keys, err := partKeys(main)
-	if err != nil {
-		return err
-	}
 	ttl := number(ceilSeconds(g.settings.Clock().Add(g.settings.SnapshotTTL)))
-	for _, key := range append(keys, main.key()) {
+	for _, key := range append(partKeys(main), main.key()) {
 		_, err := g.do(ctx, g.update(key, "SET #ttl = :ttl", present, item{":ttl": ttl}))
 		if _, gone := unmet(err); err != nil && !gone {
 			return err

@@ -109,7 +109,7 @@ func (g *Gateway) deleteFile(ctx context.Context, stored item) error {
 	}
 	tenant, name := es.Tenant(stored.text("tenant_code")), stored.text("file")
 	for part := range parts {
-		if err := g.deleteItem(ctx, g.filePartKey(tenant, name, part)); err != nil {
+		if err := g.deleteItems(ctx, g.filePartKey(tenant, name, part)); err != nil {
 			return err
 		}
 	}
