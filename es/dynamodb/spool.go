@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -100,11 +101,8 @@ func (g *Gateway) DeleteFile(ctx context.Context, file es.File) error {
 
 func (g *Gateway) deleteFile(ctx context.Context, stored item) error {
 	size, err := stored.number("held")
-	if err != nil {
-		return err
-	}
-	parts, err := stored.number("parts")
-	if err != nil {
+	parts, failed := stored.number("parts")
+	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
 	tenant, name := es.Tenant(stored.text("tenant_code")), stored.text("file")

@@ -174,11 +174,8 @@ func (f *follower) start(ctx context.Context) error {
 		return !one.running && one.unfinished() && (parent == nil || parent.position.done())
 	})
 	now := time.Now()
-	store := func(text string, do func(context.Context) error) error {
-		return f.retry(ctx, text+" failed; will retry", do)
-	}
 	if slices.ContainsFunc(ready, func(one *shard) bool { return one.position.kind == unbegun && !f.covered(one, now) }) {
-		if err := store("requesting a repair", f.ports.Projector.OweRepair); err != nil {
+		if err := f.retry(ctx, "requesting a repair failed; will retry", f.ports.Projector.OweRepair); err != nil {
 			return err
 		}
 	}
@@ -186,7 +183,8 @@ func (f *follower) start(ctx context.Context) error {
 		at := one.position
 		if at.kind == unbegun {
 			at = position{kind: begun, at: now}
-			err := store("storing the beginning of a shard", func(ctx context.Context) error { return f.project(ctx, f.stream, one.id, at) })
+			store := func(ctx context.Context) error { return f.project(ctx, f.stream, one.id, at) }
+			err := f.retry(ctx, "storing the beginning of a shard failed; will retry", store)
 			if err != nil {
 				return err
 			}
