@@ -76,7 +76,7 @@ func (r *Repository[S, E]) Confirm(ctx context.Context, key AggregateID, version
 	case head.Version != version:
 		return ErrConflict
 	case version == 0:
-		return Verify(ctx, r.gateway, key, head)
+		return head.Verify(ctx, r.gateway, key)
 	}
 	return nil
 }

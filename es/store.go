@@ -57,25 +57,6 @@ type Reader interface {
 	EntriesAt(ctx context.Context, id AggregateID, seqNrs []uint64) iter.Seq2[Entry, error]
 }
 
-// Verify fails with an *InconsistentError when the journal has the event after head.Version and the stored head still
-// shows that version: both are written in one transaction.
-func Verify(ctx context.Context, journal Reader, id AggregateID, head Head) error {
-	next := head.Version + 1
-	for _, err := range journal.EntriesAt(ctx, id, []uint64{next}) {
-		if KindOf(err) == Inconsistent {
-			return nil // there is none
-		}
-		if err == nil {
-			var now Head
-			if now, err = journal.Head(ctx, id); err == nil && now.Version == head.Version {
-				err = &InconsistentError{ID: id, Head: head.Version, Event: next}
-			}
-		}
-		return err
-	}
-	return nil
-}
-
 // Journal reads the events of all aggregates: for projections, rebuilds and repairs.
 type Journal interface {
 	Reader
@@ -120,6 +101,25 @@ type Head struct {
 func (h Head) Check(snapshot Snapshot) error {
 	if snapshot.Version == 0 || snapshot.Version > h.Version {
 		return fmt.Errorf("the snapshot has version %d, but the journal has version %d", snapshot.Version, h.Version)
+	}
+	return nil
+}
+
+// Verify fails with an *InconsistentError when the journal has the event after the head's version and the stored head
+// still shows that version: both are written in one transaction.
+func (h Head) Verify(ctx context.Context, journal Reader, id AggregateID) error {
+	next := h.Version + 1
+	for _, err := range journal.EntriesAt(ctx, id, []uint64{next}) {
+		if KindOf(err) == Inconsistent {
+			return nil // there is none
+		}
+		if err == nil {
+			var now Head
+			if now, err = journal.Head(ctx, id); err == nil && now.Version == h.Version {
+				err = &InconsistentError{ID: id, Head: h.Version, Event: next}
+			}
+		}
+		return err
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type delivery struct {
 	model     run.ReadModel
 	processes []run.Process
 	journal   es.Journal
-	place     dynamodbstreams.Place // of the records
+	stream    dynamodbstreams.Ports // with a Place, for its records
 	rows      *sqlx.DB
 	ignore    []string // aggregate types
 	piece     int      // how many changes are projected at once
@@ -122,7 +122,7 @@ func (d *delivery) recordsOf(ctx context.Context, changes []events.DynamoDBEvent
 				image[name] = &types.AttributeValueMemberB{Value: value.Binary()}
 			}
 		}
-		record, _, err := d.place.Record(image)
+		record, _, err := d.stream.Record(image)
 		if err != nil || c.EventName != string(types.OperationTypeInsert) {
 			d.log.WarnContext(ctx, "skipped a change of the journal table that is no new entry", "sequence_number", c.Change.SequenceNumber, "event", c.EventName, "error", err)
 			continue

@@ -19,6 +19,7 @@ import (
 	"example.com/threads/cmd/read-model-updater/processes"
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb"
+	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/migration"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
@@ -121,7 +122,7 @@ func (h *handler) connect(ctx context.Context) error {
 	}
 	managers := processes.Ports{Store: store, Log: h.log}
 	d := &delivery{
-		model: system.ReadModel(), journal: store.Gateway, place: store.Gateway.(*dynamodb.Gateway).Place,
+		model: system.ReadModel(), journal: store.Gateway, stream: dynamodbstreams.Ports{Place: store.Gateway.(*dynamodb.Gateway).Place},
 		rows: rows, ignore: h.ignore, piece: pieceSize, log: h.log,
 	}
 	for _, manager := range managers.All() {

@@ -169,7 +169,7 @@ func (r *reader) pageOf(ctx context.Context, asked time.Time, read []types.Recor
 			ignored++
 			continue
 		}
-		record, occurred, err := r.ports.Place.Record(change.Dynamodb.NewImage)
+		record, occurred, err := r.ports.Record(change.Dynamodb.NewImage)
 		if err != nil {
 			skipped, reason = skipped+1, err
 			continue
@@ -195,9 +195,9 @@ func (r *reader) pageOf(ctx context.Context, asked time.Time, read []types.Recor
 }
 
 // Record converts an item's new image, whose payload may be text or binary, and returns when its event happened, to the
-// millisecond. It fails for an item that is not where programs look for it.
-func (p Place) Record(image map[string]types.AttributeValue) (record projection.Record, occurred time.Time, err error) {
-	record.Key, record.SeqNr, err = p(text(image["pkey"]), text(image["skey"]))
+// millisecond. It fails for an item that is not where programs look for it. It needs Place alone.
+func (p Ports) Record(image map[string]types.AttributeValue) (record projection.Record, occurred time.Time, err error) {
+	record.Key, record.SeqNr, err = p.Place(text(image["pkey"]), text(image["skey"]))
 	if err == nil {
 		err = record.Key.Check()
 	}

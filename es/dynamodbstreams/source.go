@@ -20,12 +20,10 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// Place finds the entry under a key. It is the method of the gateway of package dynamodb.
-type Place func(pkey, skey string) (id es.AggregateID, seqNr uint64, err error)
-
 // Ports are the dependencies of a source.
 type Ports struct {
-	Place Place
+	// Place finds the entry under a key: the method of the gateway of package dynamodb.
+	Place func(pkey, skey string) (id es.AggregateID, seqNr uint64, err error)
 	// Tables is the client that finds the table's stream.
 	Tables      dynamodb.DescribeTableAPIClient
 	Streams     *Streams

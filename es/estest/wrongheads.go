@@ -52,7 +52,7 @@ var wrongHeadContracts = []contract{
 		if err := verify(t, h, id); err != nil {
 			t.Error(err)
 		}
-		if err := es.Verify(t.Context(), h.Gateway, id, es.Head{Version: 1}); err != nil {
+		if err := (es.Head{Version: 1}).Verify(t.Context(), h.Gateway, id); err != nil {
 			t.Errorf("for a head that was read before others wrote: %v", err)
 		}
 	}},
@@ -116,7 +116,7 @@ func verify(t *testing.T, h Harness, id es.AggregateID) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return es.Verify(t.Context(), h.Gateway, id, head)
+	return head.Verify(t.Context(), h.Gateway, id)
 }
 
 func wantInconsistent(t *testing.T, err error, want es.InconsistentError) {

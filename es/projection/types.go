@@ -113,7 +113,7 @@ func (p *Projector) forgetTypes(ctx context.Context) {
 func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.AggregateID, bool, error) {
 	head, err := p.journal.Head(ctx, key)
 	if err == nil && head.Version == 0 {
-		err = es.Verify(ctx, p.journal, key, head) // fails if it has lost its head alone
+		err = head.Verify(ctx, p.journal, key) // fails if it has lost its head alone
 	}
 	if err != nil || head.Version > 0 {
 		return key, true, err
