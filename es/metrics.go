@@ -109,15 +109,13 @@ func startAppend[C, E any](ctx context.Context, decided []*call[C, E], events in
 	return ctx, span
 }
 
-const tracerName = "example.com/threads/es"
-
 // StartSpan starts a span below the one in ctx. Where that is not recorded, the span does nothing, and costs nothing.
 func StartSpan(ctx context.Context, name string) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
 		return ctx, ignored
 	}
-	return parent.TracerProvider().Tracer(tracerName).Start(ctx, name)
+	return parent.TracerProvider().Tracer("example.com/threads/es").Start(ctx, name)
 }
 
 // ignored is a span that does nothing.

@@ -112,12 +112,9 @@ func (g *Gateway) isOwn(ctx context.Context, write es.Append, reason types.Cance
 	return found.text("event_id") == first.EventID, Explain(ctx, err, "read the journal of %s", write.ID)
 }
 
-// receiptType begins the keys of receipts.
-const receiptType = "command"
-
 // Receipt reads consistently. An expired receipt counts as missing, even if DynamoDB has not deleted it yet.
 func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
-	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.keyOf(tenant, receiptType, commandID), "")
+	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.keyOf(tenant, "command", commandID), "")
 	if err != nil || found == nil || g.expired(found) {
 		return es.Receipt{}, false, Explain(ctx, err, "read the receipt of command %s", commandID)
 	}
@@ -125,7 +122,7 @@ func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID strin
 }
 
 func (g *Gateway) receiptItem(tenant es.Tenant, receipt es.Receipt) item {
-	stored := g.keyOf(tenant, receiptType, receipt.CommandID)
+	stored := g.keyOf(tenant, "command", receipt.CommandID)
 	stored["fingerprint"], stored["answer"] = text(receipt.Fingerprint), binary(receipt.Answer)
 	stored["ttl"] = number(ceilSeconds(receipt.ExpiresAt))
 	return stored

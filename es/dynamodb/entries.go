@@ -118,7 +118,6 @@ func entryOf(event item) (es.Entry, error) {
 }
 
 const (
-	journalParts = 4
 	// journalEnd is the position after the last page.
 	journalEnd = "end"
 	// keySeparator separates pkey and skey in the position of a page.
@@ -126,7 +125,7 @@ const (
 )
 
 // JournalParts implements [es.Journal].
-func (g *Gateway) JournalParts() int { return journalParts }
+func (g *Gateway) JournalParts() int { return 4 }
 
 // ReadJournal implements [es.Journal]: a part is a segment of a parallel scan. Misplaced items are left out.
 func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {

@@ -112,7 +112,7 @@ func (c *Checker) All(
 func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Finding, error) {
 	elsewhere := look{id: stored.ID}
 	for _, fault := range stored.Faults {
-		elsewhere.add(misplaced, nothing, fault.Expected, fault.Found,
+		elsewhere.add("misplaced", nothing, fault.Expected, fault.Found,
 			"check that the number of shards is that of the programs that wrote it; if so, another program wrote the item: move or delete it by hand",
 			"it is stored where no program reads it: its %s is wrong", fault.Field)
 	}

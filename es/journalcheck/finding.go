@@ -5,23 +5,6 @@ import (
 	"math"
 )
 
-// The kinds of findings.
-const (
-	headMissing      = "head_missing"      // events without a head
-	headBehind       = "head_behind"       // the journal has later events
-	headAhead        = "head_ahead"        // the journal ends earlier
-	headAlone        = "head_alone"        // no events at all
-	headUnreadable   = "head_unreadable"   // an invalid attribute in the head
-	eventsMissing    = "events_missing"    // a gap in the journal
-	eventUnreadable  = "event_unreadable"  // no JSON, or not readable by this program
-	eventContradicts = "event_contradicts" // the event's envelope names another place
-	snapshotPointer  = "snapshot_pointer"  // the head does not point to the latest intact snapshot
-	snapshotBroken   = "snapshot_broken"   // an unusable snapshot
-	snapshotAhead    = "snapshot_ahead"    // a snapshot of a version that the journal does not reach
-	misplaced        = "misplaced"         // an item where no program reads it
-	more             = "more"              // findings beyond the maximum
-)
-
 // Finding describes one fault of one aggregate for an operator.
 type Finding struct {
 	Tenant     string `json:"tenant"`
@@ -49,7 +32,7 @@ const maxFindings = 100
 func (l *look) add(kind string, by fix, expected, found, next string, what string, args ...any) {
 	if len(l.told) >= maxFindings {
 		l.told, l.more = l.told[:maxFindings], l.more+1
-		kind, by, expected, found = more, nothing, "none", fmt.Sprint(l.more)
+		kind, by, expected, found = "more", nothing, "none", fmt.Sprint(l.more)
 		next, what, args = "fix the findings listed, and check again", "%d more findings are not told", []any{l.more}
 	}
 	l.told = append(l.told, Finding{

@@ -11,8 +11,6 @@ import (
 	"example.com/threads/es/internal/sqldialect"
 )
 
-const deleteSnapshot = "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
-
 // selectHeadless selects the aggregates that have entries only, after another one.
 const selectHeadless = "SELECT DISTINCT e.tenant_code, e.aggregate_id FROM events e " +
 	"LEFT JOIN aggregates a ON a.tenant_code = e.tenant_code AND a.aggregate_id = e.aggregate_id " +
@@ -107,5 +105,6 @@ func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.S
 
 // DropSnapshot implements [es.Maintainer].
 func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version uint64) error {
-	return g.explain(ctx, g.execute(ctx, deleteSnapshot, id.Tenant, id.String(), version), "drop snapshot %d of %s", version, id)
+	err := g.execute(ctx, "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?", id.Tenant, id.String(), version)
+	return g.explain(ctx, err, "drop snapshot %d of %s", version, id)
 }

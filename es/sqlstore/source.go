@@ -110,9 +110,6 @@ func (s *Source) Run(ctx context.Context) {
 	}
 }
 
-// queueShard is the name of a queue's only shard.
-const queueShard = "queue"
-
 // locate finds the stored position, or the beginning if there is none or if the queue cannot have reached it.
 func (s *Source) locate(ctx context.Context) error {
 	s.looked = time.Now()
@@ -160,7 +157,7 @@ func (s *Source) lookBack(ctx context.Context) {
 func (s *Source) project(ctx context.Context, page []es.Queued) error {
 	last := page[len(page)-1]
 	mark := markOf(last)
-	batch := projection.Batch{Checkpoint: projection.Checkpoint{Source: s.name, Shard: queueShard, Position: mark}}
+	batch := projection.Batch{Checkpoint: projection.Checkpoint{Source: s.name, Shard: "queue", Position: mark}}
 	for _, queued := range page {
 		if err := queued.ID.Check(); err != nil {
 			s.skipped.Add(1)
@@ -445,9 +442,6 @@ func lastNumber(ctx context.Context, in session) (last uint64, err error) {
 	return last, err
 }
 
-// exactBacklog is the largest number of entries that is counted exactly.
-const exactBacklog = 10_000
-
 // Backlog returns how many entries are after a position, or above 10,000 numbers, and when the first occurred.
 func (q *queue) Backlog(ctx context.Context, after uint64) (records int, oldest time.Time, err error) {
 	occurredAt, found, err := readRow[int64](ctx, q.gateway.DB, "SELECT occurred_at FROM events WHERE sequence_number > ? ORDER BY sequence_number LIMIT 1", after)
@@ -456,7 +450,7 @@ func (q *queue) Backlog(ctx context.Context, after uint64) (records int, oldest 
 		last, err = lastNumber(ctx, q.gateway.DB)
 		records, oldest = int(last-after), time.UnixMicro(occurredAt).UTC()
 	}
-	if err == nil && q.gateway.concurrent && found && records <= exactBacklog {
+	if err == nil && q.gateway.concurrent && found && records <= 10_000 {
 		err = q.gateway.DB.GetContext(ctx, &records, "SELECT COUNT(*) FROM events WHERE sequence_number > ?", after)
 	}
 	return records, oldest, q.gateway.explain(ctx, err, "count the events after %d", after)
