@@ -17,8 +17,7 @@ import (
 // Aggregate is an aggregate type, which services, projections, tools and tests take: S is its state, C its commands, E
 // its events. The zero S is the state before the first event. All functions are pure and may be called concurrently.
 type Aggregate[S, C, E any] struct {
-	// Decide returns the events that follow from the command, at least one, or an error that rejects it. Such an error
-	// reports its class: see [KindOf].
+	// Decide returns the events that follow from the command, at least one, or an error that rejects it (see [KindOf]).
 	Decide func(S, C) ([]E, error)
 	// Apply returns the state after the event. It never fails.
 	Apply func(S, E) S
@@ -28,8 +27,7 @@ type Aggregate[S, C, E any] struct {
 	Snapshots SnapshotCodec[S]
 	// Answer returns further data for the caller from a command's events, such as new ids. Default: none.
 	Answer func([]E) map[string]string
-	// Usable returns why a state cannot have a snapshot (the aggregate does not exist yet, or has ended), as Decide
-	// does. Default: every state can.
+	// Usable returns why a state cannot have a snapshot: it does not exist yet, or has ended. Default: every state can.
 	Usable func(S) error
 }
 

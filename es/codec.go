@@ -199,8 +199,7 @@ func (c *Codec[E]) decode(payload []byte) (recorded Recorded[E], err error) {
 	return recorded, err
 }
 
-// EventName returns an event's name in the journal without decoding the event; empty if the payload does not begin with
-// it, as [Codec.Encode] writes it.
+// EventName returns an event's name without decoding the event; empty if the payload does not begin with it.
 func EventName(payload []byte) string {
 	rest, begins := bytes.CutPrefix(payload, []byte(`{"type":"`))
 	name, _, ends := bytes.Cut(rest, []byte(`"`))

@@ -61,8 +61,7 @@ func (id AggregateID) Check() error {
 	return nil
 }
 
-// Caller identifies who sends a request and the trace it belongs to. Adapters create it; it is stored with every event
-// that results from the request.
+// Caller identifies who sends a request and what it belongs to. It is stored with every event that results.
 type Caller struct {
 	Tenant        Tenant
 	Executor      string // ULID of the acting user account

@@ -147,8 +147,7 @@ func (e *InconsistentError) Error() string {
 // Class returns the error's class for KindOf.
 func (*InconsistentError) Class() string { return "inconsistent" }
 
-// HandledError: a command with this id was handled before; Receipt holds the answer, or only the command's id if the
-// store has lost the receipt.
+// HandledError: a command was handled before; Receipt holds the answer, or the command's id alone if it was lost.
 type HandledError struct{ Receipt Receipt }
 
 func (e *HandledError) Error() string {

@@ -104,8 +104,7 @@ func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (resu
 	}
 }
 
-// Snapshot stores a snapshot of the aggregate's latest state and returns its version. It fails with the decider's error
-// when the state is not usable.
+// Snapshot stores a snapshot of the latest state, if that is usable, and returns its version.
 func (s *Service[S, C, E]) Snapshot(ctx context.Context, caller Caller, id string) (uint64, error) {
 	key := s.key(caller, id)
 	state, err := s.Reload(ctx, key)
@@ -167,8 +166,7 @@ func (c *call[C, E]) answer(result Result, err error) {
 // maxBatch limits the commands of a batch: each may need an event and a receipt.
 const maxBatch = MaxAppend / 2
 
-// enqueue adds the call to its aggregate's queue. The calls that arrive during a write share the next one, so a busy
-// aggregate costs one write per batch, not per command.
+// enqueue adds the call to its aggregate's queue. The calls that arrive during a write share the next one.
 func (s *Service[S, C, E]) enqueue(key AggregateID, c *call[C, E]) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

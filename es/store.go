@@ -52,8 +52,7 @@ type Reader interface {
 	// that a Head has shown: a missing entry is an *InconsistentError.
 	Entries(ctx context.Context, id AggregateID, after, upTo uint64) iter.Seq2[Entry, error]
 
-	// EntriesAt yields the entries with these numbers, which ascend, read consistently and some at a time. A missing
-	// entry is an *InconsistentError.
+	// EntriesAt yields the entries with these ascending numbers, read consistently; a missing one as Entries does.
 	EntriesAt(ctx context.Context, id AggregateID, seqNrs []uint64) iter.Seq2[Entry, error]
 }
 
@@ -217,8 +216,7 @@ type Sequence struct {
 	Clock func() time.Time // default: time.Now
 }
 
-// NextCode draws the tenant's next number and returns it as a code: ORDER-000001, or with a reset ORDER-2026-000001. No
-// code is drawn twice; gaps can occur.
+// NextCode draws a code, never one twice: ORDER-000001, 2, 3 ... with gaps, or with a reset ORDER-2026-000001.
 func (s Sequence) NextCode(ctx context.Context, tenant Tenant) (string, error) {
 	now, name := time.Now, s.Kind
 	if s.Clock != nil {
@@ -282,8 +280,7 @@ func (file File) Check(parts [][]byte) error {
 	return nil
 }
 
-// Maintainer reads stored data even if damaged, and repairs heads and snapshots, for operators. No method changes an
-// entry. All may be called while programs run.
+// Maintainer reads stored data even if damaged, and repairs heads and snapshots, also while programs run.
 type Maintainer interface {
 	// StoredAggregates yields every aggregate with an entry or a head, at least once, in no order.
 	StoredAggregates(ctx context.Context) iter.Seq2[StoredAggregate, error]

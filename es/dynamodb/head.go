@@ -102,8 +102,7 @@ func storedHeadOf(id es.AggregateID, found item) es.StoredHead {
 	return stored
 }
 
-// ReplaceHead implements [es.Maintainer]. The payload, the state after event 1, is unchanged. The condition on
-// the replaced version excludes concurrent commands.
+// ReplaceHead leaves the payload unchanged. The condition on the replaced version excludes concurrent commands.
 func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.StoredHead, head es.Head) error {
 	stored, err := g.readHead(ctx, id)
 	if err != nil {

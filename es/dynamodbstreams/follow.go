@@ -48,8 +48,7 @@ const (
 	// minDiscover is the wait before shards are listed again after one has ended. AWS allows ten calls a second.
 	minDiscover = 250 * time.Millisecond
 
-	// forgetAfter is the number of consecutive listings without a shard before its checkpoint is deleted. The service
-	// sometimes omits shards from a listing.
+	// forgetAfter is how many listings must lack a shard before its checkpoint is deleted: some omit one by mistake.
 	forgetAfter = 3
 )
 

@@ -13,8 +13,7 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// emptyPages is the number of consecutive empty pages after which a shard counts as caught up: the service may return
-// an empty page although records follow.
+// emptyPages is how many empty pages show that a shard is caught up: after one, records may follow.
 const emptyPages = 3
 
 // reader reads one shard. Its position only advances after everything before it is stored.

@@ -78,8 +78,7 @@ func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding
 	}
 }
 
-// All checks every aggregate that wanted, if not nil, accepts, and calls tell for one after the other, in any order. It
-// stops at the first error, also of tell.
+// All checks every aggregate that wanted, if not nil, accepts, and tells one after the other, until there is an error.
 func (c *Checker) All(
 	ctx context.Context, wanted func(es.AggregateID) bool, tell func(es.AggregateID, []Finding) error,
 ) error {

@@ -185,8 +185,7 @@ func (g *Gateway) execute(ctx context.Context, statement string, args ...any) er
 	})
 }
 
-// Draw updates the sequence's row, whose lock keeps others out until the transaction ends, or inserts it. A retry after
-// a lost answer draws again, which leaves a gap.
+// Draw updates the sequence's row, or inserts it. A retry after a lost answer draws again, which leaves a gap.
 func (g *Gateway) Draw(ctx context.Context, tenant es.Tenant, sequence string) (drawn uint64, err error) {
 	err = g.writer.write(ctx, func(ctx context.Context, in session) error {
 		const update = "UPDATE sequences SET drawn = drawn + 1 WHERE tenant_code = ? AND name = ?"

@@ -45,8 +45,7 @@ type Settings struct {
 	TenantBytes  int              // that all files of a tenant may hold; default: 4 GiB
 }
 
-// Gateway is the event store on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of processes
-// may use the same database. [Gateway.Close] ends it.
+// Gateway is the event store on a database. It is safe for concurrent use by any number of processes.
 type Gateway struct {
 	DB            *sqlx.DB // for rows and positions beside the events
 	owned         bool     // DB is closed with the gateway
