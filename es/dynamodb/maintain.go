@@ -93,6 +93,7 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.S
 		main = readFormer(main)
 		faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))
 		if len(faults) > 0 && stored.Broken == "" {
+			stored.Payload = nil
 			stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
 		}
 		return stored, Explain(ctx, err, "read the snapshots of %s", id)
