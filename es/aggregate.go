@@ -14,12 +14,10 @@ import (
 	"fmt"
 )
 
-// Aggregate is an aggregate type: S is its state, C its commands, E its events. It is the one value that a program's
-// services, projections, tools and tests take. The zero S is the state before the first event. All functions are pure
-// and may be called concurrently.
+// Aggregate is an aggregate type, which services, projections, tools and tests take: S is its state, C its commands, E
+// its events. The zero S is the state before the first event. All functions are pure and may be called concurrently.
 type Aggregate[S, C, E any] struct {
-	// Decide returns the events that follow from the command, at least one, or an error that rejects it. Such an error
-	// reports its class: see [KindOf].
+	// Decide returns the events that follow from the command, at least one, or an error that rejects it (see [KindOf]).
 	Decide func(S, C) ([]E, error)
 	// Apply returns the state after the event. It never fails.
 	Apply func(S, E) S
@@ -29,8 +27,7 @@ type Aggregate[S, C, E any] struct {
 	Snapshots SnapshotCodec[S]
 	// Answer returns further data for the caller from a command's events, such as new ids. Default: none.
 	Answer func([]E) map[string]string
-	// Usable returns why a state cannot have a snapshot (the aggregate does not exist yet, or has ended), with the same
-	// errors as Decide; nil means that it can. Default: every state can.
+	// Usable returns why a state cannot have a snapshot: it does not exist yet, or has ended. Default: every state can.
 	Usable func(S) error
 }
 
@@ -50,8 +47,7 @@ func (a Aggregate[S, C, E]) withDefaults() Aggregate[S, C, E] {
 	return a
 }
 
-// State is an aggregate's state and its version, which is the SeqNr of its last event. The zero State is that of an
-// aggregate that does not exist.
+// State is an aggregate's state and its version, the SeqNr of its last event. The zero State: it does not exist.
 type State[S any] struct {
 	Version uint64
 	Value   S
@@ -68,7 +64,7 @@ type SnapshotCodec[S any] interface {
 	Size(state S) int
 }
 
-// plainSnapshots encodes states as their own JSON, which also estimates their size: it is for small states.
+// plainSnapshots encodes states as their own JSON. It is for small states.
 type plainSnapshots[S any] struct{}
 
 type plainSnapshot[S any] struct {

@@ -18,7 +18,7 @@ type EventType[E any] struct {
 	event  reflect.Type // nil for rows that only decode
 	encode func(E) any
 	decode func([]byte) (E, error)
-	// executor returns the executor of an event that was written without one; nil if there are no such events.
+	// executor returns that of an event which was written without one; nil if there are no such events.
 	executor func(E) string
 }
 
@@ -53,15 +53,13 @@ func (r EventType[E]) CausedBy(executor func(E) string) EventType[E] {
 	return r
 }
 
-// Plain returns the row of events of type T that are written as their own JSON. See [Event] for a form that differs
-// from the type.
+// Plain returns the row of events of type T that are written as their own JSON.
 func Plain[E, T any](name string) EventType[E] {
 	same := func(event T) (T, error) { return event, nil }
 	return Event[E](name, func(event T) T { return event }, same)
 }
 
-// Whole makes it an error that an event's JSON lacks a field with which such events are written. Otherwise the field is
-// zero.
+// Whole makes it an error that an event's JSON lacks a field; otherwise the field is zero.
 func (r EventType[E]) Whole() EventType[E] {
 	decode, zero := r.decode, reflect.Zero(r.event).Interface().(E)
 	r.decode = func(payload []byte) (none E, err error) {
@@ -128,8 +126,7 @@ func (c *Codec[E]) Describe(event E) (name string, fields []byte, err error) {
 // Names returns all names that can be decoded, sorted.
 func (c *Codec[E]) Names() []string { return slices.Sorted(maps.Keys(c.byName)) }
 
-// Encode encodes an event and its envelope as JSON. It fails if Decode would reject the result or return a different
-// event: otherwise the event would be acknowledged but unreadable.
+// Encode encodes an event and its envelope as JSON. It fails if Decode would not return the same event.
 func (c *Codec[E]) Encode(recorded Recorded[E]) ([]byte, error) {
 	name, fields, err := c.Describe(recorded.Event)
 	if err != nil {
@@ -169,7 +166,7 @@ func joined(a, b []byte) []byte {
 	return append(append(a[:len(a)-1], ','), b[1:]...)
 }
 
-// Decode decodes an event and its envelope from any version of its JSON. On failure it returns the EventID if that
+// Decode decodes an event and its envelope from any version of its JSON. With an error it returns the EventID if that
 // could be read. The error does not unwrap to its cause: an invalid stored value is not an error of the current caller.
 func (c *Codec[E]) Decode(payload []byte) (Recorded[E], error) {
 	recorded, err := c.decode(payload)
@@ -202,8 +199,7 @@ func (c *Codec[E]) decode(payload []byte) (recorded Recorded[E], err error) {
 	return recorded, err
 }
 
-// EventName returns an event's name in the journal without decoding the event. It is empty if the payload does not
-// begin with the name, as [Codec.Encode] writes it.
+// EventName returns an event's name without decoding the event; empty if the payload does not begin with it.
 func EventName(payload []byte) string {
 	rest, begins := bytes.CutPrefix(payload, []byte(`{"type":"`))
 	name, _, ends := bytes.Cut(rest, []byte(`"`))
@@ -260,8 +256,8 @@ func (i *id) UnmarshalJSON(data []byte) error {
 // UnmarshalJSON reads both forms.
 func (o *objectID) UnmarshalJSON(data []byte) error { return o.Value.UnmarshalJSON(data) }
 
-// IDText returns the text of an identifier in JSON: a string, or {"value": string}. The current forms are parsed
-// without the JSON decoder, which would double the time to decode an event.
+// IDText returns the text of an identifier in JSON: a string, or {"value": string}. It parses the current forms without
+// the JSON decoder, which would double the time to decode an event.
 func IDText(data []byte) (string, error) {
 	plain, isObject := bytes.CutPrefix(data, []byte(`{"value":`))
 	if isObject {

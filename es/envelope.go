@@ -14,12 +14,10 @@ var (
 	typeName   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 )
 
-// Tenant is the code of the owner of aggregates. A tenant sees and changes only its own. The default tenant has the
-// empty code; it is that of callers that name no tenant.
+// Tenant is the code of the owner of aggregates. The tenant of callers that name none has the empty code.
 type Tenant string
 
-// ParseTenant checks a tenant's code that comes from outside: empty, or 1 to 32 characters of a-z, 0-9 and -. Anything
-// else is an [InvalidError].
+// ParseTenant checks a tenant's code that comes from outside: empty, or 1 to 32 characters of a-z, 0-9 and -.
 func ParseTenant(code string) (Tenant, error) {
 	if code != "" && !tenantCode.MatchString(code) {
 		return "", &InvalidError{Field: "tenant", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
@@ -30,8 +28,7 @@ func ParseTenant(code string) (Tenant, error) {
 // String returns the code.
 func (t Tenant) String() string { return string(t) }
 
-// AggregateID identifies an aggregate by tenant, type (such as "order") and the text of its ULID. The same ULID under
-// another tenant is another aggregate.
+// AggregateID identifies an aggregate by tenant, type (such as "order") and the text of its ULID.
 type AggregateID struct {
 	Tenant   Tenant
 	Type, ID string
@@ -50,8 +47,7 @@ func ParseAggregateID(tenant Tenant, text string) (AggregateID, error) {
 }
 
 // Check returns an [InvalidError] unless the id has the form that programs use: a tenant's code, a type of up to 64 of
-// a-z, 0-9, _ and - that begins with a letter, and a ULID in upper case. A [Service] refuses other ids, and projections
-// leave out what is stored under one.
+// a-z, 0-9, _ and - that begins with a letter, and a ULID in upper case.
 func (id AggregateID) Check() error {
 	if _, err := ParseTenant(id.Tenant.String()); err != nil {
 		return err
@@ -65,8 +61,7 @@ func (id AggregateID) Check() error {
 	return nil
 }
 
-// Caller identifies who sends a request and the trace it belongs to. Adapters create it; it is stored with every event
-// that results from the request.
+// Caller identifies who sends a request and what it belongs to. It is stored with every event that results.
 type Caller struct {
 	Tenant        Tenant
 	Executor      string // ULID of the acting user account
@@ -95,7 +90,7 @@ func (e Envelope) Aggregate() AggregateID {
 }
 
 // Described is an event for people: its name and its own fields, as they are written today. Of one that cannot be
-// decoded, Data is all that is stored, and the envelope what is known without it.
+// decoded, Data is all that is stored.
 type Described struct {
 	Envelope
 	Type string

@@ -103,8 +103,7 @@ func PublicReason(err error) string {
 }
 
 // KindOf returns the kind of err, also when it is wrapped. Errors report it themselves by a method Class, which returns
-// the kind's name. That comes before the context errors: a store that gave up at its deadline is unavailable, even if
-// it wraps a context error.
+// the kind's name. Others are [Internal], [Canceled] or, after a deadline, [Unavailable].
 func KindOf(err error) Kind {
 	var invalid interface{ Invalid() (field, reason string) }
 	var classified interface{ Class() string }
@@ -121,15 +120,13 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// ErrOutdated means that a snapshot is intact, but of a form that is no longer used. An earlier snapshot or the entries
-// are used instead.
+// ErrOutdated means that a snapshot is intact, but of a form that is no longer used.
 var ErrOutdated = errors.New("the snapshot is outdated")
 
 // ErrConflict: the aggregate is not at the expected version. Load it again and decide again.
 var ErrConflict = errors.New("the aggregate is not at the expected version")
 
-// InconsistentError: an aggregate's head and journal contradict each other, for example after the tables were restored
-// to different times. Nothing can be appended until an operator has repaired it.
+// InconsistentError: an aggregate's head and journal contradict each other. It takes no events until it is repaired.
 type InconsistentError struct {
 	ID    AggregateID
 	Head  uint64 // version of the head; 0: there is no head
@@ -150,8 +147,7 @@ func (e *InconsistentError) Error() string {
 // Class returns the error's class for KindOf.
 func (*InconsistentError) Class() string { return "inconsistent" }
 
-// HandledError: a command with this id was handled before; Receipt holds the answer, or only the command's id if the
-// store has lost the receipt.
+// HandledError: a command was handled before; Receipt holds the answer, or the command's id alone if it was lost.
 type HandledError struct{ Receipt Receipt }
 
 func (e *HandledError) Error() string {

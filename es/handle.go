@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// turnAfterConflicts is the number of conflicts after which a process asks the other writers for a turn, and again
-// after each further such number.
+// turnAfterConflicts is the number of conflicts after each of which a process asks the other writers for a turn.
 const turnAfterConflicts = 2
 
 // attempt is one try to handle a batch.
@@ -23,9 +22,7 @@ type attempt[S any] struct {
 }
 
 // handle runs load -> decide -> save for the calls of a batch until each has its answer. A write is conditional on the
-// version that the decisions were made on, so it proves the rejections in the same batch, too. A batch of rejections
-// only is answered after [Repository.Confirm] has shown that the state was the latest, unless it was read from the
-// store.
+// version that the decisions were made on, so it proves the rejections in the same batch, too.
 func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 	// A batch is completed even if the caller whose context it uses disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), s.settings.Timeout)
@@ -36,7 +33,10 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 		}
 	}()
 	conflicts, shortest := 0, s.settings.Timeout
-	try, err := s.begin(ctx, key, calls[0])
+	try, err := attempt[S]{began: time.Now()}, error(nil)
+	if !calls[0].request.Begins {
+		try, err = s.load(ctx, key, s.turns.others(key))
+	}
 	for err == nil && len(calls) > 0 {
 		var decided []*call[C, E]
 		var after State[S]
@@ -61,19 +61,18 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 			if len(calls) == 0 {
 				return
 			}
-			try, err = s.reload(ctx, key)
+			try, err = s.load(ctx, key, true)
 		case errors.Is(err, ErrConflict):
 			conflicts++
 			s.settings.Metrics.conflicts.Inc()
-			s.turns.met(key, try.state.Version)
+			s.turns.met(key)
 			if conflicts%turnAfterConflicts == 0 {
-				// The faster writers may not know that this one is waiting. An error is ignored: the store will report
-				// it at the next read or write.
+				// The faster writers may not know that this one is waiting. The next read or write reports an error.
 				_ = s.gateway.AskForTurn(ctx, key)
 			}
 			shortest = min(shortest, time.Since(try.began))
 			if again(ctx, shortest) {
-				try, err = s.reload(ctx, key)
+				try, err = s.load(ctx, key, true)
 			}
 			if err != nil && (ctx.Err() != nil || errors.Is(err, ErrConflict)) { // nothing was written
 				s.settings.Metrics.givenUp.Add(float64(len(calls)))
@@ -94,32 +93,23 @@ func fail[C, E any](calls []*call[C, E], err error) {
 	}
 }
 
-// begin loads the state for the first attempt. While other processes write to the aggregate, the state in memory is
-// seldom the latest, so it is read from the store.
-func (s *Service[S, C, E]) begin(ctx context.Context, key AggregateID, first *call[C, E]) (attempt[S], error) {
-	began := time.Now()
-	switch {
-	case first.request.Begins:
-		return attempt[S]{began: began}, nil
-	case s.turns.others(key):
-		return s.reload(ctx, key)
+// load loads the state for an attempt: fresh while other processes write, because the one in memory is then stale.
+func (s *Service[S, C, E]) load(ctx context.Context, key AggregateID, fresh bool) (try attempt[S], err error) {
+	try = attempt[S]{fresh: fresh, began: time.Now()}
+	if !fresh {
+		try.state, err = s.Load(ctx, key)
+		return try, err
 	}
-	state, err := s.Load(ctx, key)
-	return attempt[S]{state: state, began: began}, err
+	known, _ := s.states.get(key)
+	try.state, err = s.Reload(ctx, key)
+	if err == nil && try.state.Version > known.Version { // another process has written it
+		s.turns.met(key)
+	}
+	return try, err
 }
 
-func (s *Service[S, C, E]) reload(ctx context.Context, key AggregateID) (attempt[S], error) {
-	began := time.Now()
-	state, err := s.Reload(ctx, key)
-	if err == nil && state.Version > s.turns.at(key).version { // another process has written it
-		s.turns.met(key, state.Version)
-	}
-	return attempt[S]{state, true, began}, err
-}
-
-// decide decides the calls in order, each on the state after the accepted ones before it. It stops when the next call's
-// events would exceed [MaxAppend]. It returns the decided calls and the state after them. It fails if the clock is
-// wrong.
+// decide decides the calls in order, each on the state after the accepted ones before it, as long as their events fit
+// into one write. It returns the decided calls and the state after them.
 func (s *Service[S, C, E]) decide(ctx context.Context, key AggregateID, state State[S], calls []*call[C, E]) ([]*call[C, E], State[S], error) {
 	now, err := s.now(ctx)
 	if err != nil {
@@ -170,8 +160,8 @@ func (c *call[C, E]) record(key AggregateID, seqNr uint64, now time.Time, event 
 	}}
 }
 
-// write saves the events of the accepted commands. If all were rejected, it confirms that the rejections hold:
-// ErrConflict if not.
+// write saves the events of the accepted commands. If all were rejected, on a state from memory, it confirms that this
+// was the latest: ErrConflict if not.
 func (s *Service[S, C, E]) write(ctx context.Context, key AggregateID, try attempt[S], after State[S], decided []*call[C, E]) error {
 	var events []Recorded[E]
 	var receipts []Receipt
@@ -196,7 +186,7 @@ func (s *Service[S, C, E]) write(ctx context.Context, key AggregateID, try attem
 	if err == nil {
 		s.settings.Metrics.perWrite.Observe(float64(len(decided)))
 		s.settings.Metrics.events.Observe(float64(len(events)))
-		s.turns.wrote(key, after.Version, time.Since(try.began))
+		s.turns.wrote(key, time.Since(try.began))
 	}
 	return err
 }
@@ -233,22 +223,20 @@ const (
 	longestYield = 100 * time.Millisecond
 )
 
-// turns shares an aggregate fairly between processes that write to it. The process that has just written would always
-// write next, because the others must first read its write. So it waits as long as they need to read, if it has seen a
-// sign of another writer.
+// turns shares an aggregate fairly between processes. The one that has just written would always write next, because
+// the others must first read its write. So it waits as long as they need to read, if it knows of others.
 type turns struct {
 	mutex     sync.Mutex
 	contended map[AggregateID]contention
 }
 
 type contention struct {
-	fades   time.Time // when the aggregate is no longer treated as contended
-	yields  time.Time // until when this process waits for the others
-	version uint64    // the latest version that this process knows
+	fades  time.Time // when the aggregate is no longer treated as contended
+	yields time.Time // until when this process waits for the others
 }
 
 // met records a sign of another process: a conflict, or a version that it wrote.
-func (t *turns) met(key AggregateID, version uint64) {
+func (t *turns) met(key AggregateID) {
 	now := time.Now()
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -257,9 +245,7 @@ func (t *turns) met(key AggregateID, version uint64) {
 			delete(t.contended, key)
 		}
 	}
-	c := t.contended[key]
-	c.fades, c.version = now.Add(contentionFades), max(c.version, version)
-	t.contended[key] = c
+	t.contended[key] = contention{now.Add(contentionFades), t.contended[key].yields}
 }
 
 func (t *turns) at(key AggregateID) contention {
@@ -271,14 +257,13 @@ func (t *turns) at(key AggregateID) contention {
 // others reports whether other processes are known to write to the aggregate.
 func (t *turns) others(key AggregateID) bool { return time.Now().Before(t.at(key).fades) }
 
-// wrote records that this process wrote the version. took estimates the time that another process needs for its turn.
-func (t *turns) wrote(key AggregateID, version uint64, took time.Duration) {
+// wrote records that this process wrote. took estimates the time that another process needs for its turn.
+func (t *turns) wrote(key AggregateID, took time.Duration) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if c, contended := t.contended[key]; contended {
 		took = min(took, longestYield/2)
-		c.version, c.yields = version, time.Now().Add(took+rand.N(took+1))
-		t.contended[key] = c
+		t.contended[key] = contention{c.fades, time.Now().Add(took + rand.N(took+1))}
 	}
 }
 

@@ -90,8 +90,7 @@ func (s *Service[S, C, E]) observe(span trace.Span, name string, result Result, 
 	}
 }
 
-// startAppend starts the span of a write. It is a child of the first traced command in the write; the other commands'
-// spans link to it.
+// startAppend starts the span of a write, below the first traced command in it. The spans of the others link to it.
 func startAppend[C, E any](ctx context.Context, decided []*call[C, E], events int) (context.Context, trace.Span) {
 	var commands []trace.Span
 	for _, c := range decided {
@@ -110,16 +109,13 @@ func startAppend[C, E any](ctx context.Context, decided []*call[C, E], events in
 	return ctx, span
 }
 
-const tracerName = "example.com/threads/es"
-
-// StartSpan starts a span below the one in ctx. Where that is not recorded, because nothing is traced or this trace is
-// not sampled, it returns ctx and a span that does nothing, and allocates nothing.
+// StartSpan starts a span below the one in ctx. Where that is not recorded, the span does nothing, and costs nothing.
 func StartSpan(ctx context.Context, name string) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
 		return ctx, ignored
 	}
-	return parent.TracerProvider().Tracer(tracerName).Start(ctx, name)
+	return parent.TracerProvider().Tracer("example.com/threads/es").Start(ctx, name)
 }
 
 // ignored is a span that does nothing.
@@ -137,8 +133,7 @@ func traceparentOf(ctx context.Context) string {
 	return carrier[traceparentHeader]
 }
 
-// Span returns the span of the command that the event results from. It is not valid without a Traceparent, or if that
-// is none.
+// Span returns the span of the command that the event results from; not a valid one without a Traceparent.
 func (e Envelope) Span() trace.SpanContext {
 	if e.Traceparent == "" {
 		return trace.SpanContext{}
@@ -147,8 +142,7 @@ func (e Envelope) Span() trace.SpanContext {
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
 }
 
-// VersionAttribute is the attribute of spans that bring an aggregate to a version, and of those that wait for it. A
-// search for it finds both, where they are in different traces.
+// VersionAttribute is the attribute of spans that bring an aggregate to a version, or wait for it.
 func (id AggregateID) VersionAttribute(version uint64) attribute.KeyValue {
 	return attribute.String("aggregate.version", id.String()+":"+strconv.FormatUint(version, 10))
 }

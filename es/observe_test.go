@@ -2,6 +2,7 @@ package es_test
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -28,7 +29,9 @@ func (g *oneAtATime) Head(context.Context, es.AggregateID) (es.Head, error) {
 	return es.Head{Version: g.version}, nil
 }
 
-func (g *oneAtATime) Verify(context.Context, es.AggregateID, es.Head) error { return nil }
+func (g *oneAtATime) EntriesAt(context.Context, es.AggregateID, []uint64) iter.Seq2[es.Entry, error] {
+	return func(func(es.Entry, error) bool) {}
+}
 
 func (g *oneAtATime) Append(_ context.Context, write es.Append) error {
 	<-g.goOn

@@ -2,7 +2,6 @@ package es_test
 
 import (
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -191,9 +190,7 @@ func TestARelationalStoreRemembersEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	var years int
-	gateway, err := sqlstore.New(db, sqlstore.Settings{
-		Clock: func() time.Time { return time.Now().AddDate(years, 0, 0) }, Logger: slog.New(slog.DiscardHandler),
-	})
+	gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: func() time.Time { return time.Now().AddDate(years, 0, 0) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,10 +27,10 @@ type Repository[S, E any] struct {
 	logger        *slog.Logger
 
 	mutex   sync.Mutex
-	due     map[AggregateID]dueSnapshot[S] // that wait for their turn to be written
-	slot    chan struct{}                  // holds a token while a snapshot is written
-	writing sync.WaitGroup                 // goroutines
-	ended   context.Context                // of all of them
+	due     map[AggregateID]bool // whose snapshots wait for their turn to be written
+	slot    chan struct{}        // holds a token while a snapshot is written
+	writing sync.WaitGroup       // goroutines
+	ended   context.Context      // of all of them
 	giveUp  context.CancelFunc
 }
 
@@ -47,7 +47,7 @@ func NewRepository[S, C, E any](aggregate Aggregate[S, C, E], store EventPersist
 		snapshotEvery: settings.SnapshotEvery,
 		metrics:       metrics,
 		logger:        settings.Logger,
-		due:           map[AggregateID]dueSnapshot[S]{},
+		due:           map[AggregateID]bool{},
 		slot:          make(chan struct{}, 1),
 	}
 	r.ended, r.giveUp = context.WithCancel(context.Background())
@@ -76,7 +76,7 @@ func (r *Repository[S, E]) Confirm(ctx context.Context, key AggregateID, version
 	case head.Version != version:
 		return ErrConflict
 	case version == 0:
-		return r.gateway.Verify(ctx, key, head)
+		return head.Verify(ctx, r.gateway, key)
 	}
 	return nil
 }
@@ -100,12 +100,11 @@ func (r *Repository[S, E]) Reload(ctx context.Context, key AggregateID) (State[S
 	return r.states.remember(key, state, head.SnapshotVersion).State, nil
 }
 
-// Latest returns the aggregate's version and its latest state. If the journal has an event that cannot be decoded, the
-// state is that before the event.
+// Latest returns the aggregate's version and its latest state, or that before an event that cannot be decoded.
 func (r *Repository[S, E]) Latest(ctx context.Context, key AggregateID) (state State[S], version uint64, err error) {
 	state, err = r.Reload(ctx, key)
-	var unreadable *unreadableError
-	if !errors.As(err, &unreadable) {
+	unreadable, is := errors.AsType[*unreadableError](err)
+	if !is {
 		return state, state.Version, err
 	}
 	head, err := r.gateway.Head(ctx, key)
@@ -115,8 +114,7 @@ func (r *Repository[S, E]) Latest(ctx context.Context, key AggregateID) (state S
 	return state, head.Version, err
 }
 
-// At returns the state at an earlier version, from the latest snapshot that is not beyond it. version is one that
-// Latest has shown. The state is not among the cached ones.
+// At returns the state at an earlier version, which is one that Latest has shown.
 func (r *Repository[S, E]) At(ctx context.Context, key AggregateID, version uint64) (State[S], error) {
 	head, err := r.gateway.Head(ctx, key)
 	if err != nil {
@@ -134,18 +132,16 @@ func (r *Repository[S, E]) At(ctx context.Context, key AggregateID, version uint
 	return state, err
 }
 
-// manySteps is how many times the distance of snapshots At replays from the state that it has returned last: more than
-// the events after a snapshot, and less than most histories.
+// manySteps is how many times the distance of snapshots At replays at most from the state that it has returned last.
 const manySteps = 10
 
-// past is a state before the latest. The one that was read last is kept, because often a later one is read next.
+// past is the state that was read last before the latest: often a later one is read next.
 type past[S any] struct {
 	key AggregateID
 	State[S]
 }
 
-// replay returns the state at the head's version, from an earlier one or, without one, from the latest readable
-// snapshot or the first event.
+// replay returns the state at the head's version, from an earlier one or, if that is zero, the latest snapshot.
 func (r *Repository[S, E]) replay(ctx context.Context, key AggregateID, state State[S], head Head) (_ State[S], err error) {
 	if state.Version == 0 {
 		if state, err = r.latestSnapshot(ctx, key, head); err != nil {
@@ -171,6 +167,9 @@ func (r *Repository[S, E]) latestSnapshot(ctx context.Context, key AggregateID, 
 			return State[S]{}, err
 		}
 		id, version, state, err := r.snapshots.Decode(snapshot.Payload)
+		if snapshot.Broken != "" {
+			err = errors.New(snapshot.Broken)
+		}
 		if err == nil && (id != key.ID || version != snapshot.Version) {
 			err = errors.New("it belongs to " + id + " at another version")
 		}
@@ -185,12 +184,11 @@ func (r *Repository[S, E]) latestSnapshot(ctx context.Context, key AggregateID, 
 }
 
 // Events yields the events with after < SeqNr <= upTo in order, page by page. upTo is a version that Latest has shown.
-// It ends after an error.
 func (r *Repository[S, E]) Events(ctx context.Context, key AggregateID, after, upTo uint64) iter.Seq2[Recorded[E], error] {
 	return seq.Map(r.gateway.Entries(ctx, key, after, upTo), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
 }
 
-// EventsAt yields the events with these numbers, which ascend and which Latest has shown. It ends after an error.
+// EventsAt yields the events with these numbers, which ascend and which Latest has shown.
 func (r *Repository[S, E]) EventsAt(ctx context.Context, key AggregateID, seqNrs []uint64) iter.Seq2[Recorded[E], error] {
 	return seq.Map(r.gateway.EntriesAt(ctx, key, seqNrs), func(entry Entry) (Recorded[E], error) { return r.decode(key, entry) })
 }
@@ -235,8 +233,7 @@ func (r *Repository[S, E]) describe(key AggregateID, entry Entry) (described Des
 	return described, err
 }
 
-// save appends events that were decided on the state before, which led to the state after. With heed, it fails when
-// another writer has asked for a turn. A due snapshot is written afterwards, in the background.
+// save appends events that were decided on the version before, and led to the state after.
 func (r *Repository[S, E]) save(ctx context.Context, key AggregateID, before uint64, after State[S], events []Recorded[E], receipts []Receipt, heed bool) error {
 	write := Append{ID: key, ExpectedVersion: before, Receipts: receipts, Heed: heed, Entries: make([]Entry, 0, len(events))}
 	for _, event := range events {

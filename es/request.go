@@ -17,20 +17,16 @@ type Request[C any] struct {
 	Caller Caller
 	// ID is the ULID of the aggregate.
 	ID string
-	// Begins is set for a command that creates its aggregate: ID is new, there is nothing to load, and a repeat has
-	// another ID.
+	// Begins is set for a command that creates its aggregate: ID is new, and a repeat has another one.
 	Begins bool
 	// Command is complete, including the ids of the things it creates.
 	Command C
-	// Name is the command's name. Content, needed only with an IdempotencyKey, is the request in a canonical form,
-	// without ids that each repeat generates. They distinguish a repeat from a different request: their form must never
-	// change.
+	// Name is the command's name. Content, needed only with an IdempotencyKey, is the request without ids that each
+	// repeat generates. They distinguish a repeat from a different request: their form must never change.
 	Name, Content string
-	// FormerContent, if not empty, is the content in another form, such as that before a setting was changed, by which
-	// a request can be a repeat, too.
+	// FormerContent, if not empty, is the content in another form, such as that before a setting was changed.
 	FormerContent string
-	// IfVersion is the version that the caller expects; 0 means any. At another version the command is rejected with a
-	// [VersionMismatchError] and not retried.
+	// IfVersion is the version that the caller expects; 0: any. At another one, the answer is a [VersionMismatchError].
 	IfVersion uint64
 	// IdempotencyKey makes repeats of the request get the first answer. Its scope is tenant, executor and name.
 	IdempotencyKey string
@@ -45,7 +41,7 @@ type Result struct {
 }
 
 // commandID returns the command's id. With an idempotency key it is a hash of the key within its scope, in the form of
-// a ID: the same for every repeat, on every process. Without a key it is new.
+// a ULID: the same for every repeat. Without a key it is new.
 func (r Request[C]) commandID(now time.Time) string {
 	if r.IdempotencyKey == "" {
 		return newID(now)
@@ -57,8 +53,7 @@ func (r Request[C]) commandID(now time.Time) string {
 // receiptLifetime is how long a repeat with the same idempotency key gets the first answer.
 const receiptLifetime = 48 * time.Hour
 
-// receipt returns the result in the form that is stored. Its answer is a JSON object: the aggregate's id in the field
-// <type>_id, the version, and Result.About.
+// receipt returns the result as it is stored: the aggregate's id in the field <type>_id, the version, and Result.About.
 func (r Request[C]) receipt(commandID string, result Result, now time.Time) (Receipt, error) {
 	fields := map[string]any{result.Key.Type + "_id": result.Key.ID, "version": result.Version}
 	for name, value := range result.About {
@@ -97,8 +92,7 @@ func (r Request[C]) isRepeatOf(receipt Receipt) bool {
 	return receipt.Fingerprint == r.fingerprint(r.Content) || r.FormerContent != "" && receipt.Fingerprint == r.fingerprint(r.FormerContent)
 }
 
-// fingerprint is a hash that distinguishes requests with the same command id. IfVersion is not included: it is a
-// condition, not part of what is requested.
+// fingerprint distinguishes requests with the same command id. IfVersion is a condition, not part of what is requested.
 func (r Request[C]) fingerprint(content string) string {
 	id := r.ID
 	if r.Begins {

@@ -13,22 +13,20 @@ import (
 
 // Settings configure a [Repository] and a [Service]. Zero fields take their defaults.
 type Settings struct {
-	// Timeout limits the handling of a batch of commands, including all retries. After that, commands in conflict with
-	// other writers fail with [ErrConcurrentUpdate]. Default: 5 s.
+	// Timeout limits the handling of a batch of commands, including all retries. Default: 5 s.
 	Timeout time.Duration
 	// Clock returns the time for events. Default: time.Now.
 	Clock func() time.Time
-	// CheckClock returns why the time of Clock must not be used, if so: commands are then refused as if the store did
-	// not answer. Default: no check beside that for absurd times.
+	// CheckClock returns why the time of Clock must not be used: commands are then refused as [Unavailable]. Default:
+	// absurd times alone are refused.
 	CheckClock func(context.Context) error
-	// SnapshotEvery is the least number of events between snapshots of an aggregate; with a large state there are more.
-	// Default: 100.
+	// SnapshotEvery is the least number of events between snapshots; with a large state there are more. Default: 100.
 	SnapshotEvery uint64
 	// CacheBytes limits the memory of the cached states. Default: 64 MiB.
 	CacheBytes uint64
 	// Logger receives messages for the operator. Default: slog.Default().
 	Logger *slog.Logger
-	// Metrics count. A type has one service or repository in them. Default: new ones, which nobody sees.
+	// Metrics count, for one service or repository of a type. Default: new ones, which nobody sees.
 	Metrics *Metrics
 }
 
@@ -60,8 +58,7 @@ type Service[S, C, E any] struct {
 	working   sync.WaitGroup // on the calls of an aggregate
 
 	mutex sync.Mutex
-	// waiting has the calls for each aggregate that wait while earlier ones are handled. An aggregate has a key as long
-	// as it is worked on.
+	// waiting has the calls that wait while earlier ones are handled, for each aggregate that is worked on.
 	waiting map[AggregateID][]*call[C, E]
 }
 
@@ -77,10 +74,10 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 	}
 }
 
-// Handle applies a command. It returns when the events are in the journal, or the command is rejected: by the decider,
-// or with a [VersionMismatchError], [ErrKeyReused], or an [InvalidError] for its id (see [AggregateID.Check]).
-// Rejections are decided on the latest state. After [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable],
-// or when ctx ends first, the outcome is unknown: repeat with the same idempotency key to learn it.
+// Handle applies a command. It returns when the events are in the journal, or the command is rejected on the latest
+// state: by the decider, or with a [VersionMismatchError], [ErrKeyReused], or an [InvalidError] for its id. After
+// [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable], or when ctx ends first, the outcome is unknown:
+// repeat with the same idempotency key to learn it.
 func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (result Result, err error) {
 	ctx, span := StartSpan(ctx, request.Name)
 	defer func() {
@@ -107,8 +104,7 @@ func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (resu
 	}
 }
 
-// Snapshot stores a snapshot of the aggregate's latest state and returns its version. No event results from it. It
-// fails with the decider's error when the state is not usable.
+// Snapshot stores a snapshot of the latest state, if that is usable, and returns its version.
 func (s *Service[S, C, E]) Snapshot(ctx context.Context, caller Caller, id string) (uint64, error) {
 	key := s.key(caller, id)
 	state, err := s.Reload(ctx, key)
@@ -138,8 +134,7 @@ func (s *Service[S, C, E]) report(ctx context.Context, key AggregateID, err erro
 	}
 }
 
-// Close completes all commands in progress, including those whose callers have disconnected, and then closes the
-// repository. Handle must not be called after it.
+// Close completes all commands in progress and closes the repository. Handle must not be called after it.
 func (s *Service[S, C, E]) Close(ctx context.Context) error {
 	s.working.Wait()
 	return s.Repository.Close(ctx)
@@ -168,11 +163,10 @@ func (c *call[C, E]) answer(result Result, err error) {
 	}
 }
 
-// maxBatch is the maximum number of commands in one batch: each may need an event and a receipt.
+// maxBatch limits the commands of a batch: each may need an event and a receipt.
 const maxBatch = MaxAppend / 2
 
-// enqueue adds the call to its aggregate's queue. The calls that arrive during a write share the next one, so a busy
-// aggregate costs one write per batch, not per command.
+// enqueue adds the call to its aggregate's queue. The calls that arrive during a write share the next one.
 func (s *Service[S, C, E]) enqueue(key AggregateID, c *call[C, E]) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -212,15 +206,14 @@ func (s *Service[S, C, E]) next(key AggregateID) []*call[C, E] {
 	return batch
 }
 
-// The range of times that a working clock can show, and that the events' time format can hold. Times are not compared
-// with the aggregate's last event: one process with a fast clock would lock all others out of the aggregate.
+// The times that a working clock can show. They are not compared with the aggregate's last event: one process with a
+// fast clock would lock all others out of the aggregate.
 var (
 	earliest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// now returns the time of the events to decide, or an error if this process's clock is wrong; another process may
-// succeed.
+// now returns the time of the events to decide, or an error if this process's clock is wrong.
 func (s *Service[S, C, E]) now(ctx context.Context) (time.Time, error) {
 	now := s.settings.Clock().UTC().Truncate(time.Microsecond)
 	err := s.settings.CheckClock(ctx)
@@ -239,8 +232,7 @@ const (
 	compareTimeout = time.Second
 )
 
-// ClockWatch compares this computer's clock with the event store's, which all writers share: its Check is for
-// [Settings]. It is safe for concurrent use.
+// ClockWatch compares this computer's clock with the event store's, for [Settings].CheckClock.
 type ClockWatch struct {
 	Clock     func() time.Time                         // this computer's
 	Other     func(context.Context) (time.Time, error) // reads the one to compare with
@@ -251,8 +243,8 @@ type ClockWatch struct {
 	ahead    time.Duration // how far Clock was ahead when Other last answered
 }
 
-// Check returns an error while the clocks differ by more than the tolerance. It compares them if the last comparison is
-// more than 15 s old. While the other clock can't be read, the last comparison counts; without any, there is no error.
+// Check returns an error if the clocks differed by more than the tolerance when they were last compared, which it does
+// every 15 s if the other clock can be read.
 func (w *ClockWatch) Check(ctx context.Context) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -282,7 +274,7 @@ func (w *ClockWatch) Ahead() time.Duration {
 	return w.ahead
 }
 
-// Wait waits for the duration. If ctx ends first, it returns ctx's cause at once.
+// Wait waits for the duration, or returns ctx's cause if ctx ends first.
 func Wait(ctx context.Context, duration time.Duration) error {
 	select {
 	case <-time.After(duration):

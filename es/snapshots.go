@@ -69,19 +69,11 @@ func (c *stateCache[S]) remember(key AggregateID, state State[S], snapshotVersio
 
 const (
 	snapshotTimeout = 30 * time.Second
-	// maxDue limits the aggregates that wait for a snapshot. Beyond it, a snapshot is due again after the aggregate's
-	// next event.
-	maxDue = 1000
+	maxDue          = 1000 // aggregates that wait for a snapshot
 	// bytesPerEvent is how much of a state, as [SnapshotCodec.Size] estimates it, is written to a snapshot for each
 	// event at most: a small part of what commands cost.
 	bytesPerEvent = 1000
 )
-
-// dueSnapshot is a snapshot that waits to be written.
-type dueSnapshot[S any] struct {
-	ctx   context.Context // carries the command's log attributes; it is never cancelled
-	state State[S]
-}
 
 // SnapshotDistance returns the number of events between two snapshots of a state. It doubles as the state grows.
 func (r *Repository[S, E]) SnapshotDistance(state S) uint64 {
@@ -92,38 +84,35 @@ func (r *Repository[S, E]) SnapshotDistance(state S) uint64 {
 	return distance
 }
 
-func (r *Repository[S, E]) isDue(state State[S], snapshotVersion uint64) bool {
-	return state.Version >= snapshotVersion+r.SnapshotDistance(state.Value)
+func (r *Repository[S, E]) isDue(known cached[S]) bool {
+	return known.Version >= known.snapshotVersion+r.SnapshotDistance(known.Value)
 }
 
-// saved remembers a state that was saved, and has its snapshot written in the background if it is due. One that could
-// not be written is due again after the aggregate's next event.
+// saved remembers a state that was saved, and has its snapshot written in the background if it is due. One that is not
+// written is due again after the aggregate's next event.
 func (r *Repository[S, E]) saved(ctx context.Context, key AggregateID, before uint64, after State[S]) {
 	presumed := uint64(0)
 	if _, found := r.states.get(key); !found {
-		// Of an aggregate that has left the cache, the latest snapshot is presumed at the latest version at which one
-		// was due. So the next one is written when it is due, cached or not.
+		// Of an aggregate that has left the cache, the latest snapshot is presumed where one was due last.
 		distance := r.SnapshotDistance(after.Value)
 		presumed = before / distance * distance
 	}
 	known := r.states.remember(key, after, presumed)
-	if !r.isDue(known.State, known.snapshotVersion) {
+	if !r.isDue(known) {
 		return
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	_, waits := r.due[key]
-	if !waits && len(r.due) >= maxDue {
+	if r.due[key] || len(r.due) >= maxDue {
 		return
 	}
-	r.due[key] = dueSnapshot[S]{context.WithoutCancel(ctx), known.State}
-	if !waits {
-		r.writing.Go(func() { r.writeDue(key) })
-	}
+	r.due[key] = true
+	ctx = context.WithoutCancel(ctx) // with the command's log attributes
+	r.writing.Go(func() { r.writeDue(ctx, key, known) })
 }
 
-// writeDue waits for its turn, and writes the aggregate's latest snapshot that is due then.
-func (r *Repository[S, E]) writeDue(key AggregateID) {
+// writeDue waits for its turn, and writes the aggregate's snapshot if one is still due then.
+func (r *Repository[S, E]) writeDue(ctx context.Context, key AggregateID, known cached[S]) {
 	select {
 	case r.slot <- struct{}{}:
 	case <-r.ended.Done():
@@ -131,20 +120,21 @@ func (r *Repository[S, E]) writeDue(key AggregateID) {
 	}
 	defer func() { <-r.slot }()
 	r.mutex.Lock()
-	due := r.due[key]
 	delete(r.due, key)
 	r.mutex.Unlock()
-	// A snapshot of the aggregate may have been written while it waited.
-	if known, found := r.states.get(key); found && !r.isDue(due.state, known.snapshotVersion) {
+	if latest, found := r.states.get(key); found {
+		known = latest
+	}
+	if !r.isDue(known) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(due.ctx, snapshotTimeout)
+	ctx, cancel := context.WithTimeout(ctx, snapshotTimeout)
 	defer cancel()
 	defer context.AfterFunc(r.ended, cancel)()
-	if err := r.SaveSnapshot(ctx, key, due.state); err != nil {
+	if err := r.SaveSnapshot(ctx, key, known.State); err != nil {
 		r.metrics.failed.Inc()
 		r.logger.WarnContext(ctx, "could not write a snapshot; the aggregate's next event will retry",
-			"tenant", key.Tenant, "aggregate", key.String(), "version", due.state.Version, "error", err)
+			"tenant", key.Tenant, "aggregate", key.String(), "version", known.Version, "error", err)
 	}
 }
 
@@ -163,8 +153,7 @@ func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key AggregateID, st
 	return nil
 }
 
-// Close writes the pending snapshots. When ctx ends first, the others are dropped, which only costs time at the next
-// load. After it returns nothing is being written.
+// Close writes the pending snapshots, or drops them when ctx ends, which only costs time at the next load.
 func (r *Repository[S, E]) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, r.giveUp)()
 	r.writing.Wait()

@@ -11,11 +11,9 @@ import (
 
 // EventPersistenceGateway is what commands need of an event store. For every aggregate it keeps a journal of entries
 // numbered 1, 2, 3 ... without gaps, a head whose version is the number of the last entry, and snapshots of states. All
-// methods may be called concurrently, from any number of processes.
-//
-// Errors: [ErrConflict], [HandledError] and [InconsistentError] as described below; [ErrUnavailable], wrapped, when the
-// store did not answer within the gateway's retries or ctx's time; anything else is a fault. estest tests this
-// contract.
+// methods may be called concurrently, from any number of processes. Beside the errors below they return
+// [ErrUnavailable], wrapped, when the store did not answer within the gateway's retries or ctx's time. Iterators end
+// after an error. estest tests this contract.
 type EventPersistenceGateway interface {
 	// Append writes entries, head and receipts in one transaction, at most MaxAppend entries and receipts together. The
 	// entries must follow ExpectedVersion without gaps. It fails with ErrConflict when the head is not at
@@ -28,8 +26,7 @@ type EventPersistenceGateway interface {
 	// ErrConflict. An Append without Heed clears the request.
 	AskForTurn(ctx context.Context, id AggregateID) error
 
-	// Receipt returns the receipt of a command id of the tenant, read consistently; false if there is none. It may be
-	// missing once it has expired.
+	// Receipt reads the receipt of a command id consistently; false if there is none, or it has expired.
 	Receipt(ctx context.Context, tenant Tenant, commandID string) (Receipt, bool, error)
 
 	Reader
@@ -39,30 +36,23 @@ type EventPersistenceGateway interface {
 	// changes nothing as long as the latest can be read completely. A version beyond the journal is an error.
 	SaveSnapshot(ctx context.Context, id AggregateID, snapshot Snapshot) error
 
-	// Snapshots yields the complete snapshots with Version <= head.Version, latest first, and finally the state after
-	// entry 1. head is one that Head has returned, or that with an earlier Version. A snapshot with missing parts or a
-	// wrong checksum is logged and skipped: missing snapshots never change a result. It ends after an error.
+	// Snapshots yields the snapshots with Version <= head.Version, latest first, and finally the state after
+	// entry 1. head is one that Head has returned, or that with an earlier Version. One with missing parts or a wrong
+	// checksum is Broken: the next one or the entries are used instead, with the same result.
 	Snapshots(ctx context.Context, id AggregateID, head Head) iter.Seq2[Snapshot, error]
 }
 
 // Reader reads the events of an aggregate.
 type Reader interface {
-	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. For an
-	// aggregate that does not exist it returns the zero Head. An invalid snapshot pointer (beyond the version, or not a
-	// number) is read as 0.
+	// Head reads the aggregate's head consistently: it shows every Append that was acknowledged before. An invalid
+	// snapshot pointer (beyond the version, or not a number) is read as 0.
 	Head(ctx context.Context, id AggregateID) (Head, error)
 
-	// Verify fails with an *InconsistentError when the journal has the event after head.Version and the stored head
-	// still shows that version. It costs one or two consistent reads.
-	Verify(ctx context.Context, id AggregateID, head Head) error
-
-	// Entries yields the entries with after < SeqNr <= upTo in order and without gaps, also when an index is
-	// incomplete, page by page. upTo is a version that a Head has shown: a missing entry is an *InconsistentError. It
-	// ends after an error.
+	// Entries yields the entries with after < SeqNr <= upTo in order and without gaps, page by page. upTo is a version
+	// that a Head has shown: a missing entry is an *InconsistentError.
 	Entries(ctx context.Context, id AggregateID, after, upTo uint64) iter.Seq2[Entry, error]
 
-	// EntriesAt yields the entries with these numbers, which ascend, read consistently and some at a time. A Head has
-	// shown a version that is not below them: a missing entry is an *InconsistentError. It ends after an error.
+	// EntriesAt yields the entries with these ascending numbers, read consistently; a missing one as Entries does.
 	EntriesAt(ctx context.Context, id AggregateID, seqNrs []uint64) iter.Seq2[Entry, error]
 }
 
@@ -70,17 +60,15 @@ type Reader interface {
 type Journal interface {
 	Reader
 
-	// Heads yields every aggregate of the type with its head, in any order: for repairs, not for commands. What names
-	// no aggregate is left out. Concurrent writes may or may not show. A head that can't be read is yielded as version
-	// 0, and Head fails with an *InconsistentError. It ends after an error.
+	// Heads yields every aggregate of the type with its head, in any order. What names no aggregate is left out.
+	// Concurrent writes may or may not show. A head that can't be read is yielded as version 0.
 	Heads(ctx context.Context, aggregateType string) iter.Seq2[StoredAggregate, error]
 
 	// JournalParts returns the best number of parts to read concurrently with ReadJournal.
 	JournalParts() int
 
 	// ReadJournal yields the entries of a part of the whole journal page by page, after a page's Next or from the
-	// beginning (""). All entries of an aggregate are in the same part, in no reliable order. It may include concurrent
-	// writes. It ends after an error.
+	// beginning (""). All entries of an aggregate are in the same part, in no reliable order.
 	ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[JournalPage, error]
 }
 
@@ -90,7 +78,7 @@ type JournalPage struct {
 	Next    string   // the store's own notation, ASCII
 }
 
-// Store is all that the stores of the library do. Programs open it, and pass it on to those who each ask for a part.
+// Store is all that the stores of the library do.
 type Store interface {
 	EventPersistenceGateway
 	Journal
@@ -102,8 +90,7 @@ type Store interface {
 	Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
 }
 
-// Head is an aggregate's optimistic lock and its pointer to the latest snapshot. The zero Head is that of an aggregate
-// that does not exist.
+// Head is an aggregate's optimistic lock and snapshot pointer. The zero Head: the aggregate does not exist.
 type Head struct {
 	Version         uint64 `json:"version"`          // number of the last entry
 	SnapshotVersion uint64 `json:"snapshot_version"` // version of the latest complete snapshot; 0: there is none
@@ -117,9 +104,27 @@ func (h Head) Check(snapshot Snapshot) error {
 	return nil
 }
 
+// Verify fails with an *InconsistentError when the journal has the event after the head's version and the stored head
+// still shows that version: both are written in one transaction.
+func (h Head) Verify(ctx context.Context, journal Reader, id AggregateID) error {
+	next := h.Version + 1
+	for _, err := range journal.EntriesAt(ctx, id, []uint64{next}) {
+		if KindOf(err) == Inconsistent {
+			return nil // there is none
+		}
+		if err == nil {
+			var now Head
+			if now, err = journal.Head(ctx, id); err == nil && now.Version == h.Version {
+				err = &InconsistentError{ID: id, Head: h.Version, Event: next}
+			}
+		}
+		return err
+	}
+	return nil
+}
+
 // Entry is an event in the journal. Payload is the complete event; the fields before it repeat what stores keep in keys
-// and columns. Reading returns the others than SeqNr, EventID and OccurredAt (to the millisecond) only if the store has
-// columns for them.
+// and columns. Not every store returns others than SeqNr, EventID and OccurredAt (to the millisecond).
 type Entry struct {
 	SeqNr         uint64
 	EventID       string
@@ -132,8 +137,7 @@ type Entry struct {
 	Faults        []Fault // for [Maintainer]: fields that can't be read, which are zero, or contradict the key
 }
 
-// Receipt is the answer to a command that was sent with an idempotency key. It is written with the command's events and
-// found by its command id.
+// Receipt is the answer to a command with an idempotency key. It is written with the command's events.
 type Receipt struct {
 	CommandID   string
 	Fingerprint string // distinguishes a repeat from another request with the same key
@@ -141,17 +145,16 @@ type Receipt struct {
 	ExpiresAt   time.Time // when the store may delete it
 }
 
-// Snapshot is an aggregate's state after entry Version. Only [Maintainer] yields one that is broken or unlisted.
+// Snapshot is an aggregate's state after entry Version.
 type Snapshot struct {
 	Version uint64 `json:"version"`
 	Payload []byte `json:"-"`
 	Broken  string `json:"broken,omitempty"` // why it is unusable, without a payload; empty: it is intact
-	// Unlisted: an earlier writer's, which is not in the index. The head need not point to it.
+	// Unlisted, for [Maintainer]: an earlier writer's, which is not in the index. The head need not point to it.
 	Unlisted bool `json:"-"`
 }
 
-// MaxAppend is the maximum number of entries and receipts in one [Append], together: DynamoDB's transaction holds 100
-// items.
+// MaxAppend limits the entries and receipts of an [Append]: DynamoDB's transaction holds 100 items.
 const MaxAppend = 98
 
 // Append is one write to one aggregate.
@@ -161,8 +164,7 @@ type Append struct {
 	Entries         []Entry
 	FirstSnapshot   []byte // the state after entry 1; only with ExpectedVersion 0
 	Receipts        []Receipt
-	// Heed also makes the write fail with ErrConflict when another writer has asked for a turn since the last write. It
-	// is for a writer that knows of no others.
+	// Heed makes the write fail with ErrConflict when another writer has asked for a turn since the last write.
 	Heed bool
 }
 
@@ -193,7 +195,7 @@ func (a Append) Check() error {
 // NextVersion returns the aggregate's version after the write.
 func (a Append) NextVersion() uint64 { return a.ExpectedVersion + uint64(len(a.Entries)) }
 
-// Queued is an entry of a store that numbers the entries of all aggregates, so that they form a queue.
+// Queued is an entry among those of all aggregates.
 type Queued struct {
 	Position uint64 // 1 or more, in the order of the store
 	ID       AggregateID
@@ -201,12 +203,10 @@ type Queued struct {
 	Payload  []byte // JSON, the complete event
 }
 
-// periods are the names of a sequence's periods, in UTC. They are part of codes: after a reset, the numbers alone are
-// not unique.
+// periods are the names of a sequence's periods, in UTC, in codes: after a reset, the numbers alone are not unique.
 var periods = map[string]string{"year": "2006", "month": "200601", "day": "20060102"}
 
-// Sequence draws codes for things of one kind, which people read. No code is drawn twice. It is safe for concurrent
-// use.
+// Sequence draws codes, which people read, for things of one kind. It is safe for concurrent use.
 type Sequence struct {
 	Store interface { // a [Store]
 		Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
@@ -216,8 +216,7 @@ type Sequence struct {
 	Clock func() time.Time // default: time.Now
 }
 
-// NextCode draws the tenant's next number and returns it as a code: ORDER-000001, or with a reset ORDER-2026-000001.
-// Codes of one period are in the order of drawing. An unused number leaves a gap.
+// NextCode draws a code, never one twice: ORDER-000001, 2, 3 ... with gaps, or with a reset ORDER-2026-000001.
 func (s Sequence) NextCode(ctx context.Context, tenant Tenant) (string, error) {
 	now, name := time.Now, s.Kind
 	if s.Clock != nil {
@@ -281,22 +280,18 @@ func (file File) Check(parts [][]byte) error {
 	return nil
 }
 
-// Maintainer reads stored data even if damaged, and repairs heads and snapshots, for operators. No method changes an
-// entry. All may be called while programs run.
+// Maintainer reads stored data even if damaged, and repairs heads and snapshots, also while programs run.
 type Maintainer interface {
-	// StoredAggregates yields every aggregate with an entry or a head, of all types and tenants, at least once, in no
-	// order. It may include concurrent writes. It ends after an error.
+	// StoredAggregates yields every aggregate with an entry or a head, at least once, in no order.
 	StoredAggregates(ctx context.Context) iter.Seq2[StoredAggregate, error]
 
 	// StoredHead reads the aggregate's head consistently, even if it is damaged.
 	StoredHead(ctx context.Context, id AggregateID) (StoredHead, error)
 
-	// StoredEntries yields every entry of the aggregate that existed before the call, in no order, independent of the
-	// head. It does not use an index that may lag. It ends after an error.
+	// StoredEntries yields every entry of the aggregate that existed before the call, in no order.
 	StoredEntries(ctx context.Context, id AggregateID) iter.Seq2[Entry, error]
 
-	// StoredSnapshots yields every unexpired snapshot of the aggregate, intact or not, in no order. Each is read
-	// completely. It ends after an error.
+	// StoredSnapshots yields every unexpired snapshot of the aggregate, intact or not, in no order.
 	StoredSnapshots(ctx context.Context, id AggregateID) iter.Seq2[Snapshot, error]
 
 	// ReplaceHead replaces the result of StoredHead, which may be a missing head, by head. It fails with ErrConflict if
@@ -314,12 +309,11 @@ type Fault struct {
 	Found    string `json:"found"`
 }
 
-// StoredAggregate is an aggregate with stored data. Its head is known in [Journal].Heads alone. With Faults, which
-// [Maintainer] tells, it is not where programs would look for it.
+// StoredAggregate is an aggregate with stored data.
 type StoredAggregate struct {
-	ID AggregateID
-	Head
-	Faults []Fault
+	ID     AggregateID
+	Head           // from [Journal].Heads
+	Faults []Fault // from [Maintainer]: why programs do not look for it there
 }
 
 // StoredHead is a head as stored. Unreadable parts are zero, and described in Faults.

@@ -29,7 +29,7 @@ type delivery struct {
 	model     run.ReadModel
 	processes []run.Process
 	journal   es.Journal
-	stream    dynamodbstreams.Ports // what converts its records
+	stream    dynamodbstreams.Ports // with a Place, for its records
 	rows      *sqlx.DB
 	ignore    []string // aggregate types
 	piece     int      // how many changes are projected at once

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,7 +75,7 @@ func newWorld(t *testing.T, timeout time.Duration, environments int) *world {
 	name, url := testenv.UniqueName(t), testenv.MySQL(t)
 	w := &world{journal: name + "_journal", keys: map[es.AggregateID]bool{}, output: &testenv.Log{}}
 	client := dynamodb.NewClient(testenv.DynamoDBConfig(t))
-	gateway, err := dynamodb.New(client, dynamodb.Settings{JournalTable: w.journal, SnapshotTable: name + "_snapshot", Clock: time.Now}, slog.New(slog.DiscardHandler))
+	gateway, err := dynamodb.New(client, dynamodb.Settings{JournalTable: w.journal, SnapshotTable: name + "_snapshot"})
 	if err != nil {
 		t.Fatal(err)
 	}

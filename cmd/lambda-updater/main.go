@@ -122,7 +122,7 @@ func (h *handler) connect(ctx context.Context) error {
 	}
 	managers := processes.Ports{Store: store, Log: h.log}
 	d := &delivery{
-		model: system.ReadModel(), journal: store.Gateway, stream: dynamodbstreams.Ports{Places: store.Gateway.(*dynamodb.Gateway)},
+		model: system.ReadModel(), journal: store.Gateway, stream: dynamodbstreams.Ports{Place: store.Gateway.(*dynamodb.Gateway).Place},
 		rows: rows, ignore: h.ignore, piece: pieceSize, log: h.log,
 	}
 	for _, manager := range managers.All() {

@@ -216,7 +216,7 @@ func (m *model) newHandler(ctx context.Context) (*handler, error) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	store := tapped{m.gateway, m}
-	d := &delivery{model: system.ReadModel(), journal: failing{store}, stream: dynamodbstreams.Ports{Places: &places{}}, rows: rows, piece: m.piece, log: log}
+	d := &delivery{model: system.ReadModel(), journal: failing{store}, stream: dynamodbstreams.Ports{Place: (&places{}).Place}, rows: rows, piece: m.piece, log: log}
 	for _, manager := range (processes.Ports{Store: &eventstore.Store{Gateway: store}, Log: log}).All() {
 		d.processes = append(d.processes, manager())
 	}
@@ -252,7 +252,7 @@ func (m *model) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if more := len(event.Records) - m.piece; late && more > 0 {
 		at.left = m.piece + 1 + m.below(more)
 	}
-	h.delivery.stream.Places = at
+	h.delivery.stream.Place = at.Place
 	if killed {
 		dying, kill := context.WithCancel(ctx)
 		ctx = dying
@@ -284,7 +284,7 @@ func newModel(t *testing.T, empty []byte) *model {
 			t.Fatal(err)
 		}
 	}
-	gateway, err := sqlstore.New(openFile(t, filepath.Join(m.folder, "events.db"), false), sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	gateway, err := sqlstore.New(openFile(t, filepath.Join(m.folder, "events.db"), false), sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestTheLowestNumberIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		h.delivery.stream.Places = &places{left: over, over: cancel}
+		h.delivery.stream.Place = (&places{left: over, over: cancel}).Place
 		answer, err := h.handle(ctx, event)
 		if err != nil || len(answer.BatchItemFailures) != 1 || answer.BatchItemFailures[0].ItemIdentifier != m.held[done].Sequence {
 			t.Errorf("after %d: %+v, %v; want %s", done, answer, err, m.held[done].Sequence)

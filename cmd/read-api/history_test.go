@@ -5,13 +5,11 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/domain/thread"
@@ -91,7 +89,7 @@ func createThread(t *testing.T, folder, url string, id thread.ID, creator thread
 	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	gateway, err := sqlstore.New(db, sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

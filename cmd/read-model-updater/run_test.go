@@ -265,7 +265,7 @@ func TestATypeThatNobodyKnows(t *testing.T) {
 	projector := projection.New(store, s.gateway, projection.Options{}, append(system.ReadModel().Handlers, gizmos{})...)
 	config := testenv.DynamoDBConfig(t)
 	source := dynamodbstreams.New(s.env["JOURNAL_TABLE"], dynamodbstreams.Ports{
-		Places: s.gateway, Tables: dynamodb.NewClient(config), Streams: dynamodbstreams.Share(sdkstreams.NewFromConfig(config)), Projector: projector, Checkpoints: store, Log: slog.New(slog.DiscardHandler),
+		Place: s.gateway.Place, Tables: dynamodb.NewClient(config), Streams: dynamodbstreams.Share(sdkstreams.NewFromConfig(config)), Projector: projector, Checkpoints: store, Log: slog.New(slog.DiscardHandler),
 	}, dynamodbstreams.Settings{})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -62,8 +62,8 @@ func newSystem(t *testing.T) *world {
 		user: newID[ident.UserAccount](),
 	}
 	gateway, err := dynamodb.New(dynamodb.NewClient(testenv.DynamoDBConfig(t)), dynamodb.Settings{
-		JournalTable: s.env["JOURNAL_TABLE"], SnapshotTable: s.env["SNAPSHOT_TABLE"], Clock: time.Now,
-	}, slog.New(slog.DiscardHandler))
+		JournalTable: s.env["JOURNAL_TABLE"], SnapshotTable: s.env["SNAPSHOT_TABLE"],
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"testing"
-	"time"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
@@ -29,7 +28,7 @@ func TestWhatACommandDid(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	discard := slog.New(slog.DiscardHandler)
-	gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: discard})
+	gateway, err := sqlstore.New(db, sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -10,12 +11,11 @@ import (
 	"example.com/threads/es"
 )
 
-// maxTransaction is the maximum size of a transaction in bytes: DynamoDB's limit of 4 MB, less the error of the
-// estimate.
+// maxTransaction is the maximum size of a transaction in bytes: DynamoDB's 4 MB, less the error of the estimate.
 const maxTransaction = 4_000_000
 
-// Append writes head, entries and receipts in one transaction. If the answer to a committed one was lost, a retry with
-// the same token is harmless for ten minutes; after that, the event id in the journal shows that the write is this one.
+// Append writes head, entries and receipts in one transaction. If the answer to a committed one was lost, the token, or
+// after ten minutes the event id in the journal, shows that the write is this one.
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	changes, err := g.transaction(write)
 	if err != nil {
@@ -79,20 +79,12 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []typ
 	if own || err != nil {
 		return err
 	}
-	for i, reason := range receipts {
-		if conditionFailed(reason) {
-			receipt, err := receiptOf(write.Receipts[i].CommandID, reason.Item)
-			if err != nil {
-				return err
-			}
-			return &es.HandledError{Receipt: receipt}
-		}
+	if i := slices.IndexFunc(receipts, conditionFailed); i >= 0 {
+		return &es.HandledError{Receipt: receiptOf(write.Receipts[i].CommandID, receipts[i].Item)}
 	}
-	for i, reason := range events {
-		if conditionFailed(reason) && !conditionFailed(head) {
-			if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, write.Entries[i].SeqNr); err != nil {
-				return err
-			}
+	if i := slices.IndexFunc(events, conditionFailed); i >= 0 && !conditionFailed(head) {
+		if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, write.Entries[i].SeqNr); err != nil {
+			return err
 		}
 	}
 	if isFormer(head.Item) {
@@ -111,8 +103,7 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []typ
 	return fmt.Errorf("append to %s: %w: expected %d, found %d", write.ID, es.ErrConflict, write.ExpectedVersion, version)
 }
 
-// isOwn reports whether the first event of the write is in the journal. DynamoDB returns the existing item with the
-// reason; if it names another item as the reason, the journal is read.
+// isOwn reports whether the first event of the write is in the journal: as the reason, or else by reading it.
 func (g *Gateway) isOwn(ctx context.Context, write es.Append, reason types.CancellationReason) (own bool, err error) {
 	first, found := write.Entries[0], item(reason.Item)
 	if len(found) == 0 {
@@ -121,29 +112,25 @@ func (g *Gateway) isOwn(ctx context.Context, write es.Append, reason types.Cance
 	return found.text("event_id") == first.EventID, Explain(ctx, err, "read the journal of %s", write.ID)
 }
 
-// receiptType begins the keys of receipts.
-const receiptType = "command"
-
 // Receipt reads consistently. An expired receipt counts as missing, even if DynamoDB has not deleted it yet.
 func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
-	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.keyOf(tenant, receiptType, commandID), "")
+	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.keyOf(tenant, "command", commandID), "")
 	if err != nil || found == nil || g.expired(found) {
 		return es.Receipt{}, false, Explain(ctx, err, "read the receipt of command %s", commandID)
 	}
-	receipt, err := receiptOf(commandID, found)
-	return receipt, err == nil, err
+	return receiptOf(commandID, found), true, nil
 }
 
 func (g *Gateway) receiptItem(tenant es.Tenant, receipt es.Receipt) item {
-	stored := g.keyOf(tenant, receiptType, receipt.CommandID)
+	stored := g.keyOf(tenant, "command", receipt.CommandID)
 	stored["fingerprint"], stored["answer"] = text(receipt.Fingerprint), binary(receipt.Answer)
 	stored["ttl"] = number(ceilSeconds(receipt.ExpiresAt))
 	return stored
 }
 
-func receiptOf(commandID string, found item) (es.Receipt, error) {
-	ttl, err := found.number("ttl")
+func receiptOf(commandID string, found item) es.Receipt {
+	ttl, _ := found.integer("ttl") // an invalid one never expires
 	return es.Receipt{
-		CommandID: commandID, Fingerprint: found.text("fingerprint"), Answer: found.bytes("answer"), ExpiresAt: time.Unix(int64(ttl), 0).UTC(),
-	}, err
+		CommandID: commandID, Fingerprint: found.text("fingerprint"), Answer: found.bytes("answer"), ExpiresAt: time.Unix(ttl, 0).UTC(),
+	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"example.com/threads/es"
@@ -21,10 +20,8 @@ func Tuned(cfg aws.Config) aws.Config {
 	return cfg
 }
 
-// NewClient returns a client of the tables. It is safe for concurrent use and meant to be shared.
-//
-// The SDK's checksum validation of answers is off. It only logs warnings, also for every answer without a checksum,
-// which DynamoDB Local sends for every failed condition. TLS protects the data.
+// NewClient returns a client of the tables, for concurrent use. It does not check the checksums of answers, which only
+// logs warnings, for example at every failed condition of DynamoDB Local. TLS protects the data.
 func NewClient(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.NewFromConfig(cfg, append(options, func(o *dynamodb.Options) {
 		o.DisableValidateResponseChecksum = true
@@ -32,36 +29,25 @@ func NewClient(cfg aws.Config, options ...func(*dynamodb.Options)) *dynamodb.Cli
 }
 
 const (
-	// attemptTimeout limits one attempt, from dialling to the last byte of the answer. DynamoDB answers in
-	// milliseconds. An attempt that takes seconds has lost a packet or its host; a retry on another connection is
-	// better.
+	// attemptTimeout limits one attempt, to the last byte of the answer. DynamoDB answers in milliseconds: after
+	// seconds, a packet or a host is lost, and another connection is better.
 	attemptTimeout = 3 * time.Second
 	dialTimeout    = time.Second
 
-	// idleConnections is the number of idle connections to keep. The SDK's default is 10, so the eleventh concurrent
-	// command would need a new TLS handshake.
+	// idleConnections are kept. With the SDK's default, 10, the eleventh concurrent command needs a new TLS handshake.
 	idleConnections = 256
 
-	// idleTimeout is below the minute or so after which load balancers and NAT gateways silently drop idle connections.
-	// A connection that we close ourselves cannot fail the next request.
+	// idleTimeout is below the minute or so after which load balancers and NAT gateways silently drop connections.
 	idleTimeout = 50 * time.Second
 )
 
 func newHTTPClient() aws.HTTPClient {
-	transport := awshttp.NewBuildableClient().
-		WithDialerOptions(func(dialer *net.Dialer) { dialer.Timeout = dialTimeout }).
-		WithTransportOptions(func(transport *http.Transport) {
-			transport.MaxIdleConns = idleConnections
-			transport.MaxIdleConnsPerHost = idleConnections
-			transport.IdleConnTimeout = idleTimeout
-		}).
-		GetTransport()
-	// Unlike the SDK's client, it can close its idle connections.
-	return &http.Client{
-		Timeout: attemptTimeout, Transport: transport,
-		// DynamoDB has no redirects.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = idleConnections, idleConnections, idleTimeout
+	// Unlike the SDK's client, it can close its idle connections. DynamoDB has no redirects.
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &http.Client{Timeout: attemptTimeout, Transport: transport, CheckRedirect: noRedirect}
 }
 
 const (
@@ -71,10 +57,8 @@ const (
 )
 
 // newRetryer retries transient errors (lost connections, 5xx, throttling) four times within about a second. The SDK's
-// default backoff waits up to 2 s and then 4 s. Its MaxBackoff does not help: below one second it gives a constant
-// delay without jitter. So there is an own backoff.
-//
-// The SDK's retry quota stays active: when everything fails, most calls fail at once instead of multiplying the load.
+// default backoff waits up to 2 s and then 4 s, and its MaxBackoff gives a delay without jitter. Its retry quota stays
+// active: when everything fails, most calls fail at once instead of multiplying the load.
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
@@ -85,8 +69,7 @@ func newRetryer() aws.Retryer {
 	})
 }
 
-// answerCutShort detects a connection that broke within an answer. The SDK takes it for an answer that cannot be parsed
-// and does not retry it.
+// answerCutShort detects a connection that broke within an answer. The SDK takes it for one that cannot be parsed.
 func answerCutShort(err error) aws.Ternary {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return aws.TrueTernary

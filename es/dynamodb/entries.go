@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,20 +16,19 @@ import (
 	"example.com/threads/es/internal/seq"
 )
 
-// Entries queries the index, which is cheap but may be incomplete. An entry that is missing from the index, at the end
-// or in the middle, is read from the table by its key, consistently. At most one page is in memory.
+// Entries queries the index, which is cheap. An entry that it lacks is read from the table by its key, consistently.
 func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
 		if after >= upTo {
 			return
 		}
-		page, next := new(pageSize), after+1
+		next := after + 1
 		fill := func(end uint64) (goOn bool) { // exclusive
 			var missing []uint64
 			for ; next < end; next++ {
 				missing = append(missing, next)
 			}
-			for entry, err := range g.entriesByKey(ctx, page, id, missing, upTo) {
+			for entry, err := range g.entriesByKey(ctx, id, missing, upTo) {
 				if !yield(entry, err) || err != nil {
 					return false
 				}
@@ -36,7 +36,7 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 			return true
 		}
 		query := g.indexed(g.settings.JournalTable, journalIndex, id, next, upTo)
-		for entry, err := range seq.Map(g.query(ctx, page, "query the journal of "+id.String(), query), entryOf) {
+		for entry, err := range seq.Map(g.query(ctx, "query the journal of "+id.String(), query), entryOf) {
 			if err != nil {
 				yield(entry, err)
 				return
@@ -50,22 +50,19 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 	}
 }
 
-// EntriesAt reads the entries by their keys, so no index is involved.
+// EntriesAt reads the entries by their keys.
 func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
 	var last uint64
 	if len(seqNrs) > 0 {
 		last = seqNrs[len(seqNrs)-1]
 	}
-	return g.entriesByKey(ctx, new(pageSize), id, seqNrs, last)
+	return g.entriesByKey(ctx, id, seqNrs, last)
 }
 
-// entriesByKey yields the entries with these numbers. A missing entry is an error: a head has shown that all entries up
-// to upTo were written.
-func (g *Gateway) entriesByKey(ctx context.Context, page *pageSize, id es.AggregateID, seqNrs []uint64, upTo uint64) iter.Seq2[es.Entry, error] {
+// entriesByKey yields the entries with these numbers, of those up to upTo that a head has shown.
+func (g *Gateway) entriesByKey(ctx context.Context, id es.AggregateID, seqNrs []uint64, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
-		for rest := seqNrs; len(rest) > 0; {
-			some := rest[:min(len(rest), page.items(), maxBatchGet)]
-			rest = rest[len(some):]
+		for some := range slices.Chunk(seqNrs, maxBatchGet) {
 			keys := make([]map[string]types.AttributeValue, len(some))
 			for i, seqNr := range some {
 				keys[i] = g.key(id, seqNr)
@@ -85,7 +82,6 @@ func (g *Gateway) entriesByKey(ctx context.Context, page *pageSize, id es.Aggreg
 					yield(es.Entry{}, &es.InconsistentError{ID: id, Head: upTo, Event: seqNr})
 					return
 				}
-				page.saw(event)
 				entry, err := entryOf(event)
 				if !yield(entry, err) || err != nil {
 					return
@@ -122,7 +118,6 @@ func entryOf(event item) (es.Entry, error) {
 }
 
 const (
-	journalParts = 4
 	// journalEnd is the position after the last page.
 	journalEnd = "end"
 	// keySeparator separates pkey and skey in the position of a page.
@@ -130,10 +125,9 @@ const (
 )
 
 // JournalParts implements [es.Journal].
-func (g *Gateway) JournalParts() int { return journalParts }
+func (g *Gateway) JournalParts() int { return 4 }
 
-// ReadJournal implements [es.Journal]: a part is a segment of a parallel scan. Misplaced items are left
-// out.
+// ReadJournal implements [es.Journal]: a part is a segment of a parallel scan. Misplaced items are left out.
 func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
 	return func(yield func(es.JournalPage, error) bool) {
 		scan := &dynamodb.ScanInput{

@@ -34,8 +34,7 @@ func Explain(ctx context.Context, err error, format string, args ...any) error {
 	}
 }
 
-// transient reports whether a later attempt may succeed: after errors that the SDK has retried in vain, and those that
-// it does not know.
+// transient reports whether a later attempt may succeed.
 func transient(err error) bool {
 	var unsent *smithyhttp.RequestSendError
 	var quota ratelimit.QuotaExceededError
@@ -48,11 +47,11 @@ func transient(err error) bool {
 // contended reports whether a write failed because of a concurrent transaction or too little capacity: nothing was
 // written, and a retry some milliseconds later may succeed. The SDK does not retry these errors.
 func contended(err error) bool {
-	var conflict *types.TransactionConflictException
-	var inProgress *types.TransactionInProgressException
-	var canceled *types.TransactionCanceledException
-	if !errors.As(err, &canceled) {
-		return errors.As(err, &conflict) || errors.As(err, &inProgress)
+	canceled, is := errors.AsType[*types.TransactionCanceledException](err)
+	if !is {
+		_, conflict := errors.AsType[*types.TransactionConflictException](err)
+		_, inProgress := errors.AsType[*types.TransactionInProgressException](err)
+		return conflict || inProgress
 	}
 	return !slices.ContainsFunc(canceled.CancellationReasons, conditionFailed) &&
 		slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
@@ -67,11 +66,10 @@ func conditionFailed(reason types.CancellationReason) bool {
 	return aws.ToString(reason.Code) == "ConditionalCheckFailed"
 }
 
-// refused returns the reasons of a cancelled transaction, in the order of its items, if a condition failed, so that a
-// retry can't help.
+// refused returns the reasons of a transaction, in the order of its items, if a condition failed.
 func refused(err error) (reasons []types.CancellationReason, is bool) {
-	var canceled *types.TransactionCanceledException
-	if !errors.As(err, &canceled) || !slices.ContainsFunc(canceled.CancellationReasons, conditionFailed) {
+	canceled, is := errors.AsType[*types.TransactionCanceledException](err)
+	if !is || !slices.ContainsFunc(canceled.CancellationReasons, conditionFailed) {
 		return nil, false
 	}
 	return canceled.CancellationReasons, true
@@ -79,11 +77,10 @@ func refused(err error) (reasons []types.CancellationReason, is bool) {
 
 // unmet returns the item that does not meet the condition of a single write.
 func unmet(err error) (found item, is bool) {
-	var failed *types.ConditionalCheckFailedException
-	if !errors.As(err, &failed) {
-		return nil, false
+	if failed, unmet := errors.AsType[*types.ConditionalCheckFailedException](err); unmet {
+		return failed.Item, true
 	}
-	return failed.Item, true
+	return nil, false
 }
 
 // errUnprocessed: DynamoDB kept answering only part of a request because of low capacity.
@@ -95,8 +92,7 @@ const (
 	maxContention      = 160 * time.Millisecond
 )
 
-// retryContended retries try after contended errors only, for about half a second or until ctx ends. It returns the
-// last error.
+// retryContended retries try after contended errors, for about half a second or until ctx ends.
 func retryContended(ctx context.Context, try func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := try()

@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -23,8 +24,7 @@ import (
 // formerNumber is the attribute of the number, which has to be read with every item.
 const formerNumber = "ser_nr"
 
-// formerHeads is a scan's condition for heads of both forms; :head is 0. Kept snapshots meet it, too: their skey is not
-// a head's.
+// formerHeads is a scan's condition for heads of both forms, and kept snapshots, whose skey is another; :head is 0.
 const formerHeads = "(seq_nr = :head OR attribute_not_exists(seq_nr) AND attribute_exists(" + formerNumber + "))"
 
 // isFormer reports whether the item has the documents' form.
@@ -32,33 +32,26 @@ func isFormer(found item) bool {
 	return found["seq_nr"] == nil && found[formerNumber] != nil
 }
 
-// readFormer returns an event or a kept snapshot.
+// readFormer returns an item in today's form.
 func readFormer(found item) item {
 	if !isFormer(found) {
 		return found
 	}
 	read := maps.Clone(found)
 	read["seq_nr"] = found[formerNumber]
-	if seqNr, numbered := formerValue(found[formerNumber]); numbered {
+	seqNr, numbered := formerValue(found[formerNumber])
+	version, locked := formerValue(found["version"])
+	if numbered {
 		read["seq_nr"] = number(seqNr)
 	}
 	if at, err := time.Parse(time.RFC3339Nano, found.text("occurred_at")); err == nil {
 		read["occurred_at"] = number(at.UnixMilli())
 	}
-	return read
-}
-
-// readFormerHead returns a head.
-func readFormerHead(found item) item {
-	if !isFormer(found) {
-		return found
-	}
-	read := maps.Clone(found)
-	read["seq_nr"] = number(headSeqNr)
-	seqNr, numbered := formerValue(found[formerNumber])
-	version, locked := formerValue(found["version"])
-	if numbered && (locked || found["version"] == nil) {
-		read["version"] = number(max(seqNr, version))
+	if strings.HasSuffix(found.text("skey"), headSuffix) {
+		read["seq_nr"] = number(headSeqNr)
+		if numbered && (locked || found["version"] == nil) {
+			read["version"] = number(max(seqNr, version))
+		}
 	}
 	return read
 }

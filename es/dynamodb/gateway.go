@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,38 +18,37 @@ import (
 type Settings struct {
 	JournalTable  string
 	SnapshotTable string
-	Shards        int           // logical shards; default: 64
-	SnapshotKeep  int           // number of snapshots to keep beside the latest
-	SnapshotTTL   time.Duration // how long older snapshots are kept; 0: they are deleted at once
-	Clock         func() time.Time
-	OwnerBytes    int // that the files of an owner in a tenant may hold; default: 256 MiB
-	TenantBytes   int // that all files of a tenant may hold; default: 4 GiB
+	Shards        int              // logical shards; default: 64
+	SnapshotKeep  int              // number of snapshots to keep beside the latest
+	SnapshotTTL   time.Duration    // how long older snapshots are kept; 0: they are deleted at once
+	Clock         func() time.Time // default: time.Now
+	OwnerBytes    int              // that the files of an owner in a tenant may hold; default: 256 MiB
+	TenantBytes   int              // that all files of a tenant may hold; default: 4 GiB
 }
 
-// Gateway is the EventPersistenceGateway on DynamoDB. It is safe for concurrent use, and any number of processes may
-// use the same tables.
+// Gateway is the event store on DynamoDB. It is safe for concurrent use by any number of processes.
 type Gateway struct {
 	client   *dynamodb.Client
 	settings Settings
-	logger   *slog.Logger
 	packer   *packing.Packer
 }
 
 var _ es.Store = (*Gateway)(nil)
 
 // New returns a gateway with the settings, or an error if they are invalid. It does not connect.
-func New(client *dynamodb.Client, settings Settings, logger *slog.Logger) (*Gateway, error) {
+func New(client *dynamodb.Client, settings Settings) (*Gateway, error) {
 	switch {
 	case settings.JournalTable == "" || settings.SnapshotTable == "" || settings.JournalTable == settings.SnapshotTable:
 		return nil, errors.New("dynamodb gateway: set the names of the journal table and the snapshot table")
 	case settings.Shards < 0 || settings.SnapshotKeep < 0 || settings.SnapshotTTL < 0:
 		return nil, errors.New("dynamodb gateway: the number of shards, the number of snapshots and their time to live must not be negative")
-	case settings.Clock == nil:
-		return nil, errors.New("dynamodb gateway: set a clock")
+	}
+	if settings.Clock == nil {
+		settings.Clock = time.Now
 	}
 	settings.Shards = cmp.Or(settings.Shards, 64)
 	settings.OwnerBytes, settings.TenantBytes = cmp.Or(settings.OwnerBytes, 256<<20), cmp.Or(settings.TenantBytes, 4<<30)
-	return &Gateway{client: client, settings: settings, logger: logger, packer: packing.New()}, nil
+	return &Gateway{client: client, settings: settings, packer: packing.New()}, nil
 }
 
 // Now returns DynamoDB's time, to the second. It costs half a read unit.
@@ -71,8 +69,7 @@ func (g *Gateway) Check(ctx context.Context) error {
 	return err
 }
 
-// probe reads the key of an aggregate that never exists, which costs half a read unit, and returns the time of the
-// answer.
+// probe reads the key of an aggregate that never exists, which costs half a read unit, and returns the answer's time.
 func (g *Gateway) probe(ctx context.Context, table string) (time.Time, error) {
 	nobody := es.AggregateID{Type: "check", ID: "none"}
 	answer, err := g.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: g.key(nobody, headSeqNr)})

@@ -32,15 +32,14 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 	return stored.Usable(id)
 }
 
-// scanHeads yields the heads of all aggregates. It does not use the smaller index, because an index may lack a head,
-// and repairs must find everything.
+// scanHeads yields the heads of all aggregates, without the smaller index, which may lack one.
 func (g *Gateway) scanHeads(ctx context.Context) iter.Seq2[item, error] {
 	items := g.scanItems(ctx, &dynamodb.ScanInput{
 		TableName: aws.String(g.settings.SnapshotTable), ProjectionExpression: aws.String(headAttributes),
 		FilterExpression: aws.String(formerHeads), ExpressionAttributeValues: item{":head": number(headSeqNr)},
 	})
 	return seq.Map(items, func(found item) (item, error) {
-		if !strings.HasSuffix(found.text("skey"), "-0") {
+		if !strings.HasSuffix(found.text("skey"), headSuffix) {
 			return nil, seq.ErrSkip // it is a kept snapshot
 		}
 		return found, nil
@@ -59,18 +58,7 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.
 	})
 }
 
-// Verify reads the event after the head's version.
-func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
-	next := head.Version + 1
-	found, err := g.getItem(ctx, g.settings.JournalTable, g.key(id, next), "event_id")
-	if err != nil || found == nil {
-		return Explain(ctx, err, "read the journal of %s", id)
-	}
-	return g.contradicts(ctx, id, head.Version, next)
-}
-
-// contradicts returns an error if the head is still at the version although the journal has a later event. Both are
-// written in one transaction, so a head that is read after the event must include it.
+// contradicts returns an error if the head, which is read after a later event, is still at the version.
 func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, event uint64) error {
 	head, err := g.Head(ctx, id)
 	if err == nil && head.Version == version {
@@ -98,7 +86,7 @@ func storedHeadOf(id es.AggregateID, found item) es.StoredHead {
 	if len(found) == 0 {
 		return es.StoredHead{}
 	}
-	found = readFormerHead(found)
+	found = readFormer(found)
 	stored := es.StoredHead{Exists: true}
 	stored.Faults = expect(nil, found, "aid", text(id.String()))
 	stored.Faults = expect(stored.Faults, found, "seq_nr", number(headSeqNr))
@@ -114,8 +102,7 @@ func storedHeadOf(id es.AggregateID, found item) es.StoredHead {
 	return stored
 }
 
-// ReplaceHead implements [es.Maintainer]. The payload, the state after event 1, is unchanged. The condition on
-// the replaced version excludes concurrent commands.
+// ReplaceHead leaves the payload unchanged. The condition on the replaced version excludes concurrent commands.
 func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.StoredHead, head es.Head) error {
 	stored, err := g.readHead(ctx, id)
 	if err != nil {
@@ -159,8 +146,7 @@ func (g *Gateway) replace(id es.AggregateID, stored item, head es.Head) types.Tr
 	return g.update(g.key(id, headSeqNr), changes, strings.Join(unchanged, " AND "), values)
 }
 
-// adopt gives a head of the documents' form today's, because the condition of a write needs the version in its
-// attribute.
+// adopt gives a head of the documents' form today's, which the conditions of writes need.
 func (g *Gateway) adopt(ctx context.Context, id es.AggregateID, head item) error {
 	stored := storedHeadOf(id, head)
 	return g.ReplaceHead(ctx, id, stored, stored.Head)

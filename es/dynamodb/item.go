@@ -87,8 +87,8 @@ func (i item) size() (size int) {
 func (i item) key() item { return item{"pkey": i["pkey"], "skey": i["skey"]} }
 
 const (
-	// headSeqNr is the seq_nr of the head item in the snapshot table.
-	headSeqNr       = 0
+	headSeqNr       = 0    // of the head item in the snapshot table
+	headSuffix      = "-0" // of its skey
 	tenantSeparator = "#"
 )
 
@@ -107,8 +107,7 @@ func sortKey(id es.AggregateID, seqNr uint64) string {
 	return id.String() + "-" + strconv.FormatUint(seqNr, 10)
 }
 
-// key returns the primary key of an aggregate's item: an event in the journal table; the head (0) or a snapshot in the
-// snapshot table.
+// key returns the primary key of an aggregate's item: an event, the head (0), or a snapshot.
 func (g *Gateway) key(id es.AggregateID, seqNr uint64) item {
 	return item{"pkey": text(g.partition(id.Tenant, id.Type, id.ID)), "skey": text(sortKey(id, seqNr))}
 }
@@ -118,42 +117,41 @@ func (g *Gateway) keyOf(tenant es.Tenant, kind, name string) item {
 	return item{"pkey": text(g.partition(tenant, kind, name)), "skey": text(kind + "-" + name)}
 }
 
-// partKey returns the key of a further part of a snapshot. It contains the checksum, so that two processes that store
-// the same version in different bytes do not mix their parts.
+// partKey returns the key of a further part of a snapshot. With the checksum in it, two processes that store the same
+// version in different bytes do not mix their parts.
 func partKey(main item, number int) item {
 	return item{"pkey": main["pkey"], "skey": text(fmt.Sprintf("%s-%.16s-%d", main.text("skey"), main.text("checksum"), number))}
 }
 
-// placeOf parses the key of an aggregate's item: an event, a head, or the main item of a snapshot.
-func placeOf(found item) (id es.AggregateID, seqNr uint64, err error) {
-	tenant, _, separated := strings.Cut(found.text("pkey"), tenantSeparator)
+// place returns the aggregate and the number of the item under a key: of an event, a head, or the main item of a
+// snapshot. With a fault, programs do not look for the item there: it is as good as missing, everywhere.
+func (g *Gateway) place(pkey, skey string) (id es.AggregateID, seqNr uint64, faults []es.Fault) {
+	tenant, _, separated := strings.Cut(pkey, tenantSeparator)
 	if !separated {
 		tenant = ""
 	}
-	skey := found.text("skey")
 	dash := max(strings.LastIndexByte(skey, '-'), 0)
-	id, err = es.ParseAggregateID(es.Tenant(tenant), skey[:dash])
+	id, err := es.ParseAggregateID(es.Tenant(tenant), skey[:dash])
 	if err == nil {
 		seqNr, err = strconv.ParseUint(skey[dash+1:], 10, 64)
 	}
-	if err != nil {
-		return es.AggregateID{Tenant: es.Tenant(tenant), ID: skey}, 0, fmt.Errorf("skey %q is not <type>-<ulid>-<number>", skey)
+	if err != nil || sortKey(id, seqNr) != skey {
+		return es.AggregateID{Tenant: es.Tenant(tenant), ID: skey}, 0, []es.Fault{{Field: "skey", Expected: "<type>-<ulid>-<number>", Found: skey}}
 	}
-	return id, seqNr, nil
+	if want := g.partition(id.Tenant, id.Type, id.ID); pkey != want {
+		faults = []es.Fault{{Field: "pkey", Expected: want, Found: pkey}}
+	}
+	return id, seqNr, faults
 }
 
-// Place returns the aggregate and the number of the item under a key. It fails if programs do not look for the item
-// there: then the item is as good as missing, everywhere.
+// Place returns the aggregate and the number of the item under a key. It fails if programs do not look for it there.
 func (g *Gateway) Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
-	if id, seqNr, err = placeOf(item{"pkey": text(pkey), "skey": text(skey)}); err != nil {
-		return id, seqNr, err
+	id, seqNr, faults := g.place(pkey, skey)
+	if len(faults) > 0 {
+		err = fmt.Errorf("the item at pkey %q and skey %q is misplaced: its %s should be %s; a journal check lists such items; "+
+			"is the number of shards that of the program that wrote it?", pkey, skey, faults[0].Field, faults[0].Expected)
 	}
-	want := g.key(id, seqNr)
-	if want.text("pkey") != pkey || want.text("skey") != skey {
-		return id, seqNr, fmt.Errorf("the item at pkey %q and skey %q is misplaced: programs look for it at %q and %q; "+
-			"a journal check lists such items; is the number of shards that of the program that wrote it?", pkey, skey, want.text("pkey"), want.text("skey"))
-	}
-	return id, seqNr, nil
+	return id, seqNr, err
 }
 
 // expired reports whether the item's time to live is over. An invalid time never expires.

@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"iter"
@@ -40,50 +39,35 @@ func describe(value types.AttributeValue) string {
 	}
 }
 
-// StoredAggregates implements [es.Maintainer]. It scans the journal, and then the heads for those without an event. Of
-// the aggregates that it has yielded it remembers a hash, which takes some 30 MB for a million.
+// StoredAggregates scans the journal, and then the heads for those without an event. It remembers a hash of each
+// aggregate, which takes some 30 MB for a million.
 func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
 	events := g.scanItems(ctx, &dynamodb.ScanInput{
 		TableName: aws.String(g.settings.JournalTable), ProjectionExpression: aws.String("pkey, skey"),
 	})
 	seed, seen := maphash.MakeSeed(), map[uint64]bool{}
 	return seq.Map(seq.Concat(events, g.scanHeads(ctx)), func(found item) (es.StoredAggregate, error) {
-		stored := g.aggregateAt(found)
-		hash := maphash.Comparable(seed, [2]string{found.text("pkey"), stored.ID.String()})
+		pkey := found.text("pkey")
+		id, _, faults := g.place(pkey, found.text("skey"))
+		hash := maphash.Comparable(seed, [2]string{pkey, id.String()})
 		if seen[hash] {
-			return stored, seq.ErrSkip
+			return es.StoredAggregate{}, seq.ErrSkip
 		}
 		seen[hash] = true
-		return stored, nil
+		return es.StoredAggregate{ID: id, Faults: faults}, nil
 	})
-}
-
-// aggregateAt returns the aggregate of an item, and a fault if programs do not read it there.
-func (g *Gateway) aggregateAt(found item) es.StoredAggregate {
-	id, _, err := placeOf(found)
-	stored := es.StoredAggregate{ID: id}
-	if err != nil {
-		stored.Faults = []es.Fault{{Field: "skey", Expected: "<type>-<ulid>-<number>", Found: found.text("skey")}}
-	} else if want, pkey := g.partition(id.Tenant, id.Type, id.ID), found.text("pkey"); pkey != want {
-		stored.Faults = []es.Fault{{Field: "pkey", Expected: want, Found: pkey}}
-	}
-	return stored
 }
 
 // StoredEntries implements [es.Maintainer].
 func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.Entry, error] {
-	return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.Entry, error) { return storedEntryOf(id, event), nil })
+	return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.Entry, error) { return g.storedEntryOf(id, event), nil })
 }
 
-func storedEntryOf(id es.AggregateID, event item) es.Entry {
+func (g *Gateway) storedEntryOf(id es.AggregateID, event item) es.Entry {
 	event = readFormer(event)
 	stored := es.Entry{EventID: event.text("event_id"), Payload: event.bytes("payload")}
-	_, seqNr, err := placeOf(event)
-	if err != nil {
-		stored.Faults = append(stored.Faults, es.Fault{Field: "skey", Expected: id.String() + "-<number>", Found: event.text("skey")})
-	} else {
-		stored.SeqNr = seqNr
-		stored.Faults = expect(stored.Faults, event, "seq_nr", number(seqNr))
+	if _, stored.SeqNr, stored.Faults = g.place(event.text("pkey"), event.text("skey")); stored.Faults == nil {
+		stored.Faults = expect(nil, event, "seq_nr", number(stored.SeqNr))
 	}
 	stored.Faults = expect(stored.Faults, event, "aid", text(id.String()))
 	occurredAt, err := event.integer("occurred_at")
@@ -100,22 +84,17 @@ func storedEntryOf(id es.AggregateID, event item) es.Entry {
 func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.Snapshot, error] {
 	items := g.belongings(ctx, g.settings.SnapshotTable, id, "pkey, skey, aid, seq_nr, #ttl, "+formerNumber)
 	return seq.Map(items, func(main item) (es.Snapshot, error) {
-		place, version, err := placeOf(main)
-		if err != nil || place != id || version == headSeqNr || g.expired(main) {
+		place, version, _ := g.place(main.text("pkey"), main.text("skey"))
+		if place != id || version == headSeqNr || g.expired(main) {
 			return es.Snapshot{}, seq.ErrSkip // a part, the head, or expired and about to be deleted by DynamoDB
 		}
-		stored := es.Snapshot{Version: version, Unlisted: isFormer(main)}
+		stored, err := g.readSnapshot(ctx, id, version)
+		stored.Unlisted = isFormer(main)
 		main = readFormer(main)
-		read, err := g.readSnapshot(ctx, id, version)
 		faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))
-		switch {
-		case errors.Is(err, errBroken):
-			stored.Broken = err.Error()
-			err = nil
-		case len(faults) > 0:
+		if len(faults) > 0 && stored.Broken == "" {
+			stored.Payload = nil
 			stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
-		default:
-			stored.Payload = read.Payload
 		}
 		return stored, Explain(ctx, err, "read the snapshots of %s", id)
 	})
@@ -125,9 +104,6 @@ func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.S
 func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version uint64) error {
 	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, version), "")
 	if err == nil && len(main) > 0 {
-		if _, unreadable := partKeys(main); unreadable != nil {
-			delete(main, "parts")
-		}
 		err = g.deleteSnapshot(ctx, main)
 	}
 	return Explain(ctx, err, "drop a snapshot of %s", id)

@@ -16,14 +16,14 @@ import (
 
 const (
 	maxBatchGet = 100                   // keys in a BatchGetItem
-	scanLimit   = 500                   // items read per page; a page also ends at 1 MB
+	queryLimit  = 100                   // items of a page; a page also ends at 1 MB
+	scanLimit   = 500                   // the same, of a scan
 	scanPause   = 10 * time.Millisecond // between pages, to leave capacity for commands
 )
 
 var placeholder = regexp.MustCompile(`#\w+`)
 
-// expression returns an expression (nil if it is empty) with its attribute names: #ttl stands for ttl, which is one of
-// DynamoDB's reserved words.
+// expression returns an expression (nil if it is empty) with its attribute names: #ttl stands for ttl, a reserved word.
 func expression(text string) (*string, map[string]string) {
 	if text == "" {
 		return nil, nil
@@ -49,8 +49,7 @@ func (g *Gateway) getItem(ctx context.Context, table string, key item, attribute
 	return output.Item, nil
 }
 
-// GetItems reads the items with up to 100 keys consistently, in any order. When capacity is short, DynamoDB returns
-// only some of the items; the rest is requested again.
+// GetItems reads the items with up to 100 keys consistently, in any order, again and again if capacity is short.
 func GetItems(
 	ctx context.Context, client *dynamodb.Client, table string, keys []map[string]types.AttributeValue,
 ) (found []map[string]types.AttributeValue, err error) {
@@ -73,32 +72,26 @@ func GetItems(
 	}
 }
 
-// query yields the items that a query finds. page chooses how many are read at once; at most so many are in memory. An
-// error says what was done.
-func (g *Gateway) query(ctx context.Context, page *pageSize, doing string, input *dynamodb.QueryInput) iter.Seq2[item, error] {
+// query yields the items that a query finds. At most a page is in memory. An error says what was done.
+func (g *Gateway) query(ctx context.Context, doing string, input *dynamodb.QueryInput) iter.Seq2[item, error] {
+	input.Limit = aws.Int32(queryLimit)
 	return func(yield func(item, error) bool) {
-		for request := *input; ; {
-			request.Limit = aws.Int32(int32(page.items()))
-			output, err := g.client.Query(ctx, &request)
+		for pages := dynamodb.NewQueryPaginator(g.client, input); pages.HasMorePages(); {
+			output, err := pages.NextPage(ctx)
 			if err != nil {
 				yield(nil, Explain(ctx, err, "%s", doing))
 				return
 			}
 			for _, found := range output.Items {
-				page.saw(found)
 				if !yield(found, nil) {
 					return
 				}
-			}
-			if request.ExclusiveStartKey = output.LastEvaluatedKey; len(request.ExclusiveStartKey) == 0 {
-				return
 			}
 		}
 	}
 }
 
-// indexed is the query of an aggregate's items within a range of seq_nr in an index. The filter excludes other tenants
-// with the same ULID.
+// indexed is the query of an aggregate's items within a range of seq_nr in an index, without those of other tenants.
 func (g *Gateway) indexed(table, index string, id es.AggregateID, from, to uint64) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		TableName: aws.String(table), IndexName: aws.String(index),
@@ -110,8 +103,7 @@ func (g *Gateway) indexed(table, index string, id es.AggregateID, from, to uint6
 	}
 }
 
-// belongings yields the items of an aggregate in a table, ordered by skey as text. It reads the table consistently,
-// without an index: all attributes of the items, or some.
+// belongings yields the items of an aggregate in a table, read consistently: all their attributes, or some.
 func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateID, attributes string) iter.Seq2[item, error] {
 	input := &dynamodb.QueryInput{
 		TableName:              aws.String(table),
@@ -122,28 +114,20 @@ func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateI
 		ConsistentRead: aws.Bool(true),
 	}
 	input.ProjectionExpression, input.ExpressionAttributeNames = expression(attributes)
-	return g.query(ctx, new(pageSize), "read table "+table+" for "+id.String(), input)
+	return g.query(ctx, "read table "+table+" for "+id.String(), input)
 }
 
-// scan yields the pages of a consistent scan. Between pages of a whole table it pauses, to leave capacity for the
-// programs; a segment is read as fast as it can be.
+// scan yields the pages of a consistent scan. Between pages of a whole table it pauses.
 func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[*dynamodb.ScanOutput, error] {
+	input.ConsistentRead, input.Limit = aws.Bool(true), aws.Int32(scanLimit)
 	return func(yield func(*dynamodb.ScanOutput, error) bool) {
-		request := *input
-		request.ConsistentRead, request.Limit = aws.Bool(true), aws.Int32(scanLimit)
-		for {
-			output, err := g.client.Scan(ctx, &request)
-			if err != nil {
-				yield(nil, Explain(ctx, err, "scan table %s", *request.TableName))
+		for pages := dynamodb.NewScanPaginator(g.client, input); pages.HasMorePages(); {
+			output, err := pages.NextPage(ctx)
+			if !yield(output, Explain(ctx, err, "scan table %s", *input.TableName)) || err != nil {
 				return
 			}
-			request.ExclusiveStartKey = output.LastEvaluatedKey
-			if !yield(output, nil) || len(request.ExclusiveStartKey) == 0 {
-				return
-			}
-			if request.Segment == nil && es.Wait(ctx, scanPause) != nil {
-				yield(nil, Explain(ctx, ctx.Err(), "scan table %s", *request.TableName))
-				return
+			if input.Segment == nil {
+				_ = es.Wait(ctx, scanPause) // the next page sees the end of ctx
 			}
 		}
 	}
@@ -175,7 +159,7 @@ func put(table string, stored item, condition string, values item) types.Transac
 	return types.TransactWriteItem{Put: change}
 }
 
-// Conditions that there is no item under the key, and that there is one: an update would create it.
+// Conditions on the item under the key. Without one, an update creates it.
 const (
 	absent  = "attribute_not_exists(pkey)"
 	present = "attribute_exists(pkey)"
@@ -227,32 +211,13 @@ func (g *Gateway) do(ctx context.Context, change types.TransactWriteItem) (chang
 	return changed, err
 }
 
-func (g *Gateway) deleteItem(ctx context.Context, key item) error {
-	return retryContended(ctx, func() error {
-		_, err := g.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(g.settings.SnapshotTable), Key: key})
-		return err
-	})
-}
-
-const (
-	// targetPage is the target size of an answer in bytes: the SDK sometimes loses the connection in answers of half a
-	// megabyte.
-	targetPage = 100_000
-	firstPage  = 25  // fits events of up to 16 KB, the largest usual size
-	maxPage    = 250 // for items of any size
-)
-
-// pageSize chooses the number of items to request from the size of the items read so far.
-type pageSize struct{ count, bytes int }
-
-func (p *pageSize) saw(seen item) {
-	p.count++
-	p.bytes += seen.size()
-}
-
-func (p *pageSize) items() int {
-	if p.count == 0 {
-		return firstPage
+// deleteItems deletes items of the snapshot table in order.
+func (g *Gateway) deleteItems(ctx context.Context, keys ...item) (err error) {
+	for i := 0; i < len(keys) && err == nil; i++ {
+		err = retryContended(ctx, func() error {
+			_, err := g.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(g.settings.SnapshotTable), Key: keys[i]})
+			return err
+		})
 	}
-	return max(1, min(targetPage*p.count/p.bytes, maxPage))
+	return err
 }

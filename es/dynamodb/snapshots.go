@@ -14,19 +14,11 @@ import (
 	"example.com/threads/es/internal/seq"
 )
 
-// errBroken: a snapshot is missing, incomplete, or does not match its checksum.
-var errBroken = errors.New("the snapshot is missing or broken")
-
 // Snapshots yields the snapshot that the head points to, then older ones from the index, then the state after event 1
 // from the head item. Each is read only when it is requested.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
 	return seq.Map(g.candidates(ctx, id, head), func(version uint64) (es.Snapshot, error) {
 		snapshot, err := g.readSnapshot(ctx, id, version)
-		if errors.Is(err, errBroken) {
-			g.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
-				"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", version, "error", err)
-			return snapshot, seq.ErrSkip
-		}
 		if snapshot.Version > head.Version {
 			return snapshot, seq.ErrSkip // the state in an earlier writer's head
 		}
@@ -34,8 +26,8 @@ func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head
 	})
 }
 
-// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. The head may be old and point to
-// one that was trimmed since, so the index is read up to the head's version.
+// candidates yields the seq_nrs of the items that may hold a snapshot, latest first. An old head may point to one that
+// was trimmed since, so the index is read up to the head's version.
 func (g *Gateway) candidates(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		if head.SnapshotVersion > 0 {
@@ -55,74 +47,69 @@ func (g *Gateway) candidates(ctx context.Context, id es.AggregateID, head es.Hea
 	}
 }
 
-// snapshotIndex yields the main items of the snapshots up to a version as the index shows them, latest first: keys,
-// checksum, parts and ttl. The head (seq_nr 0) is not included.
+// snapshotIndex yields the main items of the snapshots up to a version as the index shows them, latest first.
 func (g *Gateway) snapshotIndex(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[item, error] {
 	if upTo == 0 {
 		return func(func(item, error) bool) {}
 	}
 	input := g.indexed(g.settings.SnapshotTable, snapshotIndex, id, 1, upTo)
 	input.ScanIndexForward = aws.Bool(false)
-	return g.query(ctx, new(pageSize), "find the snapshots of "+id.String(), input)
+	return g.query(ctx, "find the snapshots of "+id.String(), input)
 }
 
-// readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state in the head item, which is that
-// after event 1. It fails with errBroken if they are not a complete snapshot.
+// readSnapshot reads a snapshot and its parts consistently; at headSeqNr, the state after event 1 in the head item.
 func (g *Gateway) readSnapshot(ctx context.Context, id es.AggregateID, seqNr uint64) (es.Snapshot, error) {
 	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, seqNr), "")
 	if err != nil {
 		return es.Snapshot{}, err
 	}
+	if seqNr == headSeqNr {
+		seqNr = formerState(main)
+	}
 	stored := main.bytes("payload")
+	var broken error
 	if stored == nil {
-		return es.Snapshot{}, fmt.Errorf("%w: the item does not exist", errBroken)
+		broken = errors.New("its item does not exist")
 	}
-	parts, err := partKeys(main)
-	if err != nil {
-		return es.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
-	}
+	parts := partKeys(main)
 	for i, key := range parts {
 		part, err := g.getItem(ctx, g.settings.SnapshotTable, key, "")
 		if err != nil {
 			return es.Snapshot{}, err
 		}
 		if len(part) == 0 {
-			return es.Snapshot{}, fmt.Errorf("%w: part %d of %d does not exist", errBroken, i+1, len(parts))
+			broken = fmt.Errorf("part %d of %d does not exist", i+1, len(parts))
 		}
 		stored = append(stored, part.bytes("payload")...)
 	}
-	payload, err := g.packer.Unpack(packing.Packed{Bytes: stored, Encoding: main.text("encoding"), Checksum: main.text("checksum")})
-	if err != nil {
-		return es.Snapshot{}, fmt.Errorf("%w: %w", errBroken, err)
+	var payload []byte
+	if broken == nil {
+		payload, broken = g.packer.Unpack(packing.Packed{Bytes: stored, Encoding: main.text("encoding"), Checksum: main.text("checksum")})
 	}
-	if seqNr == headSeqNr {
-		seqNr = formerState(main)
+	if broken != nil {
+		return es.Snapshot{Version: seqNr, Broken: broken.Error()}, nil
 	}
 	return es.Snapshot{Version: seqNr, Payload: payload}, nil
 }
 
-// partKeys returns the keys of the further items of a snapshot.
-func partKeys(main item) ([]item, error) {
+// partKeys returns the keys of the further items of a snapshot; none if their number is invalid.
+func partKeys(main item) []item {
 	parts, err := main.number("parts")
-	if err != nil {
-		return nil, err
-	}
-	if parts > packing.MaxState/partBytes {
-		return nil, fmt.Errorf("a snapshot cannot have %d parts", parts)
+	if err != nil || parts > packing.MaxState/partBytes {
+		return nil
 	}
 	keys := make([]item, parts)
 	for i := range keys {
 		keys[i] = partKey(main, i+1)
 	}
-	return keys, nil
+	return keys
 }
 
 // partBytes is the maximum number of bytes of a snapshot in one item; DynamoDB's limit for an item is 400 KB.
 const partBytes = 300_000
 
 // SaveSnapshot writes the parts, then the main item, which completes the snapshot, then the head's pointer, which makes
-// it the latest. A process that dies in between leaves unused parts, which only cost storage. A pointer to a broken
-// snapshot is replaced.
+// it the latest. A process that dies in between leaves unused parts, which only cost storage.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	return Explain(ctx, g.saveSnapshot(ctx, id, snapshot), "save a snapshot of %s", id)
 }
@@ -136,7 +123,7 @@ func (g *Gateway) saveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 		return err
 	}
 	if snapshot.Version <= head.SnapshotVersion {
-		if _, err := g.readSnapshot(ctx, id, head.SnapshotVersion); !errors.Is(err, errBroken) {
+		if latest, err := g.readSnapshot(ctx, id, head.SnapshotVersion); err != nil || latest.Broken == "" {
 			return err
 		}
 	}
@@ -150,8 +137,7 @@ func (g *Gateway) saveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 	return g.trimSnapshots(ctx, id, latest)
 }
 
-// writeSnapshot stores a snapshot. A complete one of the same version is kept, so that it never changes while it is
-// read, but not one of the documents' form, which may expire.
+// writeSnapshot stores a snapshot. A complete one of the same version stays, unless it is the documents': that expires.
 func (g *Gateway) writeSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	packed := g.packer.Pack(snapshot.Payload)
 	pieces := slices.Collect(slices.Chunk(packed.Bytes, partBytes))
@@ -173,12 +159,14 @@ func (g *Gateway) writeSnapshot(ctx context.Context, id es.AggregateID, snapshot
 	if !exists {
 		return err
 	}
-	if _, err := g.readSnapshot(ctx, id, snapshot.Version); errors.Is(err, errBroken) || isFormer(existing) {
-		_, err := g.do(ctx, put(g.settings.SnapshotTable, main, "", nil))
+	switch stored, err := g.readSnapshot(ctx, id, snapshot.Version); {
+	case err != nil:
 		return err
-	}
-	if existing.text("checksum") != packed.Checksum {
-		return g.deleteParts(ctx, main)
+	case stored.Broken != "" || isFormer(existing):
+		_, err = g.do(ctx, put(g.settings.SnapshotTable, main, "", nil))
+		return err
+	case existing.text("checksum") != packed.Checksum:
+		return g.deleteItems(ctx, partKeys(main)...)
 	}
 	return nil
 }
@@ -203,8 +191,8 @@ func (g *Gateway) pointTo(ctx context.Context, id es.AggregateID, version, old u
 	return g.pointTo(ctx, id, version, old)
 }
 
-// trimSnapshots deletes the snapshots before the latest, beyond the number to keep, or sets their time to live. The
-// index lists them; one that it does not show yet is trimmed the next time.
+// trimSnapshots deletes the snapshots before the latest, beyond the number to keep, or sets their time to live. One
+// that the index does not show yet is trimmed the next time.
 func (g *Gateway) trimSnapshots(ctx context.Context, id es.AggregateID, latest uint64) error {
 	kept := 0
 	for main, err := range g.snapshotIndex(ctx, id, latest-1) {
@@ -226,30 +214,13 @@ func (g *Gateway) trimSnapshots(ctx context.Context, id es.AggregateID, latest u
 
 // deleteSnapshot deletes the main item last, so that an interrupted deletion can be found and completed.
 func (g *Gateway) deleteSnapshot(ctx context.Context, main item) error {
-	if err := g.deleteParts(ctx, main); err != nil {
-		return err
-	}
-	return g.deleteItem(ctx, main.key())
-}
-
-func (g *Gateway) deleteParts(ctx context.Context, main item) error {
-	parts, err := partKeys(main)
-	for _, part := range parts {
-		if err := g.deleteItem(ctx, part); err != nil {
-			return err
-		}
-	}
-	return err
+	return g.deleteItems(ctx, append(partKeys(main), main.key())...)
 }
 
 // expireSnapshot sets the time to live, of the main item last for the same reason.
 func (g *Gateway) expireSnapshot(ctx context.Context, main item) error {
-	keys, err := partKeys(main)
-	if err != nil {
-		return err
-	}
 	ttl := number(ceilSeconds(g.settings.Clock().Add(g.settings.SnapshotTTL)))
-	for _, key := range append(keys, main.key()) {
+	for _, key := range append(partKeys(main), main.key()) {
 		_, err := g.do(ctx, g.update(key, "SET #ttl = :ttl", present, item{":ttl": ttl}))
 		if _, gone := unmet(err); err != nil && !gone {
 			return err

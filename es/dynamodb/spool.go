@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -14,8 +15,7 @@ import (
 )
 
 const (
-	// maxFilePart is the maximum size of a part's compressed content: DynamoDB's 400 KB for an item, less its
-	// attributes.
+	// maxFilePart limits a part's compressed content: DynamoDB's 400 KB for an item, less its attributes.
 	maxFilePart = 380_000
 	// wholeTenant is the owner in the item that counts all bytes of a tenant.
 	wholeTenant = ""
@@ -24,21 +24,19 @@ const (
 	fileTime  = filesType + "-%012d" // begins the keys of files that expire at a time
 )
 
-// fileKey returns the key of a file's item. It is in a partition of all tenants, by expiry, so that expired files are
-// found without a scan.
+// fileKey returns the key of a file's item, by expiry, so that expired files are found without a scan.
 func (g *Gateway) fileKey(file es.File) item {
 	name := file.Tenant.String() + tenantSeparator + file.Name
 	return item{"pkey": text(g.partition("", filesType, name)), "skey": text(fmt.Sprintf(fileTime+"-%s", ceilSeconds(file.Expires), name))}
 }
 
-// filePartKey returns the key of a part of a file. The parts are spread over the shards, because they are written in
-// quick succession.
+// filePartKey returns the key of a part of a file. Parts are written in quick succession, so each has its own shard.
 func (g *Gateway) filePartKey(tenant es.Tenant, file string, number uint64) item {
 	return g.keyOf(tenant, "file", fmt.Sprintf("%s-%d", file, number))
 }
 
-// PutParts counts the parts in the file's item and in those of its owner and tenant before it writes an item for each,
-// so that a file that was stored only in part can be deleted.
+// PutParts counts the parts in the items of the file, its owner and its tenant before it writes them, so that a file
+// that was stored only in part can be deleted.
 func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	if err := file.Check(parts); err != nil {
 		return err
@@ -103,16 +101,13 @@ func (g *Gateway) DeleteFile(ctx context.Context, file es.File) error {
 
 func (g *Gateway) deleteFile(ctx context.Context, stored item) error {
 	size, err := stored.number("held")
-	if err != nil {
-		return err
-	}
-	parts, err := stored.number("parts")
-	if err != nil {
+	parts, failed := stored.number("parts")
+	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
 	tenant, name := es.Tenant(stored.text("tenant_code")), stored.text("file")
 	for part := range parts {
-		if err := g.deleteItem(ctx, g.filePartKey(tenant, name, part)); err != nil {
+		if err := g.deleteItems(ctx, g.filePartKey(tenant, name, part)); err != nil {
 			return err
 		}
 	}
@@ -128,11 +123,10 @@ func (g *Gateway) deleteFile(ctx context.Context, stored item) error {
 	return err
 }
 
-// DeleteExpired queries the files' items, whose keys begin with the time, in all shards. The table's TTL may be off,
-// and would not release what the files' owners hold.
+// DeleteExpired queries the files' items, whose keys begin with the time, in all shards.
 func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
 	for shard := range g.settings.Shards {
-		for stored, err := range g.query(ctx, new(pageSize), "read the expired files", &dynamodb.QueryInput{
+		for stored, err := range g.query(ctx, "read the expired files", &dynamodb.QueryInput{
 			TableName:              aws.String(g.settings.SnapshotTable),
 			KeyConditionExpression: aws.String("pkey = :pkey AND skey < :now"),
 			ExpressionAttributeValues: item{

@@ -2,7 +2,6 @@ package dynamodb_test
 
 import (
 	"context"
-	"log/slog"
 	"maps"
 	"strconv"
 	"testing"
@@ -65,12 +64,12 @@ func (s *store) drop(t *testing.T) {
 }
 
 func (s *store) settings() dynamodb.Settings {
-	return dynamodb.Settings{JournalTable: s.journal, SnapshotTable: s.snapshot, Clock: time.Now}
+	return dynamodb.Settings{JournalTable: s.journal, SnapshotTable: s.snapshot}
 }
 
 func (s *store) open(t *testing.T, settings dynamodb.Settings) *dynamodb.Gateway {
 	t.Helper()
-	gateway, err := dynamodb.New(s.faulty, settings, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	gateway, err := dynamodb.New(s.faulty, settings)
 	if err != nil {
 		t.Fatal(err)
 	}

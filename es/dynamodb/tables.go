@@ -30,11 +30,9 @@ type Table struct {
 	TTL        string   // the attribute with the expiry time; empty: no expiry
 }
 
-// Tables defines the event store under the given table names.
-//
-// The journal's index has all attributes, because replay reads only the index while it is up to date. The snapshot
-// table's index has only the attributes for finding and trimming snapshots. The head's version, which every command
-// changes, is not in it, so commands do not pay for this index.
+// Tables defines the event store under the given table names. The journal's index has all attributes, because replay
+// reads only the index while it is up to date. The snapshot table's does not have the head's version, which every
+// command changes, so commands do not pay for it.
 func Tables(journal, snapshot string) []Table {
 	return []Table{
 		{Name: journal, Index: journalIndex, Stream: true},
@@ -76,8 +74,7 @@ func (t Table) definition() *types.TableDescription {
 }
 
 // SetUpTables creates missing tables, turns expiry on if a table has no other difference and never had it, waits until
-// all are active, and compares them with the definition. Repeated and concurrent runs give the same result. It returns
-// what it created and what differs, in words.
+// all are active, and compares them with the definition. It returns what it created and what differs, in words.
 func SetUpTables(ctx context.Context, client *dynamodb.Client, tables []Table) (created, differences []string, err error) {
 	for _, table := range tables {
 		made, wrong, err := table.setUp(ctx, client)

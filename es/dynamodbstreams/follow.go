@@ -39,7 +39,6 @@ type follower struct {
 	stream  string
 	done    chan struct{} // a shard was read to its end
 	running sync.WaitGroup
-	owed    time.Time // when a repair was last requested
 }
 
 // errStreamGone: the stream no longer exists, or it is disabled and read to the end.
@@ -49,13 +48,8 @@ const (
 	// minDiscover is the wait before shards are listed again after one has ended. AWS allows ten calls a second.
 	minDiscover = 250 * time.Millisecond
 
-	// forgetAfter is the number of consecutive listings without a shard before its checkpoint is deleted. The service
-	// sometimes omits shards from a listing.
+	// forgetAfter is how many listings must lack a shard before its checkpoint is deleted: some omit one by mistake.
 	forgetAfter = 3
-
-	// owedFor is how long a requested repair also covers further losses. It is much shorter than the stream's
-	// retention, so those losses were in the journal before the repair began.
-	owedFor = time.Minute
 )
 
 // follow returns errStreamGone, or the error of ctx.
@@ -91,18 +85,13 @@ func (s *Source) follow(ctx context.Context, stream string) error {
 	}
 }
 
-// restore reads the stored positions. Without any, nothing is known to be projected. A shard that is not listed yet has
-// no parent to wait for: either it had begun, so its parent was done, or it is done itself.
+// restore reads the stored positions. A shard that is not listed yet has no parent to wait for: either it had begun, so
+// its parent was done, or it is done itself.
 func (f *follower) restore(ctx context.Context) error {
 	var stored []projection.Checkpoint
 	err := f.retry(ctx, "waiting for the database of the projection; if its tables are missing, migrate it", func(ctx context.Context) (err error) {
 		if stored, err = f.ports.Checkpoints.Checkpoints(ctx, f.stream); err != nil {
 			return err
-		}
-		if len(stored) == 0 {
-			if err := f.oweRepair(ctx); err != nil {
-				return err
-			}
 		}
 		return f.ports.Projector.Begin(ctx, false)
 	})
@@ -117,18 +106,6 @@ func (f *follower) restore(ctx context.Context) error {
 	}
 	f.change(func() { f.shards = shards })
 	return err
-}
-
-func (f *follower) oweRepair(ctx context.Context) error {
-	if time.Since(f.owed) < owedFor {
-		return nil
-	}
-	asked := time.Now()
-	if err := f.ports.Projector.OweRepair(ctx); err != nil {
-		return err
-	}
-	f.owed = asked
-	return nil
 }
 
 // list updates the shards from a complete listing: in a partial one, a child could seem to have no parent. It fails
@@ -196,11 +173,8 @@ func (f *follower) start(ctx context.Context) error {
 		return !one.running && one.unfinished() && (parent == nil || parent.position.done())
 	})
 	now := time.Now()
-	store := func(text string, do func(context.Context) error) error {
-		return f.retry(ctx, text+" failed; will retry", do)
-	}
 	if slices.ContainsFunc(ready, func(one *shard) bool { return one.position.kind == unbegun && !f.covered(one, now) }) {
-		if err := store("requesting a repair", f.oweRepair); err != nil {
+		if err := f.retry(ctx, "requesting a repair failed; will retry", f.ports.Projector.OweRepair); err != nil {
 			return err
 		}
 	}
@@ -208,7 +182,8 @@ func (f *follower) start(ctx context.Context) error {
 		at := one.position
 		if at.kind == unbegun {
 			at = position{kind: begun, at: now}
-			err := store("storing the beginning of a shard", func(ctx context.Context) error { return f.project(ctx, f.stream, one.id, at) })
+			store := func(ctx context.Context) error { return f.project(ctx, f.stream, one.id, at) }
+			err := f.retry(ctx, "storing the beginning of a shard failed; will retry", store)
 			if err != nil {
 				return err
 			}
@@ -216,26 +191,11 @@ func (f *follower) start(ctx context.Context) error {
 		f.change(func() { one.running, one.position, one.step = true, at, time.Now() })
 		f.running.Go(func() { f.read(ctx, one) })
 	}
-	f.change(func() {
-		f.listed, f.trouble = time.Now(), nil
-		left := 0
-		for _, one := range f.shards {
-			if one.unfinished() {
-				left++
-			}
-		}
-		switch {
-		case left > 0:
-			f.empty = time.Time{}
-		case f.empty.IsZero():
-			f.empty = f.listed
-		}
-	})
+	f.change(func() { f.listed, f.trouble = time.Now(), nil })
 	return nil
 }
 
-// covered reports whether the stream cannot have trimmed records of a shard that has not begun: its parent was read to
-// the end, and recently enough.
+// covered reports whether the stream has all records of a shard that has not begun: its parent has just ended.
 func (f *follower) covered(one *shard, now time.Time) bool {
 	parent := f.shards[one.parent] // it is done, and has no reader
 	return parent != nil && parent.position.kind == ended && parent.position.trusted(now)

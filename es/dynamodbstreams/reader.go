@@ -13,12 +13,10 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// emptyPages is the number of consecutive empty pages after which a shard counts as caught up: the service may return
-// an empty page although records follow.
+// emptyPages is how many empty pages show that a shard is caught up: after one, records may follow.
 const emptyPages = 3
 
-// reader reads one shard. Its position only advances after everything before it is stored; all else can be lost and is
-// read again.
+// reader reads one shard. Its position only advances after everything before it is stored.
 type reader struct {
 	*Source
 	*shard
@@ -196,31 +194,30 @@ func (r *reader) pageOf(ctx context.Context, asked time.Time, read []types.Recor
 }
 
 // Record converts an item's new image, whose payload may be text or binary, and returns when its event happened, to the
-// millisecond. An item that is not where programs look for it is no entry: a gap would not be filled from it, and no
-// command finds its aggregate. It needs Places alone.
+// millisecond. It fails for an item that is not where programs look for it. It needs Place alone.
 func (p Ports) Record(image map[string]types.AttributeValue) (record projection.Record, occurred time.Time, err error) {
-	text := func(name string) string {
-		value, _ := image[name].(*types.AttributeValueMemberS)
-		if value == nil {
-			return ""
-		}
-		return value.Value
-	}
-	record.Key, record.SeqNr, err = p.Places.Place(text("pkey"), text("skey"))
+	record.Key, record.SeqNr, err = p.Place(text(image["pkey"]), text(image["skey"]))
 	if err == nil {
 		err = record.Key.Check()
 	}
 	if err == nil && record.SeqNr == 0 {
 		err = errors.New("it has the number 0")
 	}
-	record.Payload = []byte(text("payload"))
-	if binary, is := image["payload"].(*types.AttributeValueMemberB); is {
-		record.Payload = binary.Value
-	}
-	if number, is := image["occurred_at"].(*types.AttributeValueMemberN); is {
-		if millis, err := strconv.ParseInt(number.Value, 10, 64); err == nil {
-			occurred = time.UnixMilli(millis)
-		}
+	record.Payload = []byte(text(image["payload"]))
+	if millis, err := strconv.ParseInt(text(image["occurred_at"]), 10, 64); err == nil {
+		occurred = time.UnixMilli(millis)
 	}
 	return record, occurred, err
+}
+
+func text(value types.AttributeValue) string {
+	switch value := value.(type) {
+	case *types.AttributeValueMemberS:
+		return value.Value
+	case *types.AttributeValueMemberN:
+		return value.Value
+	case *types.AttributeValueMemberB:
+		return string(value.Value)
+	}
+	return ""
 }

@@ -22,14 +22,10 @@ import (
 
 // Ports are the dependencies of a source.
 type Ports struct {
-	// Places knows where programs look for an entry: the gateway of package dynamodb.
-	Places interface {
-		Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error)
-	}
+	// Place finds the entry under a key: the method of the gateway of package dynamodb.
+	Place func(pkey, skey string) (id es.AggregateID, seqNr uint64, err error)
 	// Tables is the client that finds the table's stream.
-	Tables interface {
-		DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
-	}
+	Tables      dynamodb.DescribeTableAPIClient
 	Streams     *Streams
 	Projector   projection.Sink
 	Checkpoints projection.Checkpoints
@@ -43,16 +39,15 @@ type Settings struct {
 	PollMin, PollMax time.Duration
 	// PageLimit is the number of records per poll (1,000, the maximum that the service allows).
 	PageLimit int32
-	// DiscoverEvery is the time between two listings of the shards (10 s). The end of a shard triggers a listing at
-	// once.
+	// DiscoverEvery is the time between two listings of the shards (10 s). One follows the end of a shard at once.
 	DiscoverEvery time.Duration
 	// Concurrency is the number of shards that are polled and projected at the same time (16). It limits memory, up to
 	// 1 MB each, and database connections. All shards take turns.
 	Concurrency int
 }
 
-// Source hands the changes of one journal table's stream to a projector. At most one process should run a source for a
-// projection: two are safe but do everything twice. The sources of several projections share their [Streams].
+// Source hands the changes of one journal table's stream to a projector. Two sources for a projection are safe but do
+// everything twice. Those of several projections share their [Streams].
 type Source struct {
 	ports    Ports
 	table    string
@@ -64,7 +59,6 @@ type Source struct {
 	shards  map[string]*shard // of the stream that is followed
 	started time.Time         // when the source began to look for its stream
 	listed  time.Time         // when the shards were last listed; zero: the stream was not reached yet
-	empty   time.Time         // since when there is no shard to read; zero: there is one
 	trouble error             // last error of the stream or database; nil after success
 }
 
@@ -81,9 +75,8 @@ func New(table string, ports Ports, s Settings) *Source {
 // nextStream is the wait before looking for another stream of the table.
 const nextStream = 100 * time.Millisecond
 
-// Run follows the table's stream until ctx ends. It returns when the batches in progress are projected, or after a
-// grace period. It waits for a table, stream or database that is missing or does not answer, and logs that. When the
-// stream is replaced, it continues with the new one. Call it once.
+// Run follows the table's stream, and those that replace it, until ctx ends and the batches in progress are projected,
+// or a grace period is over. It waits for a table, stream or database, and logs that. Call it once.
 func (s *Source) Run(ctx context.Context) {
 	s.reset()
 	for {
@@ -107,8 +100,7 @@ func (s *Source) Run(ctx context.Context) {
 func (s *Source) locate(ctx context.Context) (found string, err error) {
 	err = s.retry(ctx, "waiting for the journal's stream", func(ctx context.Context) error {
 		answer, err := s.ports.Tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
-		var missing *tables.ResourceNotFoundException
-		if errors.As(err, &missing) {
+		if _, missing := errors.AsType[*tables.ResourceNotFoundException](err); missing {
 			return fmt.Errorf("table %s does not exist yet; create the tables first: %w", s.table, err)
 		}
 		if err == nil {
@@ -152,7 +144,7 @@ func (s *Source) change(change func()) {
 }
 
 func (s *Source) reset() {
-	s.change(func() { s.started, s.listed, s.empty, s.shards = time.Now(), time.Time{}, time.Time{}, nil })
+	s.change(func() { s.started, s.listed, s.shards = time.Now(), time.Time{}, nil })
 }
 
 // retry calls do until it succeeds, and tells each failure. It only fails when ctx ends.

@@ -297,7 +297,7 @@ func TestAStopFinishesTheBatchInHand(t *testing.T) {
 		streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: recordsOf(1, 3, time.Now())})
 		slow := &slowProjector{memory: newMemory(), begun: make(chan struct{})}
 		source := dynamodbstreams.New("journal", dynamodbstreams.Ports{
-			Places: fakePlaces{}, Tables: streams, Streams: dynamodbstreams.Share(streams), Projector: slow, Checkpoints: slow, Log: discard,
+			Place: fakePlace, Tables: streams, Streams: dynamodbstreams.Share(streams), Projector: slow, Checkpoints: slow, Log: discard,
 		}, dynamodbstreams.Settings{})
 		stop := run(t.Context(), source, slow.memory)
 		<-slow.begun

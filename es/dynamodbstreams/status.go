@@ -10,14 +10,13 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// freshFor is how long a shard counts as caught up after its reader found nothing. A working reader renews this about
-// every PollMax.
+// freshFor is how long a shard counts as caught up after its reader found nothing, as it does about every PollMax.
 const freshFor = time.Second
 
 // Lag returns how far the projection is behind the journal, from the status of the shards. A shard that had nothing to
 // read within the last second is caught up. Otherwise its lag is the age of its oldest record that was read but not
 // projected; if there is none, the time since the shard was last known to be caught up. The largest lag counts. Without
-// a shard, or if listings fail, it is the time since that began.
+// a shard to read it is the time since the last one was caught up; if listings fail, the time since the last of them.
 func (s *Source) Lag(context.Context) projection.Lag {
 	now := time.Now()
 	s.mu.Lock()
@@ -31,12 +30,15 @@ func (s *Source) Lag(context.Context) projection.Lag {
 		since(s.started)
 	case now.Sub(s.listed) > s.silence():
 		since(s.listed)
-	case !s.empty.IsZero() && now.Sub(s.empty) > freshFor:
-		since(s.empty)
 	}
+	reading, caughtUp := false, s.started
 	for _, one := range s.shards {
+		if !one.unfinished() {
+			caughtUp = later(caughtUp, one.current)
+			continue
+		}
+		reading = true
 		switch {
-		case !one.unfinished():
 		case one.pending != nil && len(one.pending.records) > 0:
 			lag.Records += len(one.pending.records)
 			lag.Behind = max(lag.Behind, now.Sub(later(one.pending.oldest, one.current)))
@@ -45,15 +47,16 @@ func (s *Source) Lag(context.Context) projection.Lag {
 			since(one.current)
 		}
 	}
+	if !reading && now.Sub(caughtUp) > freshFor {
+		since(caughtUp)
+	}
 	return lag
 }
 
 // silence is how long the listings may fail.
 func (s *Source) silence() time.Duration { return polling.StallAfter + s.settings.DiscoverEvery }
 
-// Health returns nil while the source makes progress: it knows the stream's shards, and each reader succeeded within
-// ten seconds, even if there was nothing new. Being behind is not a fault; standing still is. The error says what is
-// stuck, and why.
+// Health returns what is stuck, and why, unless the shards are listed and each reader succeeded within ten seconds.
 func (s *Source) Health() error {
 	now := time.Now()
 	s.mu.Lock()

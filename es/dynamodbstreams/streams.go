@@ -22,10 +22,9 @@ type client interface {
 }
 
 // Streams reads the shards for the sources of several projections in one process: DynamoDB Streams allows two readers
-// of a shard, and a process has more projections than that. The records that were read last are kept for a moment, so
-// that the sources behind them get them without a call. A source that is further behind, for example because its
-// projection stands still, reads by itself until it has come near. One call for a shard is made at a time, and no
-// source waits for another one's projection.
+// of a shard. The records that were read last are kept for a moment, so that the sources behind them get them without a
+// call. A source that is further behind reads by itself until it has come near. One call for a shard is made at a time,
+// and no source waits for another one's projection.
 type Streams struct {
 	client client
 	mu     sync.Mutex
@@ -176,8 +175,8 @@ func earlier(a, b string) bool {
 func sequenceOf(record types.Record) string { return aws.ToString(record.Dynamodb.SequenceNumber) }
 
 func is[T error](err error) bool {
-	var fault T
-	return errors.As(err, &fault)
+	_, is := errors.AsType[T](err)
+	return is
 }
 
 // The stream's answers that need another iterator or position.

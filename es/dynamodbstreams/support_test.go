@@ -41,10 +41,8 @@ func recordOf(seqNr uint64, at time.Time) types.Record {
 	}
 }
 
-// fakePlaces knows one shard.
-type fakePlaces struct{}
-
-func (fakePlaces) Place(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
+// fakePlace knows one shard.
+func fakePlace(pkey, skey string) (id es.AggregateID, seqNr uint64, err error) {
 	at := max(strings.LastIndexByte(skey, '-'), 0)
 	if id, err = es.ParseAggregateID("", skey[:at]); err == nil {
 		seqNr, err = strconv.ParseUint(skey[at+1:], 10, 64)
@@ -71,7 +69,7 @@ func start(ctx context.Context, streams *aws24h, store *memory, settings dynamod
 // startOn is start with a given client.
 func startOn(ctx context.Context, streams *aws24h, client *dynamodbstreams.Streams, store *memory, settings dynamodbstreams.Settings) (*dynamodbstreams.Source, func()) {
 	source := dynamodbstreams.New("journal", dynamodbstreams.Ports{
-		Places: fakePlaces{}, Tables: streams, Streams: client, Projector: store, Checkpoints: store, Log: discard,
+		Place: fakePlace, Tables: streams, Streams: client, Projector: store, Checkpoints: store, Log: discard,
 	}, settings)
 	return source, run(ctx, source, store)
 }

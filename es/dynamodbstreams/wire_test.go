@@ -105,7 +105,7 @@ func TestFaultsOnTheWire(t *testing.T) {
 	}
 	store := newMemory()
 	source := dynamodbstreams.New(name, dynamodbstreams.Ports{
-		Places: fakePlaces{}, Tables: client, Streams: dynamodbstreams.Share(sdk.NewFromConfig(cfg)), Projector: store, Checkpoints: store, Log: discard,
+		Place: fakePlace, Tables: client, Streams: dynamodbstreams.Share(sdk.NewFromConfig(cfg)), Projector: store, Checkpoints: store, Log: discard,
 	}, dynamodbstreams.Settings{PageLimit: 7, DiscoverEvery: 50 * time.Millisecond})
 	stop := run(t.Context(), source, store)
 	defer stop()

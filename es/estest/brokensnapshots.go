@@ -6,7 +6,7 @@ import (
 	"example.com/threads/es"
 )
 
-// Broken snapshots must never change a result: earlier snapshots or the events are used instead.
+// Broken snapshots must be told, and the earlier ones must follow.
 var brokenSnapshotContracts = []contract{
 	{"a damaged snapshot is skipped", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
 		id := withSnapshots(t, h)

@@ -63,7 +63,7 @@ func everyCall(t *testing.T, h Harness, ctx context.Context, check func(name str
 		ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0), Receipts: []es.Receipt{kept},
 	}))
 	check("AskForTurn", gateway.AskForTurn(ctx, id))
-	check("Verify", gateway.Verify(ctx, id, head))
+	check("Verify", head.Verify(ctx, gateway, id))
 	_, err := gateway.Head(ctx, id)
 	check("Head", err)
 	for _, err = range gateway.Entries(ctx, id, 0, 3) {

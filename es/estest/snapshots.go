@@ -146,7 +146,12 @@ func snapshots(t *testing.T, h Harness, id es.AggregateID, head es.Head) []es.Sn
 		if snapshot.Version > head.Version {
 			t.Fatalf("a snapshot at %d for a head at %d", snapshot.Version, head.Version)
 		}
-		got = append(got, snapshot)
+		switch {
+		case snapshot.Broken == "":
+			got = append(got, snapshot)
+		case snapshot.Payload != nil:
+			t.Errorf("the broken snapshot at %d has a payload", snapshot.Version)
+		}
 	}
 	return got
 }

@@ -52,7 +52,7 @@ var wrongHeadContracts = []contract{
 		if err := verify(t, h, id); err != nil {
 			t.Error(err)
 		}
-		if err := h.Gateway.Verify(t.Context(), id, es.Head{Version: 1}); err != nil {
+		if err := (es.Head{Version: 1}).Verify(t.Context(), h.Gateway, id); err != nil {
 			t.Errorf("for a head that was read before others wrote: %v", err)
 		}
 	}},
@@ -116,7 +116,7 @@ func verify(t *testing.T, h Harness, id es.AggregateID) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h.Gateway.Verify(t.Context(), id, head)
+	return head.Verify(t.Context(), h.Gateway, id)
 }
 
 func wantInconsistent(t *testing.T, err error, want es.InconsistentError) {
@@ -135,8 +135,8 @@ func wantPointer(t *testing.T, h Harness, id es.AggregateID, version uint64) {
 		t.Errorf("head %+v, %v; want the snapshot at %d", head, err, version)
 	}
 	for snapshot, err := range h.Gateway.Snapshots(t.Context(), id, head) {
-		if err != nil || snapshot.Version != version {
-			t.Errorf("the latest snapshot is at %d, %v; want %d", snapshot.Version, err, version)
+		if err != nil || snapshot.Version != version || snapshot.Broken != "" {
+			t.Errorf("the latest snapshot is at %d, %s %v; want %d", snapshot.Version, snapshot.Broken, err, version)
 		}
 		break
 	}

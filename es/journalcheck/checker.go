@@ -1,8 +1,6 @@
 // Package journalcheck finds what is wrong in an event store, and repairs heads and snapshots that contradict the
-// journal. The journal is the truth: no event is ever changed.
-//
-// A [Checker] works on any gateway that is an es.Maintainer, beside running programs. Their writes can look
-// wrong for a moment, so it reports only what it found twice.
+// journal. No event is ever changed. It works beside running programs, whose writes can look wrong for a moment: it
+// reports only what it found twice.
 package journalcheck
 
 import (
@@ -10,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,8 +19,7 @@ import (
 
 // Checker checks and repairs. It is safe for concurrent use.
 type Checker struct {
-	// RepairBy names what repairs an aggregate, such as a command of the operators' program, for [Finding].Next.
-	// Default: "a repair".
+	// RepairBy names what repairs an aggregate, such as a command, for [Finding].Next. Default: "a repair".
 	RepairBy func(es.AggregateID) string
 
 	store es.Maintainer
@@ -63,7 +61,7 @@ func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding
 		if err != nil {
 			return nil, nil, err
 		}
-		found := now.all()
+		found := now.told
 		both := slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return !slices.Contains(before, f) })
 		switch {
 		case now.last == 0 && !now.head.Exists && len(now.snapshots) == 0:
@@ -80,8 +78,7 @@ func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding
 	}
 }
 
-// All checks every aggregate that wanted accepts, concurrently and in any order, and calls tell for one after the
-// other. A nil wanted accepts all. It stops at the first error, also of tell.
+// All checks every aggregate that wanted, if not nil, accepts, and tells one after the other, until there is an error.
 func (c *Checker) All(
 	ctx context.Context, wanted func(es.AggregateID) bool, tell func(es.AggregateID, []Finding) error,
 ) error {
@@ -114,12 +111,12 @@ func (c *Checker) All(
 func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Finding, error) {
 	elsewhere := look{id: stored.ID}
 	for _, fault := range stored.Faults {
-		elsewhere.add(misplaced, fix{}, fault.Expected, fault.Found,
+		elsewhere.add("misplaced", nothing, fault.Expected, fault.Found,
 			"check that the number of shards is that of the programs that wrote it; if so, another program wrote the item: move or delete it by hand",
 			"it is stored where no program reads it: its %s is wrong", fault.Field)
 	}
 	if len(stored.Faults) > 0 {
-		return elsewhere.all(), nil
+		return elsewhere.told, nil
 	}
 	found, err := c.Aggregate(ctx, stored.ID)
 	if errors.Is(err, ErrUnknown) {
@@ -128,9 +125,8 @@ func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Find
 	return found, err
 }
 
-// Repair corrects the head from the journal and deletes unusable snapshots. It returns what it did, in words, and what
-// is still wrong. With dryRun it only says so. If events are missing it does nothing: a head over a gap would let
-// commands build on an incomplete history.
+// Repair corrects the head from the journal and deletes unusable snapshots. It returns what it did, or with dryRun
+// would do, and what is still wrong. If events are missing it does nothing: commands would build on a gap.
 func (c *Checker) Repair(ctx context.Context, id es.AggregateID, dryRun bool) (steps []string, left []Finding, err error) {
 	for range maxRepairs {
 		if steps, left, err = c.repair(ctx, id, dryRun); !errors.Is(err, es.ErrConflict) {
@@ -146,24 +142,26 @@ func (c *Checker) repair(ctx context.Context, id es.AggregateID, dryRun bool) (s
 		return nil, nil, err
 	}
 	head := es.Head{Version: seen.last, SnapshotVersion: seen.pointer()}
-	writeHead, drop := false, []uint64{}
+	var why []string // the head is written
+	var drop []uint64
 	for _, finding := range found {
 		switch {
 		case !finding.Repairable:
 			left = append(left, finding)
-		case finding.fix.drop > 0:
-			steps = append(steps, fmt.Sprintf("delete snapshot %d: %s", finding.fix.drop, finding.What))
-			drop = append(drop, finding.fix.drop)
-		case !writeHead:
-			writeHead = true
-			steps = slices.Insert(steps, 0, fmt.Sprintf("write the head: version %d, which was %s, and %s, which was %s",
-				head.Version, seen.was("version", seen.head.Version), pointerText(head.SnapshotVersion), seen.was("snapshot_version", seen.head.SnapshotVersion)))
+		case finding.fix == newHead:
+			why = append(why, finding.What+" ("+finding.Found+")")
+		default:
+			drop = append(drop, uint64(finding.fix))
+			steps = append(steps, fmt.Sprintf("delete snapshot %d: %s", finding.fix, finding.What))
 		}
+	}
+	if len(why) > 0 {
+		steps = slices.Insert(steps, 0, fmt.Sprintf("write the head, version %d and %s: %s", head.Version, pointerText(head.SnapshotVersion), strings.Join(why, ", ")))
 	}
 	if dryRun || len(steps) == 0 {
 		return steps, left, nil
 	}
-	if writeHead {
+	if len(why) > 0 {
 		if err := c.store.ReplaceHead(ctx, id, seen.head, head); err != nil {
 			return nil, nil, err
 		}

@@ -79,36 +79,34 @@ func (c *Checker) checkEntry(l *look, stored es.Entry) {
 	const next = "the event can't be repaired here: compare it with a backup of the journal, and see how it is stored; " +
 		"a program that can't read it stops there"
 	for _, fault := range stored.Faults {
-		l.add(eventContradicts, fix{}, fault.Expected, fault.Found, next, "event %d is stored with a wrong %s", stored.SeqNr, fault.Field)
+		l.add("event_contradicts", nothing, fault.Expected, fault.Found, next, "event %d is stored with a wrong %s", stored.SeqNr, fault.Field)
 	}
 	err := error(nil)
 	if known := c.types[l.id.Type]; known != nil {
 		var recorded es.Recorded[any]
 		if recorded, err = known.DecodeEvent(stored.Payload); err == nil {
-			for _, fault := range contradictions(l.id, stored, recorded.Envelope) {
-				l.add(eventContradicts, fix{}, fault.Expected, fault.Found, next, "event %d says another %s than its place", stored.SeqNr, fault.Field)
-			}
+			l.comparePlace(stored, recorded.Envelope, next)
 		}
 	} else if !json.Valid(stored.Payload) {
 		err = errors.New("it is no JSON")
 	}
 	if err != nil {
 		begin := stored.Payload[:min(len(stored.Payload), 200)]
-		l.add(eventUnreadable, fix{}, "an event that this program knows, as JSON", fmt.Sprintf("%d bytes: %q", len(stored.Payload), begin),
+		l.add("event_unreadable", nothing, "an event that this program knows, as JSON", fmt.Sprintf("%d bytes: %q", len(stored.Payload), begin),
 			"if a newer release wrote it, use that release; otherwise "+next, "event %d can't be read: %v", stored.SeqNr, err)
 	}
 }
 
-// contradictions compares an event's envelope with where it is stored. Fields that the store does not have are skipped.
-func contradictions(id es.AggregateID, entry es.Entry, says es.Envelope) []es.Fault {
-	var found []es.Fault
+// comparePlace compares an event's envelope with where it is stored. Fields that the store does not have are skipped.
+func (l *look) comparePlace(entry es.Entry, says es.Envelope, next string) {
 	compare := func(field, expected, says string) {
 		if expected != says {
-			found = append(found, es.Fault{Field: field, Expected: cmp.Or(expected, "nothing"), Found: cmp.Or(says, "nothing")})
+			l.add("event_contradicts", nothing, cmp.Or(expected, "nothing"), cmp.Or(says, "nothing"), next,
+				"event %d says another %s than its place", entry.SeqNr, field)
 		}
 	}
-	compare("aggregate_id", id.ID, says.AggregateID)
-	compare("tenant_code", id.Tenant.String(), says.Tenant.String())
+	compare("aggregate_id", l.id.ID, says.AggregateID)
+	compare("tenant_code", l.id.Tenant.String(), says.Tenant.String())
 	compare("seq_nr", fmt.Sprint(entry.SeqNr), fmt.Sprint(says.SeqNr))
 	compare("id", cmp.Or(entry.EventID, says.EventID), says.EventID)
 	name := es.EventName(entry.Payload)
@@ -117,7 +115,6 @@ func contradictions(id es.AggregateID, entry es.Entry, says es.Envelope) []es.Fa
 	if !entry.OccurredAt.IsZero() && says.OccurredAt.Sub(entry.OccurredAt).Abs() >= time.Millisecond {
 		compare("occurred_at", entry.OccurredAt.Format(time.RFC3339Nano), says.OccurredAt.Format(time.RFC3339Nano))
 	}
-	return found
 }
 
 // checkGaps looks for numbers that are missing between 1 and the last.
@@ -134,7 +131,7 @@ func (l *look) checkGaps(seqNrs []uint64) {
 			if next == seqNr-1 {
 				what = fmt.Sprintf("event %d is missing", next)
 			}
-			l.add(eventsMissing, fix{}, fmt.Sprintf("events 1 to %d without a gap", l.last), "nothing",
+			l.add("events_missing", nothing, fmt.Sprintf("events 1 to %d without a gap", l.last), "nothing",
 				"restore the events from a backup of the journal: until then commands and rows of this aggregate stand still", "%s", what)
 		}
 		next = seqNr + 1
@@ -150,17 +147,17 @@ func (l *look) repair() string {
 }
 
 func (l *look) checkHead() {
-	last, repair, anew := l.last, l.repair(), fix{head: true}
+	last, repair := l.last, l.repair()
 	version := func(number uint64) string { return fmt.Sprintf("version %d", number) }
 	switch {
 	case !l.head.Exists && last == 0:
 		return
 	case !l.head.Exists:
-		l.add(headMissing, anew, version(last), "nothing", repair+" writes the head; until then commands don't find this aggregate",
+		l.add("head_missing", newHead, version(last), "nothing", repair+" writes the head; until then commands don't find this aggregate",
 			"there are events without a head")
 		return
 	case last == 0:
-		l.add(headAlone, fix{}, fmt.Sprintf("events 1 to %d", l.head.Version), "none",
+		l.add("head_alone", nothing, fmt.Sprintf("events 1 to %d", l.head.Version), "none",
 			"check that this program uses the same journal as the others; if so, restore the events from a backup: without events nothing can be repaired",
 			"there is a head without any event")
 		return
@@ -168,21 +165,21 @@ func (l *look) checkHead() {
 	wrong := map[string]bool{}
 	for _, fault := range l.head.Faults {
 		wrong[fault.Field] = true
-		l.add(headUnreadable, anew, fault.Expected, fault.Found, repair+" rewrites it", "the head's %s is wrong", fault.Field)
+		l.add("head_unreadable", newHead, fault.Expected, fault.Found, repair+" rewrites it", "the head's %s is wrong", fault.Field)
 	}
 	switch {
 	case wrong["version"]:
 	case l.head.Version < last:
-		l.add(headBehind, anew, version(last), version(l.head.Version),
+		l.add("head_behind", newHead, version(last), version(l.head.Version),
 			repair+" moves it forward; until then commands of this aggregate fail, and the events after it are not read",
 			"the head is behind the journal")
 	case l.head.Version > last:
-		l.add(headAhead, anew, version(last), version(l.head.Version),
+		l.add("head_ahead", newHead, version(last), version(l.head.Version),
 			fmt.Sprintf("if a backup of the journal has the events after %d, restore them first; otherwise %s moves the head back, "+
 				"and those events are lost", last, repair), "the head is ahead of the journal")
 	}
 	if want := l.pointer(); !wrong["snapshot_version"] && l.head.SnapshotVersion != want {
-		l.add(snapshotPointer, anew, pointerText(want), pointerText(l.head.SnapshotVersion),
+		l.add("snapshot_pointer", newHead, pointerText(want), pointerText(l.head.SnapshotVersion),
 			repair+" corrects it; meanwhile loading is correct but slower", "the head does not point to the latest intact snapshot")
 	}
 }
@@ -192,13 +189,13 @@ func (l *look) checkSnapshots() {
 		return
 	}
 	for _, snapshot := range l.snapshots {
-		switch drop := (fix{drop: snapshot.Version}); {
+		switch drop := fix(snapshot.Version); {
 		case snapshot.Version > l.last:
-			l.add(snapshotAhead, drop, fmt.Sprintf("no later version than %d", l.last), fmt.Sprint(snapshot.Version),
+			l.add("snapshot_ahead", drop, fmt.Sprintf("no later version than %d", l.last), fmt.Sprint(snapshot.Version),
 				l.repair()+" deletes it: otherwise it would be used once there are as many events again",
 				"snapshot %d is of a version that the journal does not reach", snapshot.Version)
 		case snapshot.Broken != "":
-			l.add(snapshotBroken, drop, "a whole snapshot", snapshot.Broken,
+			l.add("snapshot_broken", drop, "a whole snapshot", snapshot.Broken,
 				l.repair()+" deletes it; take a new one; meanwhile loading is correct but slower",
 				"snapshot %d can't be used", snapshot.Version)
 		}
@@ -222,17 +219,4 @@ func (l *look) pointer() (latest uint64) {
 		}
 	}
 	return latest
-}
-
-// was formats a field of the head before the repair.
-func (l *look) was(field string, value uint64) string {
-	if !l.head.Exists {
-		return "missing"
-	}
-	for _, fault := range l.head.Faults {
-		if fault.Field == field {
-			return fault.Found
-		}
-	}
-	return fmt.Sprint(value)
 }

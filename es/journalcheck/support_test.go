@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -49,7 +48,7 @@ func newWorld(t *testing.T) world {
 	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{SnapshotKeep: 5, Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	gateway, err := sqlstore.New(db, sqlstore.Settings{SnapshotKeep: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

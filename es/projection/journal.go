@@ -21,7 +21,7 @@ func (p *Projector) eventsAfter(ctx context.Context, key es.AggregateID, after u
 	return func(yield func(Record, error) bool) {
 		head, err := p.journal.Head(ctx, key)
 		if err == nil && after > head.Version { // the journal lost events, or the head is wrong
-			err = p.journal.Verify(ctx, key, head)
+			err = head.Verify(ctx, p.journal, key)
 		}
 		if err != nil {
 			yield(Record{}, err)

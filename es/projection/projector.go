@@ -54,6 +54,7 @@ type Projector struct {
 	checked      int                       // comparisons of an aggregate with the journal
 	repairSince  time.Time                 // since when a repair is due; zero: none is
 	unregistered map[string]es.AggregateID // by type without a handler that is not ignored: the first aggregate met
+	met          int                       // how many events of such types were met
 }
 
 // New returns a projector. A source calls its methods; the program also runs [Projector.Run].
@@ -109,8 +110,8 @@ func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Ou
 }
 
 const (
-	parkedEvery = time.Second // interval of retrying parked aggregates that are due
-	repairLook  = 100 * time.Millisecond
+	parkedEvery = time.Second     // interval of looking for parked aggregates and a repair that are due
+	typesEvery  = 10              // of these intervals between two looks at types without a handler
 	repairAgain = 5 * time.Second // delay after a failed repair
 )
 
@@ -119,13 +120,18 @@ func (p *Projector) Run(ctx context.Context) {
 	var repairing sync.WaitGroup
 	defer repairing.Wait()
 	repairing.Go(func() {
-		for pause := repairLook; es.Wait(ctx, pause) == nil; {
-			if pause = repairLook; p.RepairDue(ctx) != nil {
+		for err := error(nil); err == nil; {
+			pause := parkedEvery
+			if p.RepairDue(ctx) != nil {
 				pause = repairAgain
 			}
+			err = es.Wait(ctx, pause)
 		}
 	})
-	for es.Wait(ctx, parkedEvery) == nil {
+	for turn := 0; es.Wait(ctx, parkedEvery) == nil; turn++ {
+		if turn%typesEvery == 0 {
+			p.forgetTypes(ctx)
+		}
 		if _, err := p.RetryParked(ctx); err != nil && ctx.Err() == nil {
 			p.logger.WarnContext(ctx, "retrying parked aggregates failed; next try in a moment", "error", err)
 		}

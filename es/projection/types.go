@@ -66,6 +66,7 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 		if first, known = p.unregistered[key.Type]; !known {
 			first, p.unregistered[key.Type] = key, key
 		}
+		p.met++
 		p.mu.Unlock()
 	}
 	if !known {
@@ -77,6 +78,26 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 		return types
 	}
 	return append(types, Type{Name: key.Type, FirstTenant: first.Tenant, FirstID: first.ID})
+}
+
+// forgetTypes stops reporting the types whose events are gone from the journal. They stay incomplete, because events
+// may come again.
+func (p *Projector) forgetTypes(ctx context.Context) {
+	for _, first := range p.Unregistered() {
+		p.mu.Lock()
+		met := p.met
+		p.mu.Unlock()
+		other, remains := p.remaining(ctx, first)
+		p.mu.Lock()
+		switch {
+		case p.met != met: // an event came meanwhile: the next look decides
+		case remains:
+			p.unregistered[first.Type] = other
+		default:
+			delete(p.unregistered, first.Type)
+		}
+		p.mu.Unlock()
+	}
 }
 
 // remaining returns an aggregate of the key's type that is in the journal, or may be: the key's own first.

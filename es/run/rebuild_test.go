@@ -28,11 +28,11 @@ func (c *changing) Head(ctx context.Context, id es.AggregateID) (es.Head, error)
 	return c.Journal.Head(ctx, id)
 }
 
-func (c *changing) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
+func (c *changing) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
 	if c.empty {
-		return nil
+		return func(func(es.Entry, error) bool) {}
 	}
-	return c.Journal.Verify(ctx, id, head)
+	return c.Journal.EntriesAt(ctx, id, seqNrs)
 }
 
 func (c *changing) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {

@@ -141,17 +141,6 @@ func (s *store) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
 	return s.at(id).head(), nil
 }
 
-func (s *store) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
-	if err := s.begin(ctx); err != nil {
-		return err
-	}
-	defer s.mutex.Unlock()
-	if a := s.at(id); a.version == head.Version && uint64(len(a.entries)) > head.Version {
-		return &es.InconsistentError{ID: id, Head: head.Version, Event: head.Version + 1}
-	}
-	return nil
-}
-
 func (s *store) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	var seqNrs []uint64
 	for seqNr := after + 1; seqNr <= upTo; seqNr++ {

@@ -382,10 +382,6 @@ func (g gateway) Head(ctx context.Context, id es.AggregateID) (head es.Head, err
 	return head, err
 }
 
-func (g gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
-	return g.do(ctx, "verifies "+nameOf(id), func() error { return g.store.Verify(ctx, id, head) })
-}
-
 func (g gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	what := fmt.Sprintf("saves the snapshot of %s at %d", nameOf(id), snapshot.Version)
 	return g.do(ctx, what, func() error { return g.store.SaveSnapshot(ctx, id, snapshot) })
@@ -394,6 +390,10 @@ func (g gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot e
 func (g gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	what := fmt.Sprintf("reads events %d to %d of %s", after+1, upTo, nameOf(id))
 	return afterwards(g, ctx, what, g.store.Entries(ctx, id, after, upTo))
+}
+
+func (g gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
+	return afterwards(g, ctx, fmt.Sprintf("reads events %d of %s", seqNrs, nameOf(id)), g.store.EntriesAt(ctx, id, seqNrs))
 }
 
 func (g gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {

@@ -11,8 +11,8 @@ import (
 	"example.com/threads/es/internal/sqldialect"
 )
 
-// Append writes head, entries and receipts in one transaction. On SQLite, concurrent Appends share a transaction. After
-// a call has met damaged data, it writes nothing and returns es.ErrDamaged: a restored backup would lack the events.
+// Append writes head, entries and receipts in one transaction. After a call has met damaged data, it writes nothing and
+// returns es.ErrDamaged: a restored backup would lack the events.
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	err := write.Check()
 	if err == nil && g.damaged.Load() {
@@ -86,8 +86,7 @@ func (g *Gateway) enterQueue(ctx context.Context, in session) error {
 	return err
 }
 
-// moveHead updates the aggregate's row from the expected version to the next one, or inserts it. On MySQL, other
-// writers to the aggregate wait here for the row lock.
+// moveHead updates the aggregate's row from the expected version to the next one, or inserts it.
 func (g *Gateway) moveHead(ctx context.Context, in session, write es.Append) error {
 	if write.ExpectedVersion == 0 {
 		return g.insertHead(ctx, in, write.ID, es.Head{Version: write.NextVersion()})
@@ -110,8 +109,7 @@ func (g *Gateway) insertHead(ctx context.Context, in session, id es.AggregateID,
 	return err
 }
 
-// reason finds out why the write was refused, see [es.EventPersistenceGateway]; nil when it was already committed. An
-// event and its head are written in one transaction, so a head that is read after the event must include it.
+// reason finds out why the write was refused; nil when it was already committed.
 func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 	next, found, err := g.eventAfter(ctx, write.ID, write.ExpectedVersion)
 	if err != nil || next.EventID == write.Entries[0].EventID {
@@ -120,10 +118,10 @@ func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 	if err := g.handled(ctx, write); err != nil {
 		return err
 	}
-	switch head, _, err := g.headRow(ctx, g.DB, write.ID, ""); {
+	switch head, err := g.storedHead(ctx, g.DB, write.ID, ""); {
 	case err != nil:
 		return err
-	case head.Version != int64(write.ExpectedVersion):
+	case head.Version != write.ExpectedVersion:
 		return fmt.Errorf("%w: expected %d, found %d", es.ErrConflict, write.ExpectedVersion, head.Version)
 	case found:
 		return &es.InconsistentError{ID: write.ID, Head: write.ExpectedVersion, Event: next.Version}
@@ -187,8 +185,7 @@ func (g *Gateway) execute(ctx context.Context, statement string, args ...any) er
 	})
 }
 
-// Draw updates the sequence's row, whose lock keeps others out until the transaction ends, or inserts the first row. A
-// retry after a lost answer draws again, which leaves a gap.
+// Draw updates the sequence's row, or inserts it. A retry after a lost answer draws again, which leaves a gap.
 func (g *Gateway) Draw(ctx context.Context, tenant es.Tenant, sequence string) (drawn uint64, err error) {
 	err = g.writer.write(ctx, func(ctx context.Context, in session) error {
 		const update = "UPDATE sequences SET drawn = drawn + 1 WHERE tenant_code = ? AND name = ?"

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
@@ -38,7 +36,7 @@ func appendForEver(url string) error {
 	if err != nil {
 		return err
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	gateway, err := sqlstore.New(db, sqlstore.Settings{})
 	if err != nil {
 		return err
 	}

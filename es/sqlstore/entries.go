@@ -30,11 +30,6 @@ type headRow struct {
 
 const selectHead = "SELECT tenant_code, aggregate_id, type, version, snapshot_version FROM aggregates WHERE tenant_code = ? AND "
 
-// headRow reads the aggregate's row; lock is the end of the statement.
-func (g *Gateway) headRow(ctx context.Context, in session, id es.AggregateID, lock string) (headRow, bool, error) {
-	return readRow[headRow](ctx, in, selectHead+"aggregate_id = ?"+lock, id.Tenant, id.String())
-}
-
 // Head implements [es.Reader].
 func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
 	stored, err := g.StoredHead(ctx, id)
@@ -42,19 +37,6 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 		return es.Head{}, err
 	}
 	return stored.Usable(id)
-}
-
-// Verify reads the event after the head's version, and then checks whether the head has moved on: both are written in
-// one transaction, so a head that is read later must include the event.
-func (g *Gateway) Verify(ctx context.Context, id es.AggregateID, head es.Head) error {
-	next, found, err := g.eventAfter(ctx, id, head.Version)
-	if err == nil && found {
-		var row headRow
-		if row, _, err = g.headRow(ctx, g.DB, id, ""); err == nil && row.Version == int64(head.Version) {
-			err = &es.InconsistentError{ID: id, Head: head.Version, Event: next.Version}
-		}
-	}
-	return g.explain(ctx, err, "compare head and journal of %s", id)
 }
 
 type eventRow struct {
@@ -187,8 +169,8 @@ const searched = 200_000
 
 // Search returns up to limit entries before a position, the latest first, that equal like in each of its fields
 // EventType, UserID and CorrelationID that is set, and occurred from since up to until unless these are zero. next is
-// the position to go on before; 0: there are no more. With an id it returns that aggregate's, whose positions are their
-// numbers; without one those of all aggregates, by sequence number.
+// the position to go on before; 0: there are no more. With an id they are that aggregate's, by number; without one
+// those of all aggregates, by sequence number.
 func (g *Gateway) Search(
 	ctx context.Context, id es.AggregateID, like es.Entry, since, until time.Time, before uint64, limit int,
 ) (found []es.Queued, next uint64, err error) {

@@ -2,12 +2,9 @@
 // es calls it; estest tests its contract; migrations creates and documents its tables; package sqldialect holds the
 // differences between the databases.
 //
-// [Gateway] writes. An Append compares the expected version with the aggregate's row, updates the row, and inserts
-// events and receipts, all in one transaction (append.go). On SQLite, which allows one writer, concurrent Appends share
-// a transaction, and with it one wait for the disk; on MySQL each has its own (writer.go).
-//
-// [Source] hands the events of all aggregates by sequence number to a projection (source.go). Reads see every
-// acknowledged Append, and hold at most one page in memory.
+// [Gateway] writes: concurrent Appends share a transaction on SQLite, which allows one writer; on MySQL each has its
+// own (writer.go). [Source] hands the events of all aggregates by sequence number to a projection (source.go). Reads
+// see every acknowledged Append, and hold at most one page in memory.
 package sqlstore
 
 import (
@@ -18,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,15 +39,13 @@ func Schema() migration.Set {
 
 // Settings of a gateway.
 type Settings struct {
-	SnapshotKeep int // number of snapshots to keep beside the latest
-	Clock        func() time.Time
-	Logger       *slog.Logger
-	OwnerBytes   int // that the files of an owner in a tenant may hold; default: 256 MiB
-	TenantBytes  int // that all files of a tenant may hold; default: 4 GiB
+	SnapshotKeep int              // number of snapshots to keep beside the latest
+	Clock        func() time.Time // default: time.Now
+	OwnerBytes   int              // that the files of an owner in a tenant may hold; default: 256 MiB
+	TenantBytes  int              // that all files of a tenant may hold; default: 4 GiB
 }
 
-// Gateway is the event store on SQLite, MySQL or MariaDB. It is safe for concurrent use, and any number of processes
-// may use the same database. [Gateway.Close] ends it.
+// Gateway is the event store on a database. It is safe for concurrent use by any number of processes.
 type Gateway struct {
 	DB            *sqlx.DB // for rows and positions beside the events
 	owned         bool     // DB is closed with the gateway
@@ -67,7 +61,7 @@ type Gateway struct {
 var _ es.Store = (*Gateway)(nil)
 
 // New returns a gateway over a database that has the event store's tables. On SQLite it uses one of db's connections
-// only for writing and the others for reading. It does not connect before its first use.
+// only for writing. It does not connect before its first use.
 func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	dialect, err := sqldialect.Of(db)
 	concurrent := db.DriverName() == database.MySQL
@@ -78,8 +72,9 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 		return nil, errors.New("sqlstore: the number of snapshots to keep must not be negative")
 	case !concurrent && db.Stats().MaxOpenConnections == 1:
 		return nil, errors.New("sqlstore: open the database with two or more connections; one is used only for writing")
-	case settings.Clock == nil || settings.Logger == nil:
-		return nil, errors.New("sqlstore: set a clock and a logger")
+	}
+	if settings.Clock == nil {
+		settings.Clock = time.Now
 	}
 	settings.OwnerBytes, settings.TenantBytes = cmp.Or(settings.OwnerBytes, 256<<20), cmp.Or(settings.TenantBytes, 4<<30)
 	g := &Gateway{DB: db, dialect: dialect, concurrent: concurrent, settings: settings, packer: packing.New()}
@@ -98,8 +93,8 @@ func (g *Gateway) wake() {
 	})
 }
 
-// Close completes the writes whose callers did not wait for them, as on SQLite, where later ones fail. It closes the
-// database if OpenFile opened it. When ctx ends first, the outcome of the remaining writes is unknown.
+// Close completes the writes in progress on SQLite, where later ones fail, and closes the database if OpenFile opened
+// it. When ctx ends first, the outcome of the remaining writes is unknown.
 func (g *Gateway) Close(ctx context.Context) error {
 	err := g.writer.close(ctx)
 	if g.owned {
@@ -108,14 +103,14 @@ func (g *Gateway) Close(ctx context.Context) error {
 	return err
 }
 
-// OpenFile opens a SQLite file, creates it if it is missing, and migrates its tables, with those that projections need
-// (es/rowstore). Only one process may use the file. [Gateway.Close] closes it.
+// OpenFile opens or creates a SQLite file and migrates its tables, with those that projections need (es/rowstore). Only
+// one process may use the file. [Gateway.Close] closes it.
 func OpenFile(ctx context.Context, path string) (*Gateway, error) {
 	db, err := database.Open(ctx, "sqlite:"+path, database.Settings{})
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := New(db, Settings{Clock: time.Now, Logger: slog.Default()})
+	gateway, err := New(db, Settings{})
 	if err == nil {
 		_, err = migration.Up(ctx, db, Schema(), rowstore.Schema())
 	}
@@ -126,8 +121,7 @@ func OpenFile(ctx context.Context, path string) (*Gateway, error) {
 	return gateway, nil
 }
 
-// explain adds what failed, and to a failure of the database its class: the caller has disconnected (context.Canceled),
-// no answer (es.ErrUnavailable), es.ErrFull, es.ErrDamaged, or a fault. It also remembers what [Gateway.Check] returns.
+// explain adds what failed, and to a failure of the database its class, and remembers what [Gateway.Check] returns.
 func (g *Gateway) explain(ctx context.Context, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
@@ -203,8 +197,8 @@ func readRow[R any](ctx context.Context, in session, query string, args ...any) 
 	return row, err == nil, err
 }
 
-// readPages yields the rows of a query, page by page. args returns the query's arguments before its limit, from the row
-// before the page; that is zero for the first. An error says what was done.
+// readPages yields the rows of a query, page by page. args returns the query's arguments before its limit, from the
+// last row of the page before, or a zero one. An error says what was done.
 func readPages[R any](ctx context.Context, g *Gateway, limit int, query string, args func(last R) []any, doing string) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		var last R

@@ -11,8 +11,6 @@ import (
 	"example.com/threads/es/internal/sqldialect"
 )
 
-const deleteSnapshot = "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
-
 // selectHeadless selects the aggregates that have entries only, after another one.
 const selectHeadless = "SELECT DISTINCT e.tenant_code, e.aggregate_id FROM events e " +
 	"LEFT JOIN aggregates a ON a.tenant_code = e.tenant_code AND a.aggregate_id = e.aggregate_id " +
@@ -39,8 +37,9 @@ func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredH
 	return stored, g.explain(ctx, err, "read the head of %s", id)
 }
 
+// storedHead reads the aggregate's row; lock is the end of the statement.
 func (g *Gateway) storedHead(ctx context.Context, in session, id es.AggregateID, lock string) (es.StoredHead, error) {
-	row, found, err := g.headRow(ctx, in, id, lock)
+	row, found, err := readRow[headRow](ctx, in, selectHead+"aggregate_id = ?"+lock, id.Tenant, id.String())
 	if err != nil || !found {
 		return es.StoredHead{}, err
 	}
@@ -52,16 +51,16 @@ func storedHeadOf(id es.AggregateID, row headRow) es.StoredHead {
 	fault := func(field, expected, found string) {
 		stored.Faults = append(stored.Faults, es.Fault{Field: field, Expected: expected, Found: found})
 	}
+	number := func(field string, value int64) uint64 {
+		if value < 0 {
+			fault(field, "a number that is not negative", fmt.Sprint(value))
+		}
+		return uint64(max(value, 0))
+	}
 	if row.Type != id.Type {
 		fault("type", id.Type, row.Type)
 	}
-	if row.Version < 0 {
-		fault("version", "a number that is not negative", fmt.Sprint(row.Version))
-	}
-	if row.SnapshotVersion < 0 {
-		fault("snapshot_version", "a number that is not negative", fmt.Sprint(row.SnapshotVersion))
-	}
-	stored.Head = es.Head{Version: uint64(max(row.Version, 0)), SnapshotVersion: uint64(max(row.SnapshotVersion, 0))}
+	stored.Head = es.Head{Version: number("version", row.Version), SnapshotVersion: number("snapshot_version", row.SnapshotVersion)}
 	return stored
 }
 
@@ -78,7 +77,7 @@ func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq
 
 // StoredSnapshots implements [es.Maintainer].
 func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.Snapshot, error] {
-	return g.storedSnapshots(ctx, id, math.MaxInt64)
+	return g.Snapshots(ctx, id, es.Head{Version: math.MaxInt64})
 }
 
 // ReplaceHead implements [es.Maintainer].
@@ -106,5 +105,6 @@ func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.S
 
 // DropSnapshot implements [es.Maintainer].
 func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version uint64) error {
-	return g.explain(ctx, g.execute(ctx, deleteSnapshot, id.Tenant, id.String(), version), "drop snapshot %d of %s", version, id)
+	err := g.execute(ctx, "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?", id.Tenant, id.String(), version)
+	return g.explain(ctx, err, "drop snapshot %d of %s", version, id)
 }

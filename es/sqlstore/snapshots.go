@@ -7,7 +7,6 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
-	"example.com/threads/es/internal/seq"
 )
 
 const selectSnapshot = "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND "
@@ -36,17 +35,18 @@ func (g *Gateway) snapshotValues(id es.AggregateID, snapshot es.Snapshot) []any 
 	}
 }
 
-// SaveSnapshot stores the snapshot, points the aggregate to it and trims old ones, in one transaction. A pointer to a
-// broken snapshot is replaced.
+// SaveSnapshot stores the snapshot, points the aggregate to it and trims old ones, in one transaction.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	head, err := g.Head(ctx, id)
 	if err == nil {
 		err = head.Check(snapshot)
 	}
 	if err == nil && snapshot.Version <= head.SnapshotVersion {
-		whole := false
-		if whole, err = g.isComplete(ctx, id, head.SnapshotVersion); whole {
-			return nil
+		for latest, failed := range g.Snapshots(ctx, id, es.Head{Version: head.SnapshotVersion}) {
+			if err = failed; err == nil && latest.Version == head.SnapshotVersion && latest.Broken == "" {
+				return nil
+			}
+			break
 		}
 	}
 	if err == nil {
@@ -61,19 +61,8 @@ func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot 
 	return g.explain(ctx, err, "save a snapshot of %s", id)
 }
 
-// isComplete reports whether the snapshot of the version can be read.
-func (g *Gateway) isComplete(ctx context.Context, id es.AggregateID, version uint64) (bool, error) {
-	row, found, err := readRow[snapshotRow](ctx, g.DB, selectSnapshot+"version = ?", id.Tenant, id.String(), version)
-	if err != nil || !found {
-		return false, err
-	}
-	_, err = g.unpack(row)
-	return err == nil, nil
-}
-
-// saveSnapshot is the change of SaveSnapshot. It writes the snapshot, which is large, before it locks the aggregate's
-// row, so that commands do not wait for that. old is the pointer as read: if it is not before the snapshot, its
-// snapshot cannot be read.
+// saveSnapshot writes the snapshot, which is large, before it locks the aggregate's row, so that commands do not wait
+// for that. old is the pointer as read: if it is not before the snapshot, its snapshot cannot be read.
 func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateID, version uint64, values []any, old uint64) error {
 	if _, err := in.ExecContext(ctx, g.dialect.Upsert("snapshots", snapshotColumns[:3], snapshotColumns, 1), values...); err != nil {
 		return err
@@ -98,20 +87,8 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 
 // Snapshots reads one snapshot at a time, because a caller seldom needs a second.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
-	return seq.Map(g.storedSnapshots(ctx, id, head.Version), func(stored es.Snapshot) (es.Snapshot, error) {
-		if stored.Broken != "" {
-			g.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
-				"tenant", id.Tenant, "aggregate", id.String(), "seq_nr", stored.Version, "error", stored.Broken)
-			return stored, seq.ErrSkip
-		}
-		return stored, nil
-	})
-}
-
-// storedSnapshots yields the snapshots up to a version, latest first, one at a time.
-func (g *Gateway) storedSnapshots(ctx context.Context, id es.AggregateID, upTo uint64) iter.Seq2[es.Snapshot, error] {
 	return func(yield func(es.Snapshot, error) bool) {
-		for upTo > 0 {
+		for upTo := head.Version; upTo > 0; {
 			row, found, err := readRow[snapshotRow](ctx, g.DB, selectSnapshot+"version BETWEEN 1 AND ? ORDER BY version DESC LIMIT 1", id.Tenant, id.String(), upTo)
 			if err != nil {
 				yield(es.Snapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))

@@ -34,9 +34,8 @@ type SourceSettings struct {
 	PageSize int
 }
 
-// Source follows the queue of an event store and has its events projected page by page. Rows and position are stored in
-// one transaction: after a crash events may come again, but none is lost. At most one process should run a source for a
-// projection: two are safe but do everything twice.
+// Source follows the queue of an event store and has its events projected page by page. After a crash events may come
+// again, but none is lost. Two sources for a projection are safe but do everything twice.
 type Source struct {
 	queue       *queue
 	projector   projection.Sink
@@ -75,8 +74,8 @@ func (s *Source) wake() {
 	}
 }
 
-// Run follows the queue until ctx ends. It returns when the batch in progress is projected, or after a grace period. It
-// waits for a queue or read model that does not answer, and logs that. Call it once.
+// Run follows the queue until ctx ends and the batch in progress is projected, or a grace period is over. It waits for
+// a queue or read model that does not answer, and logs that. Call it once.
 func (s *Source) Run(ctx context.Context) {
 	if s.locate(ctx) != nil {
 		return
@@ -111,11 +110,7 @@ func (s *Source) Run(ctx context.Context) {
 	}
 }
 
-// queueShard is the name of a queue's only shard.
-const queueShard = "queue"
-
 // locate finds the stored position, or the beginning if there is none or if the queue cannot have reached it.
-// Projecting events again is harmless.
 func (s *Source) locate(ctx context.Context) error {
 	s.looked = time.Now()
 	return s.retry(ctx, "reading the queue of events or its checkpoint failed; will retry", func(ctx context.Context) error {
@@ -128,10 +123,7 @@ func (s *Source) locate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, checkpoint := range stored {
-			if checkpoint.Shard != queueShard {
-				continue
-			}
+		for _, checkpoint := range stored { // at most one
 			mark = checkpoint.Position
 			if at, err = s.queue.Find(ctx, mark); err != nil {
 				return err
@@ -149,8 +141,8 @@ func (s *Source) locate(ctx context.Context) error {
 // lookBackEvery is how often an idle source checks that the queue still reaches its position.
 const lookBackEvery = 5 * time.Second
 
-// lookBack occasionally checks whether the queue still has the event at the position, which it has not after a backup
-// was restored. Then the source starts again.
+// lookBack occasionally checks whether the queue still has the event at the position. If not, as after a backup was
+// restored, the source starts again.
 func (s *Source) lookBack(ctx context.Context) {
 	if s.position == 0 || time.Since(s.looked) < lookBackEvery {
 		return
@@ -165,7 +157,7 @@ func (s *Source) lookBack(ctx context.Context) {
 func (s *Source) project(ctx context.Context, page []es.Queued) error {
 	last := page[len(page)-1]
 	mark := markOf(last)
-	batch := projection.Batch{Checkpoint: projection.Checkpoint{Source: s.name, Shard: queueShard, Position: mark}}
+	batch := projection.Batch{Checkpoint: projection.Checkpoint{Source: s.name, Shard: "queue", Position: mark}}
 	for _, queued := range page {
 		if err := queued.ID.Check(); err != nil {
 			s.skipped.Add(1)
@@ -221,8 +213,7 @@ func (s *Source) change(change func()) {
 	change()
 }
 
-// Lag returns how far the projection is behind the event store, which is queried directly, whatever state the source is
-// in. If the query fails, it is the time since the source's last success.
+// Lag returns how far the projection is behind the event store or, if that does not answer, the last success.
 func (s *Source) Lag(ctx context.Context) projection.Lag {
 	s.mu.Lock()
 	position, located, unknown := s.position, s.name != "", projection.Lag{Behind: time.Since(s.moved), AtLeast: true}
@@ -240,8 +231,7 @@ func (s *Source) Lag(ctx context.Context) projection.Lag {
 	return projection.Lag{Behind: max(0, time.Since(oldest)), Records: records}
 }
 
-// Health returns nil if the source has read the queue or projected a batch within ten seconds. Being behind is not a
-// fault; standing still is. The error says what is stuck, and why.
+// Health returns what is stuck, and why, if the source has not read the queue or projected a batch for ten seconds.
 func (s *Source) Health() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -264,8 +254,8 @@ func (s *Source) Measure(registry prometheus.Registerer) {
 	polling.Total(registry, "queue_entries_skipped_total", "Entries without a valid aggregate.", &s.skipped)
 }
 
-// A page of the journal ends with the event that reaches one of these limits. In larger pages, a rebuild reads and
-// writes the rows of a busy aggregate less often; it holds a few pages in memory.
+// A page of the journal ends with the event that reaches one of these limits. In larger pages, a rebuild writes the
+// rows of a busy aggregate less often; it holds a few in memory.
 const (
 	pageEvents = 16000
 	pageBytes  = 8 << 20 // of the events' content
@@ -336,15 +326,13 @@ const (
 	mysqlLockWaitTimeout = 1205
 )
 
-// queue reads the event store as a queue: the events of all aggregates and tenants by sequence number.
+// queue reads the events of all aggregates and tenants by sequence number.
 //
 // It distinguishes numbers that were never used from numbers that will still appear: on MySQL a transaction gets its
 // numbers before it commits, others with higher numbers may commit first, and one that fails leaves its numbers unused.
-//
 // Every transaction that adds events holds a shared lock on the queue's row from before it gets its numbers until it
 // ends. So when an exclusive lock is granted, a number that is missing below the last visible one will never appear.
-// The exclusive lock is only requested when a hole does not close by itself; it is released at once, and waits at most
-// a second for a writer that hangs.
+// That lock is only requested when a hole does not close by itself; it waits at most a second for a writer that hangs.
 type queue struct {
 	gateway *Gateway
 
@@ -389,8 +377,7 @@ func (q *queue) settle(ctx context.Context, after uint64) (bool, error) {
 		return false, nil
 	}
 	last, err := q.drain(ctx)
-	var refused *mysql.MySQLError
-	if errors.As(err, &refused) && refused.Number == mysqlLockWaitTimeout {
+	if refused, is := errors.AsType[*mysql.MySQLError](err); is && refused.Number == mysqlLockWaitTimeout {
 		q.since = now.Add(holeRespite)
 		return false, nil
 	}
@@ -432,8 +419,7 @@ func (q *queue) StoreID(ctx context.Context) (string, error) {
 	return id, q.gateway.explain(ctx, err, "read the id of the event store")
 }
 
-// markOf returns what a checkpoint behind an entry says: its position, and a digest of the event. After a restore,
-// another event may get the number.
+// markOf returns an entry's position and digest for a checkpoint: after a restore, another event may get the number.
 func markOf(entry es.Queued) string {
 	digest := sha256.Sum256(entry.Payload)
 	return fmt.Sprintf("%d %x", entry.Position, digest[:8])
@@ -456,11 +442,7 @@ func lastNumber(ctx context.Context, in session) (last uint64, err error) {
 	return last, err
 }
 
-// exactBacklog is the largest number of entries that is counted exactly.
-const exactBacklog = 10_000
-
-// Backlog returns the number of visible entries after a position, and when the first of them occurred. Above 10,000 it
-// is the distance to the last number, which includes unused numbers.
+// Backlog returns how many entries are after a position, or above 10,000 numbers, and when the first occurred.
 func (q *queue) Backlog(ctx context.Context, after uint64) (records int, oldest time.Time, err error) {
 	occurredAt, found, err := readRow[int64](ctx, q.gateway.DB, "SELECT occurred_at FROM events WHERE sequence_number > ? ORDER BY sequence_number LIMIT 1", after)
 	if err == nil && found {
@@ -468,7 +450,7 @@ func (q *queue) Backlog(ctx context.Context, after uint64) (records int, oldest 
 		last, err = lastNumber(ctx, q.gateway.DB)
 		records, oldest = int(last-after), time.UnixMicro(occurredAt).UTC()
 	}
-	if err == nil && q.gateway.concurrent && found && records <= exactBacklog {
+	if err == nil && q.gateway.concurrent && found && records <= 10_000 {
 		err = q.gateway.DB.GetContext(ctx, &records, "SELECT COUNT(*) FROM events WHERE sequence_number > ?", after)
 	}
 	return records, oldest, q.gateway.explain(ctx, err, "count the events after %d", after)

@@ -15,8 +15,7 @@ var (
 	heldColumns = []string{"tenant_code", "owner", "bytes"}
 )
 
-// PutParts writes the parts' rows, and counts their bytes in the same transaction. The tenant's row in held_bytes is
-// there for its lock: writers of the same tenant count one after the other.
+// PutParts writes the parts' rows, and counts their bytes under the lock of the tenant's row in held_bytes.
 func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	if err := file.Check(parts); err != nil {
 		return err

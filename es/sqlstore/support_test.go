@@ -45,7 +45,7 @@ func open(t testing.TB, url string) *sqlx.DB {
 
 func newGateway(t testing.TB, db *sqlx.DB, adjust ...func(*sqlstore.Settings)) *sqlstore.Gateway {
 	t.Helper()
-	settings := sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)}
+	settings := sqlstore.Settings{}
 	for _, adjust := range adjust {
 		adjust(&settings)
 	}

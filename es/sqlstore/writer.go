@@ -42,8 +42,8 @@ const (
 )
 
 // transactionWriter runs every change in its own transaction, on MySQL and MariaDB. It retries one after a transient
-// error: a deadlock, a lock timeout, a lost connection. This includes a COMMIT whose answer was lost: a change that was
-// committed recognises itself, and one that is being committed is waited for, because the retry needs its locks.
+// error, also of a COMMIT: a change that was committed recognises itself, and one that is being committed is waited
+// for, because the retry needs its locks.
 type transactionWriter struct {
 	db       *sqlx.DB
 	options  *sql.TxOptions
@@ -77,7 +77,7 @@ func (w *transactionWriter) try(ctx context.Context, change change) error {
 	return tx.Commit()
 }
 
-// maxGroup is the maximum number of changes in a transaction. It limits how long the first waits for the last.
+// maxGroup limits the changes in a transaction, and with it how long the first waits for the last.
 const maxGroup = 256
 
 // groupWriter is the single writer that SQLite allows. Changes that arrive during a commit share the next transaction.
@@ -197,8 +197,7 @@ func (w *groupWriter) try(ctx context.Context, group []*groupPart) (err error) {
 	return err
 }
 
-// join runs the change in the transaction, or leaves the transaction unchanged. The returned error is the
-// transaction's.
+// join runs the change in the transaction, or leaves that unchanged. It returns an error of the transaction.
 func (p *groupPart) join(ctx context.Context, on *sqlx.Conn) error {
 	if _, err := on.ExecContext(ctx, "SAVEPOINT part"); err != nil {
 		return err

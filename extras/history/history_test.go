@@ -41,7 +41,7 @@ func sqlite(t testing.TB) es.Store {
 	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{SnapshotKeep: 1000, Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	gateway, err := sqlstore.New(db, sqlstore.Settings{SnapshotKeep: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,9 +61,7 @@ func Open(ctx context.Context, settings Settings, ports Ports) (*Store, error) {
 	if err := migration.Check(ctx, db, sqlstore.Schema()); err != nil {
 		return nil, errors.Join(fmt.Errorf("EVENT_STORE_URL: %w", err), db.Close())
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{
-		SnapshotKeep: settings.SnapshotKeep, Clock: time.Now, Logger: ports.Log,
-	})
+	gateway, err := sqlstore.New(db, sqlstore.Settings{SnapshotKeep: settings.SnapshotKeep})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/oklog/ulid/v2"
@@ -72,7 +71,7 @@ type commandPoster struct {
 
 func (t *testTables) newPoster() (*commandPoster, error) {
 	quiet := slog.New(slog.DiscardHandler)
-	gateway, err := dynamodb.New(t.client, dynamodb.Settings{JournalTable: t.journal, SnapshotTable: t.snapshot, SnapshotKeep: 1, Clock: time.Now}, quiet)
+	gateway, err := dynamodb.New(t.client, dynamodb.Settings{JournalTable: t.journal, SnapshotTable: t.snapshot, SnapshotKeep: 1})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"os"
 	"os/exec"
@@ -169,7 +168,7 @@ func readJournal(ctx context.Context, file string) (_ time.Duration, err error) 
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	store, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	store, err := sqlstore.New(db, sqlstore.Settings{})
 	if err != nil {
 		return 0, err
 	}

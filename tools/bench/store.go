@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -30,7 +29,7 @@ func appends(ctx context.Context, folder string, clients int, duration time.Dura
 	if _, err := migration.Up(ctx, db, sqlstore.Schema()); err != nil {
 		return 0, err
 	}
-	store, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	store, err := sqlstore.New(db, sqlstore.Settings{})
 	if err != nil {
 		return 0, err
 	}

@@ -2,9 +2,7 @@
 package dynamodbtest
 
 import (
-	"log/slog"
 	"testing"
-	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -34,7 +32,7 @@ func Tables(t *testing.T) (dynamodb.Settings, *sdk.Client) {
 	t.Helper()
 	client := sdk.NewFromConfig(testenv.DynamoDBConfig(t))
 	name := testenv.UniqueName(t)
-	settings := dynamodb.Settings{JournalTable: name + "-journal", SnapshotTable: name + "-snapshot", SnapshotKeep: 1, Clock: time.Now}
+	settings := dynamodb.Settings{JournalTable: name + "-journal", SnapshotTable: name + "-snapshot", SnapshotKeep: 1}
 	if _, _, err := dynamodb.SetUpTables(t.Context(), client, dynamodb.Tables(settings.JournalTable, settings.SnapshotTable)); err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +42,7 @@ func Tables(t *testing.T) (dynamodb.Settings, *sdk.Client) {
 // Open returns a gateway over tables.
 func Open(t *testing.T, tables dynamodb.Settings) *dynamodb.Gateway {
 	t.Helper()
-	gateway, err := dynamodb.New(sdk.NewFromConfig(testenv.DynamoDBConfig(t)), tables, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	gateway, err := dynamodb.New(sdk.NewFromConfig(testenv.DynamoDBConfig(t)), tables)
 	if err != nil {
 		t.Fatal(err)
 	}

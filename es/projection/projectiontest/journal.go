@@ -64,12 +64,6 @@ func (j *Journal) Keys() []es.AggregateID {
 	return slices.Collect(maps.Keys(j.events))
 }
 
-// wrongHead: the journal has events beyond the head.
-type wrongHead struct{}
-
-func (wrongHead) Error() string { return "there are events beyond the head" }
-func (wrongHead) Class() string { return "inconsistent" }
-
 // Head implements [es.Reader].
 func (j *Journal) Head(_ context.Context, key es.AggregateID) (es.Head, error) {
 	j.mu.Lock()
@@ -90,14 +84,15 @@ func (j *Journal) head(key es.AggregateID) es.Head {
 	return es.Head{Version: uint64(len(j.events[key]))}
 }
 
-// Verify implements [es.Reader].
-func (j *Journal) Verify(_ context.Context, key es.AggregateID, head es.Head) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if head == j.head(key) && head.Version < uint64(len(j.events[key])) {
-		return wrongHead{}
+// EntriesAt implements [es.Reader], without the payloads.
+func (j *Journal) EntriesAt(_ context.Context, key es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		for _, event := range j.Of(key) {
+			if slices.Contains(seqNrs, event.SeqNr) && !yield(es.Entry{SeqNr: event.SeqNr}, nil) {
+				return
+			}
+		}
 	}
-	return nil
 }
 
 // Entries implements [es.Reader].

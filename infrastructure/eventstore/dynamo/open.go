@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -48,8 +47,8 @@ func Open(
 	client := dynamodb.NewClient(config, options...)
 	gateway, err := dynamodb.New(client, dynamodb.Settings{
 		JournalTable: settings.JournalTable, SnapshotTable: settings.SnapshotTable, Shards: settings.Shards,
-		SnapshotKeep: settings.SnapshotKeep, SnapshotTTL: settings.SnapshotTTL, Clock: time.Now,
-	}, ports.Log)
+		SnapshotKeep: settings.SnapshotKeep, SnapshotTTL: settings.SnapshotTTL,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func Open(
 		Trouble: func(context.Context) error { return nil },
 		Source: func(projector projection.Sink, checkpoints projection.Checkpoints, polls eventstore.Polls) (run.Source, error) {
 			return dynamodbstreams.New(settings.JournalTable, dynamodbstreams.Ports{
-				Places: gateway, Tables: client, Streams: streams, Projector: projector, Checkpoints: checkpoints, Log: ports.Log,
+				Place: gateway.Place, Tables: client, Streams: streams, Projector: projector, Checkpoints: checkpoints, Log: ports.Log,
 			}, dynamodbstreams.Settings{
 				PollMin: polls.Min, PollMax: polls.Max, PageLimit: polls.PageLimit, DiscoverEvery: polls.Discover, Concurrency: polls.Concurrency,
 			}), nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	mathrand "math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -267,7 +266,7 @@ func newWorld(t *testing.T) *world {
 	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: time.Now, Logger: slog.New(slog.DiscardHandler)})
+	gateway, err := sqlstore.New(db, sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
