@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net/http"
 	"strconv"
 
 	"example.com/threads/domain/ident"
@@ -24,7 +25,7 @@ const (
 // linesPart is some lines of the input: the number of the first line, a newline, and the unchanged lines.
 type linesPart []byte
 
-// cut yields the parts of input. It ends after an error, which is the reader's or an [ident.InvalidError].
+// cut yields the parts of input. It ends after an error, which a client can be told.
 func cut(input io.Reader) iter.Seq2[linesPart, error] {
 	return func(yield func(linesPart, error) bool) {
 		scanner := bufio.NewScanner(input)
@@ -41,8 +42,13 @@ func cut(input io.Reader) iter.Seq2[linesPart, error] {
 			}
 		}
 		err := scanner.Err()
-		if errors.Is(err, bufio.ErrTooLong) {
+		switch {
+		case errors.Is(err, bufio.ErrTooLong):
 			err = &ident.InvalidError{Field: fmt.Sprintf("line %d", number+1), Reason: fmt.Sprintf("must have at most %d bytes", MaxLine)}
+		case errors.As(err, new(*http.MaxBytesError)):
+			err = tooLarge
+		case err != nil:
+			err = malformedBody
 		}
 		if err != nil || lines > 0 {
 			yield(next, err)

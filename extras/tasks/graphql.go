@@ -1,10 +1,13 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/usecase/query"
 )
 
@@ -29,13 +32,8 @@ func shownTask(t Row) Task {
 
 // TaskResolver resolves the fields of Query and Subscription in tasks.graphqls.
 type TaskResolver struct {
-	tasks   Reader
-	queries *query.Queries
-}
-
-// NewResolver returns the resolver over a reader. queries report changes.
-func NewResolver(tasks Reader, queries *query.Queries) TaskResolver {
-	return TaskResolver{tasks, queries}
+	Tables  *queryreader.Reader
+	Changes *query.Queries // report changes
 }
 
 // GetTask resolves Query.getTask.
@@ -44,21 +42,18 @@ func (r TaskResolver) GetTask(ctx context.Context, taskID, userAccountID string)
 	if err != nil {
 		return Task{}, err
 	}
-	found, err := r.tasks.Task(ctx, viewer, id)
+	found, err := Find(ctx, r.Tables, viewer, id)
 	return shownTask(found), err
 }
 
-// Tasks resolves Query.tasks.
+// Tasks resolves Query.tasks: the viewer's, latest first.
 func (r TaskResolver) Tasks(ctx context.Context, userAccountID string, first *int, after *string) (TaskConnection, error) {
 	viewer, err := graphql.ViewerOf(ctx, userAccountID)
-	if err != nil {
+	asked, pageErr := graphql.Forward(cursors, first, after)
+	if err := cmp.Or(err, pageErr); err != nil {
 		return TaskConnection{}, err
 	}
-	asked, err := graphql.Forward(cursors, first, after)
-	if err != nil {
-		return TaskConnection{}, err
-	}
-	page, err := r.tasks.Tasks(ctx, viewer, asked)
+	page, err := queryreader.Page(ctx, r.Tables, shown, ofCreator, asked, viewer.Tenant.String(), viewer.User.String())
 	return graphql.NewConnection(cursors, page, shownTask), err
 }
 
@@ -70,11 +65,11 @@ func (r TaskResolver) TaskChanged(ctx context.Context, taskID, userAccountID str
 		return nil, err
 	}
 	read := func(ctx context.Context) (Row, uint64, error) {
-		found, err := r.tasks.Task(ctx, viewer, id)
+		found, err := Find(ctx, r.Tables, viewer, id)
 		return found, found.Version, err
 	}
 	changes := func(yield func(Row, error) bool) {
-		for seen, err := range query.Changes(ctx, r.queries, task.Key(viewer.Tenant, id), read) {
+		for seen, err := range query.Changes(ctx, r.Changes, task.Key(viewer.Tenant, id), read) {
 			if !yield(seen, err) || seen.Finished() {
 				return
 			}
@@ -85,9 +80,31 @@ func (r TaskResolver) TaskChanged(ctx context.Context, taskID, userAccountID str
 
 func viewerAndTask(ctx context.Context, userAccountID, taskID string) (query.Viewer, task.ID, error) {
 	viewer, err := graphql.ViewerOf(ctx, userAccountID)
-	if err != nil {
-		return viewer, task.ID{}, err
-	}
-	id, err := graphql.ParseID[task.Task]("taskId", taskID)
-	return viewer, id, err
+	id, idErr := graphql.ParseID[task.Task]("taskId", taskID)
+	return viewer, id, cmp.Or(err, idErr)
+}
+
+// shown are the columns that an API shows.
+var shown = Rows.Without("created_ip", "updated_ip", "request_id", "source")
+
+var ofCreator = queryreader.List{
+	Columns: shown.List("t"), From: `FROM tasks t WHERE t.tenant_code = ? AND t.created_by = ?`, At: "t.created_at", ID: "t.id", Descending: true,
+}
+
+// Find returns a task of the viewer's, or [task.ErrTaskNotFound].
+func Find(ctx context.Context, tables *queryreader.Reader, viewer query.Viewer, id task.ID) (Row, error) {
+	return queryreader.One(ctx, tables, shown, task.ErrTaskNotFound,
+		`SELECT `+shown.List("t")+` FROM tasks t WHERE t.tenant_code = ? AND t.id = ? AND t.created_by = ?`,
+		viewer.Tenant.String(), id.String(), viewer.User.String())
+}
+
+// Versions lets consistency tokens name tasks.
+func Versions(tables *queryreader.Reader) query.Awaitable {
+	return query.Awaitable{Type: task.AggregateType, Shows: func(ctx context.Context, viewer query.Viewer, id string) error {
+		parsed, err := ident.Parse[task.Task](id)
+		if err == nil {
+			_, err = Find(ctx, tables, viewer, parsed)
+		}
+		return err
+	}}
 }

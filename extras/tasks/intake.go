@@ -26,39 +26,36 @@ var ErrTaskNotFinished = ident.Conflict("task_not_finished", "the task is not fi
 // ErrResultGone: the result has expired.
 var ErrResultGone = ident.NotFound("task_not_found", "the result of the task has expired")
 
-// Intake creates tasks for those who ask, and shows them to these, their creators. It is safe for concurrent use.
-type Intake struct{ Store }
-
 // partsAtOnce is the number of parts of an import that are stored at once.
 const partsAtOnce = 16
 
 // Import creates a task that handles each line of input as a command. It reads the whole input, with partsAtOnce in
 // memory. A line that is too long is an [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
-func (i *Intake) Import(ctx context.Context, asked rest.Conditions, input io.Reader) (es.Result, error) {
+func (s Store) Import(ctx context.Context, asked rest.Conditions, input io.Reader) (es.Result, error) {
 	id, digest := rest.NewID[task.Task](), sha256.New()
-	request, err := i.store(ctx, asked, id, io.TeeReader(input, digest))
+	request, err := s.store(ctx, asked, id, io.TeeReader(input, digest))
 	if err != nil {
-		i.deleteInput(ctx, asked.Caller.Tenant, id)
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
 		return es.Result{}, err
 	}
-	return i.create(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
+	return s.create(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
 }
 
 // store stores the input of an import.
-func (i *Intake) store(ctx context.Context, asked rest.Conditions, id task.ID, input io.Reader) (task.Request, error) {
+func (s Store) store(ctx context.Context, asked rest.Conditions, id task.ID, input io.Reader) (task.Request, error) {
 	request := task.Request{Kind: task.Import}
 	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
 	var waiting [][]byte
 	put := func() (err error) {
 		if len(waiting) > 0 {
-			err = i.putSealed(ctx, file, request.Parts-uint64(len(waiting)), waiting...)
+			err = s.putSealed(ctx, file, request.Parts-uint64(len(waiting)), waiting...)
 			waiting = nil
 		}
 		return err
 	}
 	for part, err := range cut(input) {
 		if err == nil {
-			part, err = i.sealOthers(ctx, asked, file.Name, request.Parts, part)
+			part, err = s.sealOthers(ctx, asked, file.Name, request.Parts, part)
 		}
 		waiting = append(waiting, part)
 		request.Parts++
@@ -74,16 +71,16 @@ func (i *Intake) store(ctx context.Context, asked rest.Conditions, id task.ID, i
 }
 
 // Export creates a task that writes the events of a thread. Only its Admins may.
-func (i *Intake) Export(ctx context.Context, asked rest.Conditions, id thread.ID) (es.Result, error) {
-	if err := i.checkExport(ctx, asked.Caller, id); err != nil {
+func (s Store) Export(ctx context.Context, asked rest.Conditions, id thread.ID) (es.Result, error) {
+	if err := s.checkExport(ctx, asked.Caller, id); err != nil {
 		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.ExportThread, Subject: id.String()}
-	return i.create(ctx, asked, rest.NewID[task.Task](), request, "task.ExportThread", id.String())
+	return s.create(ctx, asked, rest.NewID[task.Task](), request, "task.ExportThread", id.String())
 }
 
 // Later creates a task that handles one command with this name. Repeats are recognised by content.
-func (i *Intake) Later(ctx context.Context, asked rest.Conditions, later Later, name, content string) (es.Result, error) {
+func (s Store) Later(ctx context.Context, asked rest.Conditions, later Later, name, content string) (es.Result, error) {
 	id := rest.NewID[task.Task]()
 	if later.IdempotencyKey == "" {
 		later.IdempotencyKey = lineKey(id, 1)
@@ -93,17 +90,17 @@ func (i *Intake) Later(ctx context.Context, asked rest.Conditions, later Later, 
 		return es.Result{}, err
 	}
 	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
-	if err := i.putSealed(ctx, file, 0, input); err != nil {
-		i.deleteInput(ctx, file.Tenant, id)
+	if err := s.putSealed(ctx, file, 0, input); err != nil {
+		s.deleteInput(ctx, file.Tenant, id)
 		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.Command, Subject: later.Path, Parts: 1, Total: 1}
-	return i.create(ctx, asked, id, request, "task.Later "+name, content)
+	return s.create(ctx, asked, id, request, "task.Later "+name, content)
 }
 
 // create creates a task, even if the client goes meanwhile. Its input is deleted if the task is rejected, or exists
 // already: then it has its own. If the outcome is unknown, the input stays until it expires.
-func (i *Intake) create(ctx context.Context, asked rest.Conditions, id task.ID, request task.Request, name, content string) (es.Result, error) {
+func (s Store) create(ctx context.Context, asked rest.Conditions, id task.ID, request task.Request, name, content string) (es.Result, error) {
 	ctx = context.WithoutCancel(ctx)
 	creator, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
 	request.Creator, request.ForOthers = creator, asked.Principal.NamesAnyone()
@@ -112,15 +109,15 @@ func (i *Intake) create(ctx context.Context, asked rest.Conditions, id task.ID, 
 		IdempotencyKey: asked.IdempotencyKey,
 	}
 	if err == nil {
-		err = erasure.DigestContent(ctx, i.Keys, &order)
+		err = erasure.DigestContent(ctx, s.Keys, &order)
 	}
 	var result es.Result
 	if err == nil {
-		result, err = i.Handle(ctx, order)
+		result, err = s.Handle(ctx, order)
 	}
 	unknown := slices.Contains([]es.Kind{es.Unavailable, es.Inconsistent, es.Internal}, es.KindOf(err))
 	if err == nil && result.Key.ID != id.String() || err != nil && !unknown {
-		i.deleteInput(ctx, asked.Caller.Tenant, id)
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
 	}
 	return result, err
 }
@@ -129,24 +126,36 @@ const deleteTimeout = 10 * time.Second
 
 // deleteInput deletes the input of a task that is not needed any more, even if the client has gone. If that fails, the
 // input is deleted when it expires.
-func (i *Intake) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) {
+func (s Store) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 	defer cancel()
-	_ = i.Events.DeleteFile(ctx, fileOf(tenant, "", id, inputFile))
+	_ = s.Events.DeleteFile(ctx, fileOf(tenant, "", id, inputFile))
 }
 
-// Cancel handles [task.Cancel], and deletes the task's input.
-func (i *Intake) Cancel(ctx context.Context, request es.Request[task.Order]) (es.Result, error) {
-	result, err := i.Handle(ctx, request)
+// Cancel ends a task of the executor, or for operators of anybody, and deletes its input.
+func (s Store) Cancel(ctx context.Context, asked rest.Conditions, id task.ID) (es.Result, error) {
+	executor, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
+	if err != nil {
+		return es.Result{}, err
+	}
+	order := task.Cancel{Executor: executor, Operator: asked.Principal.IsOperator()}
+	result, err := s.Handle(ctx, es.Request[task.Order]{
+		Caller: asked.Caller, ID: id.String(), Command: order, Name: task.OrderName(order), Content: id.String(),
+		IfVersion: asked.IfVersion, IdempotencyKey: asked.IdempotencyKey,
+	})
 	if err == nil {
-		i.deleteInput(ctx, request.Caller.Tenant, task.IDOf(result.Key))
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
 	}
 	return result, err
 }
 
 // Find returns a task of the caller's executor, or [task.ErrTaskNotFound].
-func (i *Intake) Find(ctx context.Context, caller es.Caller, id task.ID) (Details, error) {
-	found, err := i.find(ctx, caller.Tenant, id)
+func (s Store) Find(ctx context.Context, caller es.Caller, id string) (Details, error) {
+	parsed, err := ident.Parse[task.Task](id)
+	if err != nil {
+		return Details{}, task.ErrTaskNotFound // as everything that is no task
+	}
+	found, err := s.find(ctx, task.Key(caller.Tenant, parsed))
 	if err == nil && found.CreatedBy.String() != caller.Executor {
 		return Details{}, task.ErrTaskNotFound
 	}
@@ -155,7 +164,7 @@ func (i *Intake) Find(ctx context.Context, caller es.Caller, id task.ID) (Detail
 
 // Result yields the result of a finished task part by part. Before the first part it may fail with [ErrTaskNotFinished]
 // or [ErrResultGone].
-func (i *Intake) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, error], error) {
+func (s Store) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, error], error) {
 	switch {
 	case !found.Finished():
 		return nil, ErrTaskNotFinished
@@ -164,7 +173,7 @@ func (i *Intake) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, e
 	}
 	return func(yield func([]byte, error) bool) {
 		for number := range found.Progress.Parts {
-			content, err := i.resultPart(ctx, found, number)
+			content, err := s.resultPart(ctx, found, number)
 			if !yield(content, err) || err != nil {
 				return
 			}
@@ -173,13 +182,13 @@ func (i *Intake) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, e
 }
 
 // resultPart reads a part of a task's result; it is empty for a part of an import without rejections.
-func (i *Intake) resultPart(ctx context.Context, found Details, number uint64) ([]byte, error) {
-	content, _, err := i.part(ctx, found.Tenant, fileOf(found.Tenant, "", found.ID, resultFile).Name, number)
+func (s Store) resultPart(ctx context.Context, found Details, number uint64) ([]byte, error) {
+	content, _, err := s.part(ctx, found.file(resultFile), number)
 	switch {
 	case errors.Is(err, account.ErrAccountErased):
 		return []byte(`"` + erasure.Erased + "\"\n"), nil
 	case err == nil && found.Request.Kind == task.Import:
-		return i.openRejected(ctx, found.Tenant, content)
+		return s.openRejected(ctx, found.Tenant, content)
 	}
 	return content, err
 }

@@ -25,12 +25,12 @@ const (
 var prefersLater = regexp.MustCompile(`(?i)(^|,)\s*` + respondAsync + `\s*([;,]|$)`)
 
 // Accept makes tasks of the commands whose clients prefer that, and passes the others on.
-func (i *Intake) Accept(next rest.Perform) rest.Perform {
+func (s Store) Accept(next rest.Perform) rest.Perform {
 	return func(ctx context.Context, header http.Header, r rest.Request) (rest.Reply, error) {
 		if !r.Operation.IsOrdinary() || !prefersLater.MatchString(strings.Join(header.Values(prefer), ",")) {
 			return next(ctx, header, r)
 		}
-		reply, err := accepted(i.Later(ctx, r.Conditions, Later{
+		reply, err := accepted(s.Later(ctx, r.Conditions, Later{
 			Path: r.Operation.Path, Body: r.Body, IdempotencyKey: r.IdempotencyKey, IfVersion: r.IfVersion,
 		}, r.Name, r.Content))
 		reply.Status, reply.Header[preferenceApplied] = http.StatusAccepted, respondAsync
@@ -38,7 +38,7 @@ func (i *Intake) Accept(next rest.Perform) rest.Perform {
 	}
 }
 
-// Describe adds to the OpenAPI document what [Intake.Accept] does with the commands of the aggregates.
+// Describe adds to the OpenAPI document what [Store.Accept] does with the commands of the aggregates.
 func Describe(aggregates []rest.Aggregate) func(*huma.OpenAPI) {
 	return func(doc *huma.OpenAPI) {
 		for _, aggregate := range aggregates {

@@ -5,13 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
-	"time"
 	"unicode/utf8"
 
 	"example.com/threads/domain/account"
-	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/interfaceadaptor/admission"
@@ -21,57 +18,38 @@ import (
 // source is stored with events as the name of the program.
 const source = "tasks"
 
-// Lines returns [Ports.Prepare] for the commands of the aggregates. It reads commands as the handler of HTTP does, and
-// hands them to the same services. Commands with the same key are for the same aggregate; one without a key may be
-// handled in any order. timeout limits a command.
-func Lines(aggregates []rest.Aggregate, timeout time.Duration, log *slog.Logger) func(Line) (key string, handle func(context.Context) (Outcome, error)) {
-	operations := map[string]rest.Operation{}
-	for _, aggregate := range aggregates {
-		for _, op := range aggregate.Operations {
-			if op.IsOrdinary() {
-				operations[op.Path] = op
-			}
-		}
+// line returns the request that a line of an import is.
+func (r *run) line(raw string, number uint64) rest.Request {
+	if raw == erasure.Erased {
+		return failed(account.ErrAccountErased)
 	}
-	return func(line Line) (string, func(context.Context) (Outcome, error)) {
-		request, err := line.request(operations)
-		return request.Aggregate, func(ctx context.Context) (Outcome, error) {
-			if err != nil {
-				return outcomeOf(ctx, log, nil, err)
-			}
-			ctx, cancel := context.WithTimeout(ctx, timeout)
-			defer cancel()
-			reply, err := request.Execute(ctx)
-			return outcomeOf(ctx, log, reply.Body, err)
-		}
+	path, body, err := readLine([]byte(raw))
+	if err != nil {
+		return failed(err)
 	}
+	return r.request(Later{Path: path, Body: body, IdempotencyKey: lineKey(r.ID, number)})
 }
 
-// request parses the command, which is one of the operations.
-func (line Line) request(operations map[string]rest.Operation) (rest.Request, error) {
-	if string(line.Raw) == erasure.Erased {
-		return rest.Request{}, account.ErrAccountErased
-	}
-	path, body := line.Path, json.RawMessage(line.Body)
-	if line.Raw != nil {
-		var err error
-		if path, body, err = readLine(line.Raw); err != nil {
-			return rest.Request{}, err
-		}
-	}
-	op, known := operations[path]
+// request returns the request for a command, as the handler of HTTP does.
+func (r *run) request(c Later) rest.Request {
+	op, known := r.operations[c.Path]
 	if !known {
-		return rest.Request{}, rest.NewProblem(http.StatusNotFound, rest.PathNotFound, "there is no command at this path; /docs tells which there are")
+		return failed(rest.NewProblem(http.StatusNotFound, rest.PathNotFound, "there is no command at this path; /docs tells which there are"))
 	}
-	creator, err := ident.Parse[ident.UserAccount](line.Caller.Executor)
-	if err != nil {
-		return rest.Request{}, err
-	}
-	c := rest.Conditions{Caller: line.Caller, IfVersion: line.IfVersion, IdempotencyKey: line.IdempotencyKey, Principal: admission.Principal{
-		Account: creator, Tenant: line.Caller.Tenant, Rights: []admission.Right{admission.Write}, ActsForOthers: line.ForOthers,
+	conditions := rest.Conditions{Caller: r.caller, IfVersion: c.IfVersion, IdempotencyKey: c.IdempotencyKey, Principal: admission.Principal{
+		Account: r.CreatedBy, Tenant: r.Tenant, Rights: []admission.Right{admission.Write}, ActsForOthers: r.Request.ForOthers,
 	}}
-	c.Caller.Source = source + " " + path
-	return op.Prepare(c, body)
+	conditions.Caller.Source = source + " " + c.Path
+	request, err := op.Prepare(conditions, c.Body)
+	if err != nil {
+		return failed(err)
+	}
+	return request
+}
+
+// failed returns the request that fails.
+func failed(err error) rest.Request {
+	return rest.Request{Execute: func(context.Context) (rest.Reply, error) { return rest.Reply{}, err }}
 }
 
 // readLine reads a line of an import: an object with path and body.
@@ -121,19 +99,28 @@ func authorOf(raw []byte) string {
 // maxFieldErrors limits the size of a problem in the result of a task.
 const maxFieldErrors = 20
 
-// outcomeOf converts an answer or an error. Errors that leave the outcome unknown are returned.
-func outcomeOf(ctx context.Context, log *slog.Logger, answer any, failed error) (Outcome, error) {
+// outcome is the result of a command: its answer, or the problem of its rejection, as JSON.
+type outcome struct {
+	body     []byte
+	rejected string // for people: the reason of the rejection; empty: it was accepted
+}
+
+// execute executes a request. It fails if the outcome is unknown.
+func (r *run) execute(ctx context.Context, request rest.Request) (outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.ports.Timeout)
+	defer cancel()
+	reply, failed := request.Execute(ctx)
 	if failed == nil {
-		body, err := json.Marshal(answer)
-		return Outcome{Body: body}, err
+		body, err := json.Marshal(reply.Body)
+		return outcome{body: body}, err
 	}
 	problem := *rest.ProblemOf(failed)
 	if es.KindOf(failed) == es.Inconsistent {
-		log.ErrorContext(ctx, "a command of a task failed", "error", failed)
+		r.ports.Log.ErrorContext(ctx, "a command of a task failed", "error", failed)
 	} else if problem.Status >= http.StatusInternalServerError || errors.Is(failed, es.ErrConcurrentUpdate) {
-		return Outcome{}, failed
+		return outcome{}, failed
 	}
 	problem.Errors = problem.Errors[:min(len(problem.Errors), maxFieldErrors)]
 	body, err := json.Marshal(problem)
-	return Outcome{Body: body, Rejected: problem.Detail}, err
+	return outcome{body, problem.Detail}, err
 }

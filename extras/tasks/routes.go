@@ -2,8 +2,6 @@ package tasks
 
 import (
 	"context"
-	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"reflect"
@@ -43,16 +41,12 @@ type exportThread struct {
 }
 
 // Operations returns what clients can ask of tasks. log receives why a result was cut short.
-func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
+func Operations(s Store, log *slog.Logger) rest.Aggregate {
 	cancel := func(ctx context.Context, c rest.Conditions, body cancelTask) (rest.Reply, error) {
-		order := task.Cancel{Executor: body.Executor, Operator: c.Principal.IsOperator()}
-		return accepted(intake.Cancel(ctx, es.Request[task.Order]{
-			Caller: c.Caller, ID: body.Task.String(), Command: order, Name: task.OrderName(order), Content: body.Task.String(),
-			IfVersion: c.IfVersion, IdempotencyKey: c.IdempotencyKey,
-		}))
+		return accepted(s.Cancel(ctx, c, body.Task))
 	}
 	export := func(ctx context.Context, c rest.Conditions, body exportThread) (rest.Reply, error) {
-		return accepted(intake.Export(ctx, c, body.Thread))
+		return accepted(s.Export(ctx, c, body.Thread))
 	}
 	unread := []string{rest.IfMatch, rest.IdempotencyKey, rest.CorrelationID, rest.Traceparent}
 	return rest.Aggregate{
@@ -85,16 +79,16 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 					account.ErrAccountErased, ErrNoRoom,
 				},
 				Without: []string{rest.IfMatch},
-				Serve:   intake.serveImport,
+				Serve:   s.serveImport,
 			},
 			{
 				Path: "/tasks/{task_id}", Summary: "A task", Description: "How far a task is. Its creator only.",
-				Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Without: unread, Serve: intake.serveTask,
+				Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Without: unread, Serve: s.serveTask,
 			},
 			{
 				Path: "/tasks/{task_id}/result", Summary: "The result of a task",
 				Description: "Of an import: the rejected lines with their numbers and problems. Of an export: the events of the thread. Of a command: its answer, or its problem. One JSON a line; kept for 7 days. Its creator only.",
-				Rejections:  []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Without: unread, Serve: serveResult(intake, log),
+				Rejections:  []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Without: unread, Serve: s.serveResult(log),
 			},
 		},
 	}
@@ -108,7 +102,7 @@ var (
 // importTimeout limits an import's upload.
 const importTimeout = 5 * time.Minute
 
-func (i *Intake) serveImport(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+func (s Store) serveImport(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
 	if r.ContentLength > MaxImport {
 		return tooLarge
 	}
@@ -116,25 +110,11 @@ func (i *Intake) serveImport(w http.ResponseWriter, r *http.Request, c rest.Cond
 	defer cancel()
 	deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
 	_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
-	reply, err := accepted(i.Import(ctx, c, arriving{http.MaxBytesReader(w, r.Body, MaxImport)}))
+	reply, err := accepted(s.Import(ctx, c, http.MaxBytesReader(w, r.Body, MaxImport)))
 	if err == nil {
 		reply.Write(w, http.StatusAccepted)
 	}
 	return err
-}
-
-// arriving is a body whose errors are problems.
-type arriving struct{ io.Reader }
-
-func (b arriving) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	switch {
-	case errors.As(err, new(*http.MaxBytesError)):
-		err = tooLarge
-	case err != nil && !errors.Is(err, io.EOF):
-		err = malformedBody
-	}
-	return n, err
 }
 
 // taskAnswer is a task.
@@ -153,17 +133,8 @@ type taskAnswer struct {
 
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// named returns the task that a request names.
-func (i *Intake) named(r *http.Request, c rest.Conditions) (Details, error) {
-	id, err := ident.Parse[task.Task](r.PathValue("task_id"))
-	if err != nil {
-		return Details{}, task.ErrTaskNotFound // as everything that is no task
-	}
-	return i.Find(r.Context(), c.Caller, id)
-}
-
-func (i *Intake) serveTask(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-	found, err := i.named(r, c)
+func (s Store) serveTask(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+	found, err := s.Find(r.Context(), c.Caller, r.PathValue("task_id"))
 	if err == nil {
 		rest.Reply{Body: taskAnswer{
 			TaskID: found.ID.String(), Kind: string(found.Kind), Status: string(found.Status), Done: found.Done, Total: found.Total, Rejected: found.Rejected,
@@ -176,13 +147,13 @@ func (i *Intake) serveTask(w http.ResponseWriter, r *http.Request, c rest.Condit
 // partTimeout is how long a client may take to receive a part of a result.
 const partTimeout = 30 * time.Second
 
-func serveResult(intake *Intake, log *slog.Logger) rest.Server {
+func (s Store) serveResult(log *slog.Logger) rest.Server {
 	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-		found, err := intake.named(r, c)
+		found, err := s.Find(r.Context(), c.Caller, r.PathValue("task_id"))
 		if err != nil {
 			return err
 		}
-		parts, err := intake.Result(r.Context(), found)
+		parts, err := s.Result(r.Context(), found)
 		if err != nil {
 			return err
 		}

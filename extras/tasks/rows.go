@@ -74,37 +74,27 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 	if err != nil {
 		return row, err
 	}
-	created, begins := recorded.Event.(task.Created)
-	switch {
-	case begins && !exists:
-		r := created.Request
-		by.CreatedBy = r.Creator
-		return Row{
-			Tenant: recorded.Tenant, ID: task.IDOf(recorded.Aggregate()), Kind: r.Kind, Status: task.Queued, Total: r.Total,
-			Version: recorded.SeqNr, CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt, Audit: by,
-		}, nil
-	case !exists:
-		return row, errors.New("the task does not exist")
-	case row.Finished():
-		return row, errors.New("the task is finished")
-	}
-	progress := func(p task.Progress) { row.Done, row.Total, row.Rejected = p.Done, p.Total, p.Rejected }
-	switch e := recorded.Event.(type) {
-	case task.Created:
+	before := task.Task{Status: row.Status, Progress: task.Progress{Done: row.Done, Total: row.Total, Rejected: row.Rejected}}
+	switch created, begins := recorded.Event.(task.Created); {
+	case begins && exists:
 		return row, errors.New("the task exists already")
-	case task.Started:
-		row.Status = task.Running
-	case task.Progressed:
-		row.Status = task.Running
-		progress(e.Progress)
-	case task.Finished:
-		row.Status, row.Message = e.Status, e.Message
+	case begins:
+		by.CreatedBy = created.Creator
+		row = Row{Tenant: recorded.Tenant, ID: task.IDOf(recorded.Aggregate()), Kind: created.Kind, CreatedAt: recorded.OccurredAt, Audit: by}
+	case before.Usable() != nil:
+		return row, before.Usable()
+	default:
+		row.Audit = query.ChangedBy(by, row.Audit)
+	}
+	after := before.Apply(recorded.Event)
+	row.Status, row.Done, row.Total, row.Rejected = after.Status, after.Progress.Done, after.Progress.Total, after.Progress.Rejected
+	if finished, ends := recorded.Event.(task.Finished); ends {
+		row.Message = finished.Message
 		if len(row.Message) > maxMessage {
 			row.Message = strings.ToValidUTF8(row.Message[:maxMessage], "")
 		}
-		progress(e.Progress)
 	}
-	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, query.ChangedBy(by, row.Audit)
+	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
 	return row, nil
 }
 

@@ -44,16 +44,16 @@ func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts 
 
 // part reads a part of a file and opens it: as a whole, or the texts in it. A part of an erased creator is
 // [account.ErrAccountErased].
-func (s Store) part(ctx context.Context, tenant es.Tenant, name string, number uint64) (content []byte, exists bool, err error) {
-	content, exists, err = s.Events.Part(ctx, tenant, name, number)
+func (s Store) part(ctx context.Context, file es.File, number uint64) (content []byte, exists bool, err error) {
+	content, exists, err = s.Events.Part(ctx, file.Tenant, file.Name, number)
 	if err != nil || !exists {
 		return nil, false, err
 	}
 	if !erasure.IsSealed(string(content)) {
-		content, err = s.Keys.OpenJSON(ctx, tenant, content)
+		content, err = s.Keys.OpenJSON(ctx, file.Tenant, content)
 		return content, true, err
 	}
-	opened, err := s.Keys.OpenOne(ctx, tenant, string(content))
+	opened, err := s.Keys.OpenOne(ctx, file.Tenant, string(content))
 	if err == nil && opened == erasure.Erased {
 		err = account.ErrAccountErased
 	}
@@ -62,8 +62,8 @@ func (s Store) part(ctx context.Context, tenant es.Tenant, name string, number u
 
 // sealOthers seals the lines of a part that are in the name of others, each with its author's key. The line of an
 // erased author becomes [erasure.Erased].
-func (i *Intake) sealOthers(ctx context.Context, asked rest.Conditions, file string, number uint64, p linesPart) (linesPart, error) {
-	if i.Keys == nil || !asked.Principal.NamesAnyone() {
+func (s Store) sealOthers(ctx context.Context, asked rest.Conditions, file string, number uint64, p linesPart) (linesPart, error) {
+	if s.Keys == nil || !asked.Principal.NamesAnyone() {
 		return p, nil
 	}
 	lines := strings.Split(string(p), "\n") // the first one is the number of the first line and has no author
@@ -76,7 +76,7 @@ func (i *Intake) sealOthers(ctx context.Context, asked rest.Conditions, file str
 			lines[n] = "\uFFFD" + line
 		case author != "" && author != asked.Caller.Executor:
 			group.Go(func() (err error) {
-				lines[n], err = i.Keys.Seal(groupCtx, asked.Caller.Tenant, author, fmt.Sprintf("%s %d %d", file, number, n), line)
+				lines[n], err = s.Keys.Seal(groupCtx, asked.Caller.Tenant, author, fmt.Sprintf("%s %d %d", file, number, n), line)
 				if errors.Is(err, erasure.ErrErased) {
 					lines[n], err = erasure.Erased, nil
 				}

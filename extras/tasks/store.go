@@ -14,7 +14,8 @@ import (
 	"example.com/threads/usecase/chat"
 )
 
-// Store is where tasks, their inputs and results are. All fields but Keys are required. It is safe for concurrent use.
+// Store is where tasks, their inputs and results are. It creates tasks for those who ask, and shows them to these, their
+// creators. All fields but Keys are required. It is safe for concurrent use.
 type Store struct {
 	Events EventStore
 	Keys   *erasure.Keyring // nil: erasure is off
@@ -69,9 +70,11 @@ type Details struct {
 	Envelope es.Envelope // of the event that created it
 }
 
+// file returns one of the files of the task.
+func (d Details) file(what string) es.File { return fileOf(d.Tenant, d.CreatedBy.String(), d.ID, what) }
+
 // find returns a task as its first and its last event describe it, or [task.ErrTaskNotFound].
-func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found Details, err error) {
-	key := task.Key(tenant, id)
+func (s Store) find(ctx context.Context, key es.AggregateID) (found Details, err error) {
 	head, err := s.Events.Head(ctx, key)
 	if err == nil && head.Version == 0 {
 		err = task.ErrTaskNotFound
@@ -81,14 +84,14 @@ func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found De
 	}
 	state, codec := task.Task{}, task.Events()
 	for entry, err := range s.Events.EntriesAt(ctx, key, slices.Compact([]uint64{1, head.Version})) {
-		if err != nil {
-			return found, err
+		var recorded es.Recorded[task.Event]
+		if err == nil {
+			recorded, err = codec.Decode(entry.Payload)
 		}
-		recorded, err := codec.Decode(entry.Payload)
-		if err != nil {
-			return found, err
+		if err == nil {
+			found.Row, err = next(found.Row, found.Version > 0, recorded)
 		}
-		if found.Row, err = next(found.Row, found.Version > 0, recorded); err != nil {
+		if err != nil {
 			return found, err
 		}
 		if created, begins := recorded.Event.(task.Created); begins {
@@ -113,24 +116,10 @@ func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) erro
 	return state.Value.CheckAdmin(user)
 }
 
-// Line is a command as a client sends it, with its conditions.
-type Line struct {
-	Raw []byte // the line of an import, as sent; [erasure.Erased] with its author; or empty
-	Later
-	Caller    es.Caller // the executor is the task's creator
-	ForOthers bool      // the command may name another executor
-}
-
 // Later is a command whose answer is fetched later, as stored until it is handled.
 type Later struct {
 	Path           string `json:"path"`
 	Body           []byte `json:"body"`
 	IdempotencyKey string `json:"idempotency_key"`
 	IfVersion      uint64 `json:"if_version,omitempty"`
-}
-
-// Outcome is the result of a command: its answer, or the problem of its rejection, as JSON.
-type Outcome struct {
-	Body     []byte
-	Rejected string // for people: the reason of the rejection; empty: it was accepted
 }

@@ -16,6 +16,7 @@ import (
 	"example.com/threads/es/projection"
 	esrun "example.com/threads/es/run"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/rest"
 )
 
 // Ports are what a worker needs.
@@ -27,8 +28,9 @@ type Ports struct {
 	// of a slow import, so it caches. Default: all may.
 	IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
 	Store
-	// Prepare parses a command of a task: see [Lines].
-	Prepare func(Line) (key string, handle func(context.Context) (Outcome, error))
+	// Commands are the operations that tasks may ask for, of which each takes Timeout at most.
+	Commands []rest.Aggregate
+	Timeout  time.Duration
 	// Finish completes the commands in progress once no task is executed any more.
 	Finish func(context.Context)
 	Log    *slog.Logger
@@ -43,8 +45,9 @@ type Ports struct {
 // Worker executes tasks, several at the same time. Of several workers on the same tasks only one may run: another one
 // would do harmless but useless work.
 type Worker struct {
-	ports Ports
-	lanes []*lane
+	ports      Ports
+	operations map[string]rest.Operation // by path
+	lanes      []*lane
 }
 
 // lane executes the tasks of some kinds, so that short tasks do not wait for long ones.
@@ -66,7 +69,15 @@ func NewWorker(ports Ports) *Worker {
 	newLane := func(slots int64, kinds ...task.Kind) *lane {
 		return &lane{kinds: kinds, slots: semaphore.NewWeighted(slots), woken: make(chan struct{}, 1)}
 	}
-	return &Worker{ports: ports, lanes: []*lane{newLane(2, task.Import, task.ExportThread), newLane(8, task.Command)}}
+	operations := map[string]rest.Operation{}
+	for _, aggregate := range ports.Commands {
+		for _, op := range aggregate.Operations {
+			if op.IsOrdinary() {
+				operations[op.Path] = op
+			}
+		}
+	}
+	return &Worker{ports, operations, []*lane{newLane(2, task.Import, task.ExportThread), newLane(8, task.Command)}}
 }
 
 // Wake makes the worker poll at once. It never blocks.
@@ -192,7 +203,7 @@ const maxFaults = 10
 // do executes the rest of a task, and starts and finishes it. After an error it must be retried.
 func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error {
 	log := w.ports.Log.With("tenant", key.Tenant, "task", key.ID)
-	found, err := w.ports.find(ctx, key.Tenant, task.IDOf(key))
+	found, err := w.ports.find(ctx, key)
 	if err == nil && found.Finished() {
 		return nil
 	}
@@ -201,15 +212,14 @@ func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error 
 	if err == nil {
 		err = r.try(ctx)
 	}
-	if err == nil || errors.Is(err, task.ErrTaskFinished) {
-		if err := w.ports.Events.DeleteFile(ctx, fileOf(key.Tenant, "", r.ID, inputFile)); err != nil && ctx.Err() == nil {
+	ended := err == nil || errors.Is(err, task.ErrTaskFinished)
+	if ended {
+		if err := w.ports.Events.DeleteFile(ctx, r.file(inputFile)); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "the input of a finished task could not be deleted; it will expire", "error", err)
 		}
 	}
 	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil, errors.Is(err, task.ErrTaskFinished), errors.Is(err, task.ErrTaskOvertaken):
+	case ended, ctx.Err() != nil, errors.Is(err, task.ErrTaskOvertaken):
 		return nil //nolint:nilerr // this worker ends, or the task was cancelled or is another worker's
 	case errors.Is(err, errSuspended):
 		log.InfoContext(ctx, "a task has stopped, because its tenant is suspended")
@@ -228,10 +238,9 @@ func (r *run) try(ctx context.Context) error {
 	if err == nil && r.Status == task.Queued {
 		err = r.order(ctx, task.Start{})
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.work(ctx)
 	}
-	err = r.work(ctx)
 	switch {
 	case err == nil:
 		return r.order(ctx, task.Succeed{Progress: r.Progress})
@@ -260,12 +269,9 @@ func (r *run) work(ctx context.Context) error {
 	}
 }
 
-// file returns one of the files of the task.
-func (r *run) file(what string) es.File { return fileOf(r.Tenant, r.CreatedBy.String(), r.ID, what) }
-
 // input reads a part of the task's input. It fails with errInputGone if the part has expired.
 func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
-	content, exists, err := r.ports.part(ctx, r.Tenant, r.file(inputFile).Name, number)
+	content, exists, err := r.ports.part(ctx, r.file(inputFile), number)
 	if err == nil && !exists {
 		err = errInputGone
 	}

@@ -14,6 +14,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/rest"
 )
 
 // input returns n lines for three aggregates. Every tenth is rejected, and every hundredth is not JSON.
@@ -24,9 +25,9 @@ func input(n int) string {
 		case i%100 == 0:
 			lines.WriteString("nonsense\n")
 		case i%10 == 0:
-			fmt.Fprintf(&lines, `{"key":"%d","text":"%d!"}`+"\n", i%3, i)
+			fmt.Fprintf(&lines, `{"path":"/say","body":{"key":"%d","text":"%d!"}}`+"\n", i%3, i)
 		default:
-			fmt.Fprintf(&lines, `{"key":"%d","text":"%d"}`+"\n", i%3, i)
+			fmt.Fprintf(&lines, `{"path":"/say","body":{"key":"%d","text":"%d"}}`+"\n", i%3, i)
 		}
 	}
 	return lines.String()
@@ -36,7 +37,7 @@ func TestAnImport(t *testing.T) {
 	const lines = 1700
 	w := newWorld()
 	w.busy = 3
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(lines)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(lines)))
 	found, rejected := w.finish(t, created(t, result, err))
 	if found.Status != task.Succeeded || found.Done != lines || found.Total != lines || found.Rejected != lines/10 || found.CreatedBy != ada {
 		t.Errorf("got %+v", found.Row)
@@ -77,7 +78,11 @@ func wantRejected(t *testing.T, result string, lines int) {
 		if err := json.Unmarshal([]byte(line), &rejected); err != nil {
 			t.Fatalf("%v in %q", err, line)
 		}
-		if rejected.Line != number || rejected.Problem.Code != "rejected" || (rejected.Request == "nonsense") != (number%100 == 0) {
+		code := "rejected"
+		if rejected.Request == "nonsense" {
+			code = rest.Malformed
+		}
+		if rejected.Line != number || rejected.Problem.Code != code || (code == rest.Malformed) != (number%100 == 0) {
 			t.Errorf("rejected line %d: %s", number, line)
 		}
 	}
@@ -91,7 +96,7 @@ func wantRejected(t *testing.T, result string, lines int) {
 func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
 	const lines = 3600
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(lines)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(lines)))
 	id := created(t, result, err)
 	for kill := 1; kill <= 4; kill++ {
 		ctx, killed := context.WithCancelCause(t.Context())
@@ -127,7 +132,7 @@ func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
 
 func TestACancelledImportStops(t *testing.T) {
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(3000)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(3000)))
 	id := created(t, result, err)
 	parts := 0
 	w.onResult = func() {
@@ -150,9 +155,9 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 	for i := range 3000 {
 		w.events = append(w.events, fmt.Sprintf(`{"seq_nr":%d,"text":%q}`, i+1, strings.Repeat("x", 300)))
 	}
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(lines)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(lines)))
 	importing := created(t, result, err)
-	result, err = w.intake().Export(t.Context(), asked(), newThread(t))
+	result, err = w.store().Export(t.Context(), asked(), newThread(t))
 	exporting := created(t, result, err)
 	w.onResult = func() { w.suspend.Store(true) }
 	looks := 0
@@ -188,7 +193,7 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 func TestASlowImportOfASuspendedTenant(t *testing.T) {
 	w := newWorld()
 	w.waits = 10 * time.Millisecond
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(strings.Repeat(`{"key":"a","text":"b"}`+"\n", 500)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(strings.Repeat(`{"path":"/say","body":{"key":"a","text":"b"}}`+"\n", 500)))
 	id := created(t, result, err)
 	begun := time.Now()
 	w.work(t.Context(), t, func() bool {
@@ -207,7 +212,7 @@ func TestAnExport(t *testing.T) {
 	for i := range 3000 {
 		w.events = append(w.events, fmt.Sprintf(`{"seq_nr":%d,"text":%q}`, i+1, strings.Repeat("x", 300)))
 	}
-	result, err := w.intake().Export(t.Context(), asked(), newThread(t))
+	result, err := w.store().Export(t.Context(), asked(), newThread(t))
 	id := created(t, result, err)
 	ctx, killed := context.WithCancelCause(t.Context())
 	parts := 0
@@ -227,14 +232,14 @@ func TestAnExport(t *testing.T) {
 func TestAnExportIsForAdmins(t *testing.T) {
 	w := newWorld()
 	w.events = []string{"{}"}
-	result, err := w.intake().Export(t.Context(), asked(), newThread(t))
+	result, err := w.store().Export(t.Context(), asked(), newThread(t))
 	id := created(t, result, err)
 	w.denied = thread.ErrNotAdmin // revoked in the meantime
 	found, exported := w.finish(t, id)
 	if found.Status != task.Failed || found.Message != thread.ErrNotAdmin.Error() || exported != "" {
 		t.Errorf("%+v: %q", found.Row, exported)
 	}
-	if _, err := w.intake().Export(t.Context(), asked(), newThread(t)); !errors.Is(err, thread.ErrNotAdmin) {
+	if _, err := w.store().Export(t.Context(), asked(), newThread(t)); !errors.Is(err, thread.ErrNotAdmin) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -245,12 +250,12 @@ func TestACommandIsDoneLater(t *testing.T) {
 		result, message string
 	}{
 		"hello":  {task.Succeeded, `{"done":true}`, ""},
-		"hello!": {task.Failed, `{"code":"rejected"}`, "it has a !"},
+		"hello!": {task.Failed, problemOf(t, ident.Conflict("rejected", "it has a !")), "it has a !"},
 	} {
 		w := newWorld()
 		w.busy = 2
 		later := tasks.Later{Path: "/say", Body: fmt.Appendf(nil, `{"text":%q}`, text), IdempotencyKey: "the client's"}
-		result, err := w.intake().Later(t.Context(), asked(), later, "say", text)
+		result, err := w.store().Later(t.Context(), asked(), later, "say", text)
 		found, answer := w.finish(t, created(t, result, err))
 		if found.Status != want.status || found.Message != want.message || answer != want.result+"\n" || found.Total != 1 || found.Request.Subject != "/say" {
 			t.Errorf("%s: %+v, %s", text, found.Row, answer)
@@ -263,7 +268,7 @@ func TestACommandIsDoneLater(t *testing.T) {
 
 func TestAnInputThatIsGone(t *testing.T) {
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	clear(w.files)
 	if found, _ := w.finish(t, created(t, result, err)); found.Status != task.Failed || !strings.Contains(found.Message, "expired") {
 		t.Errorf("%+v", found.Row)
@@ -273,7 +278,7 @@ func TestAnInputThatIsGone(t *testing.T) {
 // A fault of the program must not keep a task running for ever. While a store does not answer, the task is retried.
 func TestATaskThatCanNotBeDone(t *testing.T) {
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)
 	w.broken = es.ErrUnavailable
 	looks := 0
@@ -290,18 +295,18 @@ func TestATaskThatCanNotBeDone(t *testing.T) {
 
 func TestWhoSeesWhat(t *testing.T) {
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)
-	if _, err := w.intake().Find(t.Context(), es.Caller{Executor: bob.String()}, id); !errors.Is(err, task.ErrTaskNotFound) {
+	if _, err := w.store().Find(t.Context(), es.Caller{Executor: bob.String()}, id.String()); !errors.Is(err, task.ErrTaskNotFound) {
 		t.Errorf("another account finds the task: %v", err)
 	}
-	if _, err := w.intake().Result(t.Context(), w.find(t, id)); !errors.Is(err, tasks.ErrTaskNotFinished) {
+	if _, err := w.store().Result(t.Context(), w.find(t, id)); !errors.Is(err, tasks.ErrTaskNotFinished) {
 		t.Errorf("a result before the end: %v", err)
 	}
 	finished, _ := w.finish(t, id)
 	// A task's time is in its id.
 	finished.ID = ident.New[task.Task](time.Now().Add(-tasks.Kept-time.Minute), [10]byte{})
-	if _, err := w.intake().Result(t.Context(), finished); !errors.Is(err, tasks.ErrResultGone) {
+	if _, err := w.store().Result(t.Context(), finished); !errors.Is(err, tasks.ErrResultGone) {
 		t.Errorf("an expired result: %v", err)
 	}
 }
