@@ -2,5 +2,5 @@
 // reads the event store, where the other queries read rows.
 //
 // history.go answers from the journal, graphql.go shows the answers as fields of Query (history.graphqls), and store.go
-// opens the journals of the event store.
+// opens the event store.
 package history
