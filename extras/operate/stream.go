@@ -71,16 +71,18 @@ type stream struct {
 	readers map[*reader]bool
 	running context.Context // ends with the source
 	end     context.CancelFunc
-	begun   context.Context // ends once the source knows where it begins, or with it
-	begin   context.CancelFunc
+	begun   bool                             // the source knows where it begins
 	behind  map[es.AggregateID]*followed // aggregates whose rows are behind
 }
 
+// reader gets messages, of which the first, an empty one, says that what happens from now on is told.
 type reader struct {
-	begun    context.Context // ends when what happens from now on will be told
 	messages chan []byte
 	lost     atomic.Bool
 }
+
+// nothing is the empty message.
+var nothing = []byte("{}")
 
 // followed is the version of an aggregate in the journal, and in its rows as last told.
 type followed struct{ journal, rows uint64 }
@@ -105,12 +107,14 @@ func (s *stream) join() (*reader, error) {
 			return nil, err
 		}
 		s.running, s.end = context.WithCancel(s.stopping)
-		s.begun, s.begin = context.WithCancel(s.running)
-		s.readers, s.behind = map[*reader]bool{}, map[es.AggregateID]*followed{}
+		s.begun, s.readers, s.behind = false, map[*reader]bool{}, map[es.AggregateID]*followed{}
 		go source.Run(s.running)
 		go s.follow(s.running, positions)
 	}
-	joined := &reader{begun: s.begun, messages: make(chan []byte, maxUnread)}
+	joined := &reader{messages: make(chan []byte, maxUnread)}
+	if s.begun {
+		joined.messages <- nothing
+	}
 	s.readers[joined] = true
 	return joined, nil
 }
@@ -133,7 +137,10 @@ func (startAt) Forget(context.Context, string, ...string) error { return nil }
 func (s *stream) Begin(context.Context, bool) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.begin()
+	if !s.begun {
+		s.begun = true
+		s.tell(news{})
+	}
 	return nil
 }
 
@@ -227,6 +234,7 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, release := guard.Stay(r.Context())
 	defer release()
+	defer context.AfterFunc(s.stopping, release)()
 	joined, err := s.join()
 	if err != nil {
 		return err
@@ -235,13 +243,14 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer events
 	controller := http.NewResponseController(w)
-	err = controller.SetReadDeadline(time.Time{})
-	select {
-	case <-joined.begun.Done():
-	case <-time.After(keepAlive): // the event store does not answer
-	case <-ctx.Done():
-	}
-	for message := []byte("{}"); err == nil && ctx.Err() == nil && s.stopping.Err() == nil; {
+	for err = controller.SetReadDeadline(time.Time{}); err == nil; {
+		message := nothing // still here
+		select {
+		case message = <-joined.messages:
+		case <-time.After(keepAlive):
+		case <-ctx.Done():
+			return nil
+		}
 		if joined.lost.Swap(false) {
 			message = []byte(`{"lost":true}`)
 		}
@@ -250,13 +259,6 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request) error {
 		}
 		if err == nil {
 			err = controller.Flush()
-		}
-		select {
-		case message = <-joined.messages:
-		case <-time.After(keepAlive):
-			message = []byte("{}") // still here
-		case <-ctx.Done():
-		case <-s.stopping.Done():
 		}
 	}
 	return nil // the answer has begun

@@ -301,7 +301,7 @@ func TestTheSourceEndsWithTheLastReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-joined.begun.Done()
+		<-joined.messages
 		s.add(one, 1)
 		testenv.Eventually(t, soon, func() error {
 			if len(joined.messages) == 0 {

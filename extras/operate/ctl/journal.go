@@ -69,12 +69,7 @@ func (cmd *check) have(id es.AggregateID) bool {
 
 func (c *call) checker() *journalcheck.Checker {
 	checker := journalcheck.New(c.store.Gateway, c.Types...)
-	checker.RepairBy = func(id es.AggregateID) string {
-		if id.Tenant != "" {
-			return fmt.Sprintf("`journal repair %s --tenant %s`", id, id.Tenant)
-		}
-		return fmt.Sprintf("`journal repair %s`", id)
-	}
+	checker.RepairBy = func(id es.AggregateID) string { return commandLine("journal repair", id) }
 	return checker
 }
 
