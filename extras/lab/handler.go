@@ -44,7 +44,8 @@ func (l *Lab) Handler() http.Handler {
 	mux.HandleFunc("GET /state", func(w http.ResponseWriter, _ *http.Request) { answer(w, l.now()) })
 	mux.HandleFunc("POST /state", func(w http.ResponseWriter, r *http.Request) {
 		wanted := l.now()
-		if !decode(w, r, &wanted) {
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&wanted); err != nil {
+			httpserver.WriteProblem(w, http.StatusBadRequest, "malformed_request", "the body is not what is expected here")
 			return
 		}
 		if _, known := deliveries[wanted.Delivery]; !known {
@@ -56,14 +57,6 @@ func (l *Lab) Handler() http.Handler {
 	})
 	mux.Handle("POST /second-writer", l.secondWriter())
 	return mux
-}
-
-func decode(w http.ResponseWriter, r *http.Request, into any) bool {
-	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(into)
-	if err != nil {
-		httpserver.WriteProblem(w, http.StatusBadRequest, "malformed_request", "the body is not what is expected here")
-	}
-	return err == nil
 }
 
 func answer(w http.ResponseWriter, body any) {

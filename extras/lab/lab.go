@@ -130,27 +130,20 @@ func (l *Lab) beginTurn(ctx context.Context) (context.Context, error) {
 }
 
 // Gateway wraps the write-api's event store: its answers may be delayed or lost.
-func (l *Lab) Gateway(store es.Store) es.Store {
-	return faultyStore{store, &faulty.Gateway{EventPersistenceGateway: store, Fault: l.meet}}
-}
+func (l *Lab) Gateway(store es.Store) es.Store { return faultyStore{store, l} }
 
-// faultyStore is a store whose appends go through a gateway with faults.
 type faultyStore struct {
 	es.Store
-	appends *faulty.Gateway
+	lab *Lab
 }
 
-// Append implements [es.EventPersistenceGateway].
+// Append passes a write on with the active faults.
 func (s faultyStore) Append(ctx context.Context, write es.Append) error {
-	return s.appends.Append(ctx, write)
-}
-
-// meet injects the active faults into an append.
-func (l *Lab) meet(ctx context.Context, send func(context.Context) error) error {
-	l.mutex.Lock()
-	late, lose := faulty.Late(time.Duration(l.state.DelayMS)*time.Millisecond), l.state.LoseAnswer
-	l.state.LoseAnswer = false
-	l.mutex.Unlock()
+	s.lab.mutex.Lock()
+	late, lose := faulty.Late(time.Duration(s.lab.state.DelayMS)*time.Millisecond), s.lab.state.LoseAnswer
+	s.lab.state.LoseAnswer = false
+	s.lab.mutex.Unlock()
+	send := func(ctx context.Context) error { return s.Store.Append(ctx, write) }
 	return late(ctx, func(ctx context.Context) error {
 		if lose {
 			return faulty.LoseAnswer(ctx, send)

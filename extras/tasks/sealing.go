@@ -27,13 +27,10 @@ import (
 // putSealed stores parts of a file, sealed with its creator's key.
 func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	for i, part := range parts {
-		if s.Keys == nil || len(part) == 0 {
+		if len(part) == 0 {
 			continue
 		}
 		sealed, err := s.Keys.Seal(ctx, file.Tenant, file.Owner, fmt.Sprintf("%s %d", file.Name, first+uint64(i)), string(part))
-		if errors.Is(err, erasure.ErrErased) {
-			return account.ErrAccountErased
-		}
 		if err != nil {
 			return err
 		}
@@ -90,9 +87,6 @@ func (s Store) sealOthers(ctx context.Context, asked rest.Conditions, file strin
 
 // openRejected opens the sealed lines of a result.
 func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte) ([]byte, error) {
-	if !bytes.Contains(result, []byte(`"sealed":`)) {
-		return result, nil
-	}
 	var lines []rejectedLine
 	for raw := range bytes.Lines(result) {
 		var request json.RawMessage
