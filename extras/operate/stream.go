@@ -71,7 +71,7 @@ type stream struct {
 	readers map[*reader]bool
 	running context.Context // ends with the source
 	end     context.CancelFunc
-	begun   bool                             // the source knows where it begins
+	begun   bool                         // the source knows where it begins
 	behind  map[es.AggregateID]*followed // aggregates whose rows are behind
 }
 
