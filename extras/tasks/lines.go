@@ -1,22 +1,38 @@
 package tasks
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"iter"
 	"net/http"
+	"strconv"
 	"unicode/utf8"
 
 	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/interfaceadaptor/rest"
 )
 
-// source is stored with events as the name of the program.
-const source = "tasks"
+const (
+	// MaxLine is the maximum length of a line of the input, in bytes.
+	MaxLine = 66 << 10
+
+	// A worker executes a part of the input as a whole, so parts are small: at most a second's work on most stores. A
+	// part of the result must fit into an item of DynamoDB, even if all lines are rejected and sealed.
+	partBytes      = 16 << 10
+	partLines      = 500
+	maxFieldErrors = 20 // in the problem of a line
+
+	source = "tasks" // is stored with events as the name of the program
+)
 
 // line returns the request that a line of an import is.
 func (r *run) line(raw string, number uint64) rest.Request {
@@ -96,9 +112,6 @@ func authorOf(raw []byte) string {
 	return rest.ExecutorOf(body).String()
 }
 
-// maxFieldErrors limits the size of a problem in the result of a task.
-const maxFieldErrors = 20
-
 // outcome is the result of a command: its answer, or the problem of its rejection, as JSON.
 type outcome struct {
 	body     []byte
@@ -123,4 +136,62 @@ func (r *run) execute(ctx context.Context, request rest.Request) (outcome, error
 	problem.Errors = problem.Errors[:min(len(problem.Errors), maxFieldErrors)]
 	body, err := json.Marshal(problem)
 	return outcome{body, problem.Detail}, err
+}
+
+// linesPart is some lines of the input: the number of the first line, a newline, and the unchanged lines.
+type linesPart []byte
+
+// cut yields the parts of input. It ends after an error, which a client can be told.
+func cut(input io.Reader) iter.Seq2[linesPart, error] {
+	return func(yield func(linesPart, error) bool) {
+		scanner := bufio.NewScanner(input)
+		scanner.Buffer(nil, MaxLine)
+		next, lines, number := begin(1), 0, 0
+		for scanner.Scan() {
+			number++
+			next = append(append(next, scanner.Bytes()...), '\n')
+			if lines++; len(next) >= partBytes || lines >= partLines {
+				if !yield(next, nil) {
+					return
+				}
+				next, lines = begin(number+1), 0
+			}
+		}
+		err := scanner.Err()
+		switch {
+		case errors.Is(err, bufio.ErrTooLong):
+			err = &ident.InvalidError{Field: fmt.Sprintf("line %d", number+1), Reason: fmt.Sprintf("must have at most %d bytes", MaxLine)}
+		case errors.As(err, new(*http.MaxBytesError)):
+			err = tooLarge
+		case err != nil:
+			err = malformedBody
+		}
+		if err != nil || lines > 0 {
+			yield(next, err)
+		}
+	}
+}
+
+func begin(number int) linesPart { return append(strconv.AppendInt(nil, int64(number), 10), '\n') }
+
+// lines yields the non-empty lines with their numbers.
+func (p linesPart) lines() iter.Seq2[uint64, []byte] {
+	return func(yield func(uint64, []byte) bool) {
+		first, rest, _ := bytes.Cut(p, []byte("\n"))
+		number, _ := strconv.ParseUint(string(first), 10, 64) // cut has written it
+		for line := range bytes.SplitSeq(bytes.TrimSuffix(rest, []byte("\n")), []byte("\n")) {
+			if line = bytes.TrimSpace(line); len(line) > 0 && !yield(number, line) {
+				return
+			}
+			number++
+		}
+	}
+}
+
+// count returns the number of non-empty lines.
+func (p linesPart) count() (n uint64) {
+	for range p.lines() {
+		n++
+	}
+	return n
 }

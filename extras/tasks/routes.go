@@ -1,11 +1,18 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
@@ -15,10 +22,18 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 )
 
-// The operations on tasks over HTTP.
+const (
+	// MaxImport is the maximum size of an import, in bytes.
+	MaxImport = 16 << 20
 
-// MaxImport is the maximum size of an import, in bytes.
-const MaxImport = 16 << 20
+	importTimeout = 5 * time.Minute  // for the upload
+	partTimeout   = 30 * time.Second // for a client to receive a part of a result
+
+	timeLayout        = "2006-01-02T15:04:05.000000Z"
+	prefer            = "Prefer"
+	preferenceApplied = "Preference-Applied"
+	respondAsync      = "respond-async"
+)
 
 // TaskReply is the answer to every request that becomes a task.
 type TaskReply struct {
@@ -99,9 +114,6 @@ var (
 	malformedBody = rest.NewProblem(http.StatusBadRequest, rest.Malformed, "the body did not arrive whole")
 )
 
-// importTimeout limits an import's upload.
-const importTimeout = 5 * time.Minute
-
 func (s Store) serveImport(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
 	if r.ContentLength > MaxImport {
 		return tooLarge
@@ -131,8 +143,6 @@ type taskAnswer struct {
 	CreatedBy string `json:"created_by" doc:"The user account that created it." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 }
 
-const timeLayout = "2006-01-02T15:04:05.000000Z"
-
 func (s Store) serveTask(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
 	found, err := s.Find(r.Context(), c.Caller, r.PathValue("task_id"))
 	if err == nil {
@@ -143,9 +153,6 @@ func (s Store) serveTask(w http.ResponseWriter, r *http.Request, c rest.Conditio
 	}
 	return err
 }
-
-// partTimeout is how long a client may take to receive a part of a result.
-const partTimeout = 30 * time.Second
 
 func (s Store) serveResult(log *slog.Logger) rest.Server {
 	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
@@ -173,5 +180,50 @@ func (s Store) serveResult(log *slog.Logger) rest.Server {
 			}
 		}
 		return nil
+	}
+}
+
+// prefersLater matches the header of a client that does not want to wait for the command.
+var prefersLater = regexp.MustCompile(`(?i)(^|,)\s*` + respondAsync + `\s*([;,]|$)`)
+
+// Accept makes tasks of the commands whose clients prefer that, and passes the others on.
+func (s Store) Accept(next rest.Perform) rest.Perform {
+	return func(ctx context.Context, header http.Header, r rest.Request) (rest.Reply, error) {
+		if !r.Operation.IsOrdinary() || !prefersLater.MatchString(strings.Join(header.Values(prefer), ",")) {
+			return next(ctx, header, r)
+		}
+		reply, err := accepted(s.Later(ctx, r.Conditions, Later{
+			Path: r.Operation.Path, Body: r.Body, IdempotencyKey: r.IdempotencyKey, IfVersion: r.IfVersion,
+		}, r.Name, r.Content))
+		reply.Status, reply.Header[preferenceApplied] = http.StatusAccepted, respondAsync
+		return reply, err
+	}
+}
+
+// Describe adds to the OpenAPI document what [Store.Accept] does with the commands of the aggregates.
+func Describe(aggregates []rest.Aggregate) func(*huma.OpenAPI) {
+	return func(doc *huma.OpenAPI) {
+		for _, aggregate := range aggregates {
+			for _, op := range aggregate.Operations {
+				if !op.IsOrdinary() {
+					continue
+				}
+				described := doc.Paths[op.Path].Post
+				described.Parameters = append(described.Parameters, &huma.Param{
+					Name: prefer, In: "header", Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{respondAsync}},
+					Description: "With respond-async (RFC 7240) the command is checked and becomes a task: the answer is 202 with its task_id, and the task's result is the command's answer or its problem. Other preferences are ignored.",
+				})
+				headers := maps.Clone(described.Responses[strconv.Itoa(cmp.Or(op.Status, http.StatusOK))].Headers)
+				headers[preferenceApplied] = &huma.Param{Description: "The preference that was followed.", Example: respondAsync, Schema: &huma.Schema{Type: huma.TypeString}}
+				described.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{
+					Description: "With Prefer: respond-async: it is a task now.", Headers: headers,
+					Content: map[string]*huma.MediaType{rest.MediaJSON: {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[TaskReply](), true, "")}},
+				}
+				full := rest.ProblemOf(ErrNoRoom)
+				conflict := described.Responses[strconv.Itoa(full.Status)] // every command can have one
+				conflict.Description += ", `" + full.Code + "`"
+				conflict.Content[rest.MediaProblem].Examples[full.Code] = &huma.Example{Summary: full.Detail, Value: full}
+			}
+		}
 	}
 }

@@ -45,6 +45,11 @@ func (r Row) Finished() bool {
 	return r.Status == task.Succeeded || r.Status == task.Failed || r.Status == task.Cancelled
 }
 
+const (
+	rowsVersion = 2    // rises with every change that makes other rows of the same events
+	maxMessage  = 1000 // bytes
+)
+
 // Rows is the table of tasks.
 var Rows = table.Of[Row]("tasks", 2)
 
@@ -56,16 +61,10 @@ func Schema() migration.Set {
 	return migration.Set{Name: "tasks", Table: "tasks_migrations", Files: migrations, Folder: "migrations"}
 }
 
-// rowsVersion rises with every change that makes other rows of the same events.
-const rowsVersion = 2
-
 // Handler returns what keeps [Rows], for the projection of the read model.
 func Handler() projection.Handler {
 	return rowstore.OneRow(Rows, task.Events(), rowsVersion, next)
 }
-
-// maxMessage is the maximum length of a row's message, in bytes.
-const maxMessage = 1000
 
 // next is the row after recorded, an event of its task. It leaves nothing out when events between the first and
 // recorded are missing.

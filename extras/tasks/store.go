@@ -1,16 +1,26 @@
+// Package tasks creates and executes long work. [Store] belongs to the program that clients call: it stores the input
+// and creates the task. [Worker] belongs to the program that executes tasks, and continues where a killed worker
+// stopped. They share the event store: the task itself (extras/tasks/task), and its input and result in its [es.Spool].
 package tasks
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"io"
+	"iter"
 	"slices"
 	"time"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 )
 
@@ -31,36 +41,170 @@ type EventStore interface {
 	es.Spool
 }
 
-// ErrNoRoom: the inputs and results of the creator's or the tenant's tasks hold too many bytes.
-var ErrNoRoom = ident.Conflict("task_storage_full",
-	"the inputs and results of your tasks take all the room there is for an account or tenant; wait until tasks are done, cancel some, or wait until results expire")
-
-// Kept is how long inputs and results are kept after the task was requested. The input is deleted once the task is
-// finished.
-const Kept = 7 * 24 * time.Hour
-
-// The files of a task.
-const (
-	inputFile  = "input"
-	resultFile = "result"
+// The rejections of requests for tasks and their results, beside those of the tasks themselves.
+var (
+	ErrTaskNotFinished = ident.Conflict("task_not_finished", "the task is not finished; its result is there once it is")
+	ErrResultGone      = ident.NotFound("task_not_found", "the result of the task has expired")
+	ErrNoRoom          = ident.Conflict("task_storage_full",
+		"the inputs and results of your tasks take all the room there is for an account or tenant; wait until tasks are done, cancel some, or wait until results expire")
 )
 
-// fileOf returns one of the files of a task.
-func fileOf(tenant es.Tenant, creator string, id task.ID, what string) es.File {
-	return es.File{Tenant: tenant, Owner: creator, Name: "task-" + id.String() + "-" + what, Expires: expiryOf(id)}
-}
+const (
+	partsAtOnce   = 16 // parts of an import that are stored at once
+	deleteTimeout = 10 * time.Second
+)
 
-// put stores parts of a file. It fails with [ErrNoRoom], and stores nothing, if there is no room for them.
-func (s Store) put(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
-	err := s.Events.PutParts(ctx, file, first, parts...)
-	if errors.Is(err, es.ErrSpoolFull) {
-		err = ErrNoRoom
+// Import creates a task that handles each line of input as a command. It reads the whole input, with partsAtOnce in
+// memory. A line that is too long is an [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
+func (s Store) Import(ctx context.Context, asked rest.Conditions, input io.Reader) (es.Result, error) {
+	id, digest := rest.NewID[task.Task](), sha256.New()
+	request, err := s.store(ctx, asked, id, io.TeeReader(input, digest))
+	if err != nil {
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
+		return es.Result{}, err
 	}
-	return err
+	return s.create(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
 }
 
-// expiryOf returns when the files of a task expire. It follows from the id, so that everybody knows it.
-func expiryOf(id task.ID) time.Time { return id.ULID().Timestamp().Add(Kept) }
+// store stores the input of an import.
+func (s Store) store(ctx context.Context, asked rest.Conditions, id task.ID, input io.Reader) (task.Request, error) {
+	request := task.Request{Kind: task.Import}
+	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
+	var waiting [][]byte
+	put := func() (err error) {
+		if len(waiting) > 0 {
+			err = s.putSealed(ctx, file, request.Parts-uint64(len(waiting)), waiting...)
+			waiting = nil
+		}
+		return err
+	}
+	for part, err := range cut(input) {
+		if err == nil {
+			part, err = s.sealOthers(ctx, asked, file.Name, request.Parts, part)
+		}
+		waiting = append(waiting, part)
+		request.Parts++
+		request.Total += part.count()
+		if err == nil && len(waiting) == partsAtOnce {
+			err = put()
+		}
+		if err != nil {
+			return request, err
+		}
+	}
+	return request, put()
+}
+
+// Export creates a task that writes the events of a thread. Only its Admins may.
+func (s Store) Export(ctx context.Context, asked rest.Conditions, id thread.ID) (es.Result, error) {
+	if err := s.checkExport(ctx, asked.Caller, id); err != nil {
+		return es.Result{}, err
+	}
+	request := task.Request{Kind: task.ExportThread, Subject: id.String()}
+	return s.create(ctx, asked, rest.NewID[task.Task](), request, "task.ExportThread", id.String())
+}
+
+// checkExport returns why the executor may not export the thread.
+func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) error {
+	state, err := s.Thread(ctx, chat.ThreadKey(by.Tenant, id))
+	if err != nil {
+		return err
+	}
+	user, err := ident.Parse[ident.UserAccount](by.Executor)
+	if err != nil {
+		return err
+	}
+	return state.Value.CheckAdmin(user)
+}
+
+// Later is a command whose answer is fetched later, as stored until it is handled.
+type Later struct {
+	Path           string `json:"path"`
+	Body           []byte `json:"body"`
+	IdempotencyKey string `json:"idempotency_key"`
+	IfVersion      uint64 `json:"if_version,omitempty"`
+}
+
+// Later creates a task that handles one command with this name. Repeats are recognised by content.
+func (s Store) Later(ctx context.Context, asked rest.Conditions, later Later, name, content string) (es.Result, error) {
+	id := rest.NewID[task.Task]()
+	if later.IdempotencyKey == "" {
+		later.IdempotencyKey = lineKey(id, 1)
+	}
+	input, err := json.Marshal(later)
+	if err != nil {
+		return es.Result{}, err
+	}
+	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
+	if err := s.putSealed(ctx, file, 0, input); err != nil {
+		s.deleteInput(ctx, file.Tenant, id)
+		return es.Result{}, err
+	}
+	request := task.Request{Kind: task.Command, Subject: later.Path, Parts: 1, Total: 1}
+	return s.create(ctx, asked, id, request, "task.Later "+name, content)
+}
+
+// create creates a task, even if the client goes meanwhile. Its input is deleted if the task is rejected, or exists
+// already: then it has its own. If the outcome is unknown, the input stays until it expires.
+func (s Store) create(ctx context.Context, asked rest.Conditions, id task.ID, request task.Request, name, content string) (es.Result, error) {
+	ctx = context.WithoutCancel(ctx)
+	creator, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
+	request.Creator, request.ForOthers = creator, asked.Principal.NamesAnyone()
+	order := es.Request[task.Order]{
+		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
+		IdempotencyKey: asked.IdempotencyKey,
+	}
+	if err == nil {
+		err = erasure.DigestContent(ctx, s.Keys, &order)
+	}
+	var result es.Result
+	if err == nil {
+		result, err = s.Handle(ctx, order)
+	}
+	unknown := slices.Contains([]es.Kind{es.Unavailable, es.Inconsistent, es.Internal}, es.KindOf(err))
+	if err == nil && result.Key.ID != id.String() || err != nil && !unknown {
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
+	}
+	return result, err
+}
+
+// deleteInput deletes the input of a task that is not needed any more, even if the client has gone. If that fails, the
+// input is deleted when it expires.
+func (s Store) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
+	defer cancel()
+	_ = s.Events.DeleteFile(ctx, fileOf(tenant, "", id, inputFile))
+}
+
+// Cancel ends a task of the executor, or for operators of anybody, and deletes its input.
+func (s Store) Cancel(ctx context.Context, asked rest.Conditions, id task.ID) (es.Result, error) {
+	executor, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
+	if err != nil {
+		return es.Result{}, err
+	}
+	order := task.Cancel{Executor: executor, Operator: asked.Principal.IsOperator()}
+	result, err := s.Handle(ctx, es.Request[task.Order]{
+		Caller: asked.Caller, ID: id.String(), Command: order, Name: task.OrderName(order), Content: id.String(),
+		IfVersion: asked.IfVersion, IdempotencyKey: asked.IdempotencyKey,
+	})
+	if err == nil {
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
+	}
+	return result, err
+}
+
+// Find returns a task of the caller's executor, or [task.ErrTaskNotFound].
+func (s Store) Find(ctx context.Context, caller es.Caller, id string) (Details, error) {
+	parsed, err := ident.Parse[task.Task](id)
+	if err != nil {
+		return Details{}, task.ErrTaskNotFound // as everything that is no task
+	}
+	found, err := s.find(ctx, task.Key(caller.Tenant, parsed))
+	if err == nil && found.CreatedBy.String() != caller.Executor {
+		return Details{}, task.ErrTaskNotFound
+	}
+	return found, err
+}
 
 // Details is a task with everything known about it.
 type Details struct {
@@ -103,23 +247,33 @@ func (s Store) find(ctx context.Context, key es.AggregateID) (found Details, err
 	return found, nil
 }
 
-// checkExport returns why the executor may not export the thread.
-func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) error {
-	state, err := s.Thread(ctx, chat.ThreadKey(by.Tenant, id))
-	if err != nil {
-		return err
+// Result yields the result of a finished task part by part. Before the first part it may fail with [ErrTaskNotFinished]
+// or [ErrResultGone].
+func (s Store) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, error], error) {
+	switch {
+	case !found.Finished():
+		return nil, ErrTaskNotFinished
+	case time.Now().After(expiryOf(found.ID)):
+		return nil, ErrResultGone
 	}
-	user, err := ident.Parse[ident.UserAccount](by.Executor)
-	if err != nil {
-		return err
-	}
-	return state.Value.CheckAdmin(user)
+	return func(yield func([]byte, error) bool) {
+		for number := range found.Progress.Parts {
+			content, err := s.resultPart(ctx, found, number)
+			if !yield(content, err) || err != nil {
+				return
+			}
+		}
+	}, nil
 }
 
-// Later is a command whose answer is fetched later, as stored until it is handled.
-type Later struct {
-	Path           string `json:"path"`
-	Body           []byte `json:"body"`
-	IdempotencyKey string `json:"idempotency_key"`
-	IfVersion      uint64 `json:"if_version,omitempty"`
+// resultPart reads a part of a task's result; it is empty for a part of an import without rejections.
+func (s Store) resultPart(ctx context.Context, found Details, number uint64) ([]byte, error) {
+	content, _, err := s.part(ctx, found.file(resultFile), number)
+	switch {
+	case errors.Is(err, account.ErrAccountErased):
+		return []byte(`"` + erasure.Erased + "\"\n"), nil
+	case err == nil && found.Request.Kind == task.Import:
+		return s.openRejected(ctx, found.Tenant, content)
+	}
+	return content, err
 }

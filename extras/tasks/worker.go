@@ -19,6 +19,12 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 )
 
+const (
+	lookAhead   = 100              // tasks among which one that can start is searched
+	maxFaults   = 10               // attempts at a task, after which a fault of the program makes it fail
+	expiryEvery = 10 * time.Minute // for deleting expired inputs and results
+)
+
 // Ports are what a worker needs.
 type Ports struct {
 	// Unfinished returns the keys of unfinished tasks of these kinds, oldest first, without those of some tenants. It
@@ -104,9 +110,6 @@ func (w *Worker) Run(ctx context.Context) {
 // Check implements [esrun.Consumer]: the rows of tasks tell how they are.
 func (*Worker) Check(context.Context) (found esrun.Status, err error) { return found, nil }
 
-// expiryEvery is the interval at which expired inputs and results are deleted.
-const expiryEvery = 10 * time.Minute
-
 // deleteExpired deletes expired files until ctx ends.
 func (w *Worker) deleteExpired(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -120,9 +123,6 @@ func (w *Worker) deleteExpired(ctx context.Context) {
 		_ = es.Wait(ctx, expiryEvery)
 	}
 }
-
-// lookAhead is the number of tasks among which one that can start is searched.
-const lookAhead = 100
 
 func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) {
 	look := time.NewTicker(w.ports.Look)
@@ -196,9 +196,6 @@ type run struct {
 	caller   es.Caller
 	reported time.Time
 }
-
-// maxFaults is the number of attempts after which a task fails permanently because of a fault of the program.
-const maxFaults = 10
 
 // do executes the rest of a task, and starts and finishes it. After an error it must be retried.
 func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error {

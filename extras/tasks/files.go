@@ -7,14 +7,43 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/rest"
 )
+
+// Kept is how long inputs and results are kept after the task was requested. The input is deleted once the task is
+// finished.
+const Kept = 7 * 24 * time.Hour
+
+// The files of a task.
+const (
+	inputFile  = "input"
+	resultFile = "result"
+)
+
+// fileOf returns one of the files of a task.
+func fileOf(tenant es.Tenant, creator string, id task.ID, what string) es.File {
+	return es.File{Tenant: tenant, Owner: creator, Name: "task-" + id.String() + "-" + what, Expires: expiryOf(id)}
+}
+
+// expiryOf returns when the files of a task expire. It follows from the id, so that everybody knows it.
+func expiryOf(id task.ID) time.Time { return id.ULID().Timestamp().Add(Kept) }
+
+// put stores parts of a file. It fails with [ErrNoRoom], and stores nothing, if there is no room for them.
+func (s Store) put(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
+	err := s.Events.PutParts(ctx, file, first, parts...)
+	if errors.Is(err, es.ErrSpoolFull) {
+		err = ErrNoRoom
+	}
+	return err
+}
 
 // Clients' requests and answers contain people's texts, so parts are stored sealed with the key of the task's creator.
 // An export is stored as it is in the journal, where each author's texts are sealed already. Without a keyring, parts
@@ -87,6 +116,9 @@ func (s Store) sealOthers(ctx context.Context, asked rest.Conditions, file strin
 
 // openRejected opens the sealed lines of a result.
 func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte) ([]byte, error) {
+	if !bytes.Contains(result, []byte(`"sealed":`)) {
+		return result, nil
+	}
 	var lines []rejectedLine
 	for raw := range bytes.Lines(result) {
 		var request json.RawMessage

@@ -14,21 +14,23 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/rest"
+	"example.com/threads/usecase/chat"
 )
 
 // errInputGone: the input has expired before the task was finished.
 var errInputGone = ident.NotFound("task_not_found", "the rest of the input has expired; send it again as a new task")
 
 const (
-	// linesAtOnce is the number of lines, for different aggregates, that are handled concurrently.
-	linesAtOnce = 16
+	linesAtOnce  = 16 // for different aggregates
+	lineAttempts = 5
+	exportBytes  = 256 << 10 // of a part of the result
 	// partTime is how long the part in progress is completed when the tenant is suspended. A complete part is never
 	// repeated; the lines of an incomplete one are, and are recognised only while their receipts exist.
-	partTime     = time.Second
-	lineAttempts = 5
+	partTime = time.Second
 )
 
 // importLines handles the remaining parts of the input, one after another. Repeating a part after a kill is harmless,
@@ -171,6 +173,46 @@ func (r *run) handleCommand(ctx context.Context) error {
 	if outcome.rejected != "" {
 		r.Progress.Rejected = 1
 		return ident.Conflict("command_rejected", outcome.rejected) // is not retried
+	}
+	return nil
+}
+
+// exportThread writes the remaining events as they are in the journal. The creator must still be an Admin.
+func (r *run) exportThread(ctx context.Context) error {
+	id, err := ident.Parse[thread.Thread](r.Request.Subject)
+	if err != nil {
+		return err
+	}
+	if err := r.ports.checkExport(ctx, r.caller, id); err != nil {
+		return err
+	}
+	key := chat.ThreadKey(r.Tenant, id)
+	progress := r.Progress
+	if progress.Total == 0 {
+		head, err := r.ports.Events.Head(ctx, key)
+		if err != nil {
+			return err
+		}
+		progress.Total = head.Version
+	}
+	var content []byte
+	for event, err := range r.ports.Events.Entries(ctx, key, progress.Done, progress.Total) {
+		if err != nil {
+			return fmt.Errorf("read the events of the thread: %w", err)
+		}
+		content = append(append(content, event.Payload...), '\n')
+		progress.Done++
+		if len(content) < exportBytes && progress.Done < progress.Total {
+			continue
+		}
+		if err := r.ports.put(ctx, r.file(resultFile), progress.Parts, content); err != nil {
+			return err
+		}
+		content = content[:0]
+		progress.Parts++
+		if err := r.finishedPart(ctx, progress); err != nil {
+			return err
+		}
 	}
 	return nil
 }
