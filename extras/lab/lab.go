@@ -1,15 +1,29 @@
+// Package lab injects faults into the running system so that people can see how it keeps its promises. It stands
+// between the projection and its source and kills the projection ([Lab.Faults]), delays the event store ([Lab.Gateway])
+// and writes through a second writer. Tests inject the same faults with es/estest/faulty.
+//
+// Only a standalone that is built with the tag lab (make run does so) contains this package. Only LAB=on activates it.
 package lab
 
 import (
 	"context"
+	"embed"
+	"encoding/json"
+	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"sync"
 	"time"
 
+	"example.com/threads/docs"
 	"example.com/threads/es"
 	"example.com/threads/es/estest/faulty"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
+	"example.com/threads/infrastructure/asset"
+	"example.com/threads/infrastructure/httpserver"
 )
 
 // deliveries are the faults of the source by their names on the page.
@@ -196,4 +210,64 @@ func (l *Lab) deliver(records []projection.Record) []projection.Record {
 		delivered[i] = l.broken.Read(record)
 	}
 	return delivered
+}
+
+//go:embed lab.js
+var files embed.FS
+
+// state is shown on the page and set from it. A field that a request lacks stays unchanged.
+type state struct {
+	Paused     bool   `json:"paused"`
+	Dead       bool   `json:"dead"`
+	Delivery   string `json:"delivery"`
+	BreakNext  bool   `json:"break_next"`  // make the next event unreadable
+	Unreadable int    `json:"unreadable"`  // number of unreadable events; setting it to 0 repairs them
+	DelayMS    int    `json:"delay_ms"`    // before each write
+	HoldMS     int    `json:"hold_ms"`     // before each batch of the projection
+	LoseAnswer bool   `json:"lose_answer"` // of the next write
+}
+
+const (
+	maxBody      = 4 << 10 // bytes
+	longestDelay = 10_000  // ms
+)
+
+// Handler serves the lab's requests from the page.
+func (l *Lab) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /lab.js", asset.Load(files, "lab.js", "default-src 'none'"))
+	mux.HandleFunc("GET /guarantees", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, docs.Guarantees)
+	})
+	mux.HandleFunc("GET /state", func(w http.ResponseWriter, _ *http.Request) { answer(w, l.now()) })
+	mux.HandleFunc("POST /state", func(w http.ResponseWriter, r *http.Request) {
+		wanted := l.now()
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&wanted); err != nil {
+			httpserver.WriteProblem(w, http.StatusBadRequest, "malformed_request", "the body is not what is expected here")
+			return
+		}
+		if _, known := deliveries[wanted.Delivery]; !known {
+			httpserver.WriteProblem(w, http.StatusUnprocessableEntity, "invalid_request", "there is no delivery of this name")
+			return
+		}
+		l.set(wanted)
+		answer(w, l.now())
+	})
+	mux.Handle("POST /second-writer", l.secondWriter())
+	return mux
+}
+
+func answer(w http.ResponseWriter, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
+}
+
+// secondWriter posts to a thread through another write-api with its own cache and queues. Its writes make the decisions
+// of the first one outdated.
+func (l *Lab) secondWriter() http.Handler {
+	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL, _ = url.Parse(l.beside + "/threads/post_message") // the URL of a server of this process
+		r.Out.Host = r.In.Host                                       // which is compared with the origin
+	}}
 }

@@ -13,8 +13,10 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
-// leastAge is the minimum age of dropped rows.
-const leastAge = 24 * time.Hour
+const (
+	leastAge   = 24 * time.Hour // of dropped rows
+	pruneBatch = 500            // rows, maximum per statement
+)
 
 type prune struct {
 	OlderThan time.Duration `required:"" help:"such as 720h; at least 24h"`
@@ -53,8 +55,6 @@ func (cmd *prune) Run(ctx context.Context, c *call) error {
 
 // prunedRows counts rows.
 type prunedRows struct{ Threads, Members, Messages int }
-
-const pruneBatch = 500 // rows, maximum per statement
 
 // pruneRows deletes the rows of things that were deleted before a time: messages, members who left, and threads with
 // all their rows. These rows are not readable by anyone, and no event changes them. With dryRun it only counts.

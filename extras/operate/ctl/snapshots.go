@@ -2,8 +2,8 @@ package ctl
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"example.com/threads/es"
 	"example.com/threads/extras/operate"
@@ -43,10 +43,21 @@ func (c *call) addDue(head es.StoredAggregate, failure, format string, args ...a
 // eachDue calls do for the aggregate that is named, or for those of known types that are more than SNAPSHOT_EVERY
 // events ahead of their snapshot. `journal check` reports wrong heads.
 func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggregate, es.StoredAggregate) error) error {
-	if of.id != (es.AggregateID{}) {
-		return c.named(ctx, of.id, do)
-	}
+	isNamed := of.id != (es.AggregateID{})
 	for _, kind := range c.Types {
+		switch {
+		case isNamed && kind.Type() != of.id.Type:
+			continue
+		case isNamed:
+			head, err := c.store.Gateway.Head(ctx, of.id)
+			if err == nil && head.Version == 0 {
+				err = errors.New("there is no such aggregate: check id, tenant and tables")
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", of.id, err)
+			}
+			return do(kind, es.StoredAggregate{ID: of.id, Head: head})
+		}
 		for head, err := range c.store.Gateway.Heads(ctx, kind.Type()) {
 			switch {
 			case err != nil:
@@ -60,6 +71,9 @@ func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggrega
 				return err
 			}
 		}
+	}
+	if isNamed {
+		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", of.id, of.id.Type)
 	}
 	return nil
 }
@@ -100,20 +114,4 @@ func (cmd *take) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	return c.end(failed == 0, "snapshots", map[string]any{"taken": count, "failed": failed}, fmt.Sprintf("%d snapshots taken\n", count))
-}
-
-// named calls do for an aggregate.
-func (c *call) named(ctx context.Context, id es.AggregateID, do func(es.AnyAggregate, es.StoredAggregate) error) error {
-	at := slices.IndexFunc(c.Types, func(kind es.AnyAggregate) bool { return kind.Type() == id.Type })
-	if at < 0 {
-		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", id, id.Type)
-	}
-	head, err := c.store.Gateway.Head(ctx, id)
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s: %w", id, err)
-	case head.Version == 0:
-		return fmt.Errorf("%s: there is no such aggregate: check id, tenant and tables", id)
-	}
-	return do(c.Types[at], es.StoredAggregate{ID: id, Head: head})
 }

@@ -97,29 +97,22 @@ type Order interface {
 // OrderName returns the name by which repeats of the command are recognised; it must never change.
 func OrderName(o Order) string { return o.name() }
 
-// Create creates the task.
-type Create struct{ Request }
-
-// Start: a worker begins.
-type Start struct{}
-
-// Report: a worker has finished more parts.
-type Report struct{ Progress }
-
-// Succeed: all parts are done.
-type Succeed struct{ Progress Progress }
-
-// Fail: the rest can't be done, with the reason.
-type Fail struct {
-	Progress Progress
-	Message  string
-}
-
-// Cancel ends the task without the rest of the work. An operator may cancel any task, others their own.
-type Cancel struct {
-	Executor ident.UserID
-	Operator bool
-}
+// The commands.
+type (
+	Create  struct{ Request }           // creates the task
+	Start   struct{}                    // a worker begins
+	Report  struct{ Progress }          // a worker has finished more parts
+	Succeed struct{ Progress Progress } // all parts are done
+	Fail    struct {                    // the rest can't be done
+		Progress Progress
+		Message  string // why
+	}
+	// Cancel ends the task without the rest of the work. An operator may cancel any task, others their own.
+	Cancel struct {
+		Executor ident.UserID
+		Operator bool
+	}
+)
 
 func (Create) name() string  { return "task.Create" }
 func (Start) name() string   { return "task.Start" }
@@ -161,4 +154,92 @@ func Aggregate() es.Aggregate[Task, Order, Event] {
 	return es.Aggregate[Task, Order, Event]{
 		Decide: Decide, Apply: Task.Apply, Usable: Task.Usable, Events: Events(),
 	}
+}
+
+// Decide returns the events that result from the command on t, or the rejection. It is pure.
+func Decide(t Task, order Order) ([]Event, error) {
+	event, err := t.decide(order)
+	if err != nil {
+		return nil, err
+	}
+	return []Event{event}, nil
+}
+
+func (t Task) decide(order Order) (Event, error) {
+	if create, begins := order.(Create); begins {
+		if t.Status != "" {
+			return nil, ErrTaskOvertaken
+		}
+		return Created(create), nil
+	}
+	if cancel, cancels := order.(Cancel); cancels && cancel.Executor != t.Creator && !cancel.Operator {
+		return nil, ErrTaskNotFound // a task is invisible to other accounts
+	}
+	if err := t.Usable(); err != nil {
+		return nil, err
+	}
+	switch o := order.(type) {
+	case Create: // see above
+	case Start:
+		return Started{}, overtaken(t.Status == Running)
+	case Report:
+		return Progressed(o), overtaken(o.Parts <= t.Progress.Parts)
+	case Succeed:
+		return Finished{Status: Succeeded, Progress: o.Progress}, overtaken(o.Progress.Parts < t.Progress.Parts)
+	case Fail:
+		return Finished{Status: Failed, Progress: o.Progress, Message: o.Message}, overtaken(o.Progress.Parts < t.Progress.Parts)
+	case Cancel:
+		return Finished{Status: Cancelled, Progress: t.Progress}, nil
+	}
+	// The set of commands is closed: only a new command without a case can get here.
+	panic(fmt.Sprintf("task: no decision for command %T", order))
+}
+
+// overtaken returns [ErrTaskOvertaken] if it is so.
+func overtaken(so bool) error {
+	if so {
+		return ErrTaskOvertaken
+	}
+	return nil
+}
+
+// Event is a fact about a task. The set is closed. Every event after Started has the whole progress, so the first and
+// the last event describe the task completely.
+//
+//sumtype:decl
+type Event interface{ isEvent() }
+
+// The events.
+type (
+	Created    struct{ Request }  // the task was created
+	Started    struct{}           // a worker has begun
+	Progressed struct{ Progress } // a worker has finished more parts
+	Finished   struct {           // the task has reached a final status
+		Status  Status `json:"status"`
+		Message string `json:"message"` // why it failed; otherwise empty
+		Progress
+	}
+)
+
+func (Created) isEvent()    {}
+func (Started) isEvent()    {}
+func (Progressed) isEvent() {}
+func (Finished) isEvent()   {}
+
+// Apply returns the state after the event. It never fails.
+func (t Task) Apply(event Event) Task {
+	switch e := event.(type) {
+	case Created:
+		return Task{Creator: e.Creator, Status: Queued, Progress: Progress{Total: e.Total}}
+	case Started:
+		t.Status = Running
+	case Progressed:
+		t.Status, t.Progress = Running, e.Progress
+	case Finished:
+		t.Status, t.Progress = e.Status, e.Progress
+	default:
+		// The set of events is closed: only a new event without a case can get here.
+		panic(fmt.Sprintf("task: no state after event %T", event))
+	}
+	return t
 }
