@@ -26,6 +26,15 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 )
 
+const (
+	maxBody      = 4 << 10               // bytes
+	longestDelay = 10_000                // ms
+	lookEvery    = 10 * time.Millisecond // at a condition
+	// holdLease is how long batches are held after the last request for it. A page repeats the request, so the hold ends
+	// soon after the page has been closed.
+	holdLease = 10 * time.Second
+)
+
 // deliveries are the faults of the source by their names on the page.
 var deliveries = map[string]faulty.Delivery{
 	"":          {},
@@ -65,10 +74,6 @@ func (l *Lab) now() state {
 	return now
 }
 
-// holdLease is how long batches are held after the last request for it. A page repeats the request, so the hold ends
-// soon after the page has been closed.
-const holdLease = 10 * time.Second
-
 // hold returns for how many milliseconds a batch is held now. The caller holds the mutex.
 func (l *Lab) hold() int {
 	if time.Now().After(l.held) {
@@ -93,8 +98,6 @@ func (l *Lab) set(wanted state) {
 		l.life, l.kill = context.WithCancel(context.Background())
 	}
 }
-
-const lookEvery = 10 * time.Millisecond // at a condition
 
 // await returns when the condition is true, or with ctx's error.
 func (l *Lab) await(ctx context.Context, condition func() bool) error {
@@ -226,11 +229,6 @@ type state struct {
 	HoldMS     int    `json:"hold_ms"`     // before each batch of the projection
 	LoseAnswer bool   `json:"lose_answer"` // of the next write
 }
-
-const (
-	maxBody      = 4 << 10 // bytes
-	longestDelay = 10_000  // ms
-)
 
 // Handler serves the lab's requests from the page.
 func (l *Lab) Handler() http.Handler {

@@ -32,8 +32,12 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 )
 
-// flushTimeout limits how long Stop waits for the last spans.
-const flushTimeout = 2 * time.Second
+const (
+	flushTimeout = 2 * time.Second // for the last spans
+	// sendTimeout limits a request. Meanwhile spans queue up, and those beyond the queue are dropped, so a collector that
+	// is down never slows a request.
+	sendTimeout = 10 * time.Second
+)
 
 // Observer observes a program. Create it with [Start] and end it with [Observer.Stop].
 type Observer struct {
@@ -126,10 +130,6 @@ func (o *Observer) serve(ctx context.Context, setting, address string, handler h
 	return server.Serve(ctx, handler)
 }
 
-// sendTimeout limits a request. Meanwhile spans queue up, and those beyond the queue are dropped, so a collector that
-// is down never slows a request.
-const sendTimeout = 10 * time.Second
-
 // collector is an [otlptrace.Client] by OTLP over HTTP, without gRPC, which the client of OpenTelemetry links even for
 // HTTP. It logs the first of consecutive failures, and their end.
 type collector struct {
@@ -139,8 +139,6 @@ type collector struct {
 	log     *slog.Logger
 	failing bool // uploads never overlap
 }
-
-var _ otlptrace.Client = (*collector)(nil)
 
 // Start implements [otlptrace.Client].
 func (*collector) Start(context.Context) error { return nil }

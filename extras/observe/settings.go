@@ -25,7 +25,11 @@ type Settings struct {
 	Metrics  string      // address; empty: the program's own
 }
 
-const heading = "Traces, metrics and profiles (extras/observe)"
+const (
+	heading          = "Traces, metrics and profiles (extras/observe)"
+	tracesEachSecond = 20
+	fewEachSecond    = "parentbased_20_a_second" // the default: at a low load every trace is kept, and at a high load tracing stays cheap
+)
 
 // ReadSettings reads all but the address of the metrics. The SDK reads the other OTEL_ variables by itself.
 func ReadSettings(r *config.Reader) (s Settings) {
@@ -75,11 +79,6 @@ func parseHeaders(text string) (http.Header, error) {
 	}
 	return headers, nil
 }
-
-// fewEachSecond is the default: at a low load every trace is kept, and at a high load tracing stays cheap.
-const fewEachSecond = "parentbased_20_a_second"
-
-const tracesEachSecond = 20
 
 // samplerOf returns a sampler by its name in OTEL_TRACES_SAMPLER.
 func samplerOf(name string, ratio float64) (sdk.Sampler, error) {
