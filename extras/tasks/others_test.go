@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/threads/domain/account"
@@ -77,7 +78,9 @@ func (w *world) readable(t *testing.T) string {
 }
 
 // Lines in the name of another account can't be read any more when that account is erased.
-func TestLinesInTheNameOfOthers(t *testing.T) {
+func TestLinesInTheNameOfOthers(t *testing.T) { synctest.Test(t, testLinesInTheNameOfOthers) }
+
+func testLinesInTheNameOfOthers(t *testing.T) {
 	w := newWorld()
 	store := &keys{entries: map[string]erasure.Entry{}}
 	w.keys = erasure.NewKeyring(store, store, time.Now)
@@ -132,6 +135,10 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 // Sealed content does not compress, so a part must be small enough for an item of DynamoDB as it is. The problem of a
 // line is at most ten times as large as the line: twenty unknown fields without a name.
 func TestAPartOfAResultFitsIntoAnItem(t *testing.T) {
+	synctest.Test(t, testAPartOfAResultFitsIntoAnItem)
+}
+
+func testAPartOfAResultFitsIntoAnItem(t *testing.T) {
 	const item = 380_000 // what the gateway stores, after it has undone the base64
 	for _, author := range []fmt.Stringer{ada, bob} {
 		w := newWorld()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/threads/domain/ident"
@@ -23,6 +24,10 @@ func (b breaksOff) Read([]byte) (int, error) {
 }
 
 func TestAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
+	synctest.Test(t, testAnInputThatNoTaskNeedsIsDeleted)
+}
+
+func testAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
 	const lines = 20_000 // many parts
 	for about, begin := range map[string]func(context.Context, *world) (es.Result, error){
 		"the client breaks off": func(ctx context.Context, w *world) (es.Result, error) {
@@ -49,6 +54,10 @@ func TestAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
 }
 
 func TestAnInputWhoseTaskMayExistIsKept(t *testing.T) {
+	synctest.Test(t, testAnInputWhoseTaskMayExistIsKept)
+}
+
+func testAnInputWhoseTaskMayExistIsKept(t *testing.T) {
 	w := newWorld()
 	w.refuses = es.ErrUnavailable
 	if _, err := w.store().Import(t.Context(), asked(), strings.NewReader("{}")); !errors.Is(err, es.ErrUnavailable) || w.held() != 1 {
@@ -56,7 +65,9 @@ func TestAnInputWhoseTaskMayExistIsKept(t *testing.T) {
 	}
 }
 
-func TestARepeatedInputIsDeleted(t *testing.T) {
+func TestARepeatedInputIsDeleted(t *testing.T) { synctest.Test(t, testARepeatedInputIsDeleted) }
+
+func testARepeatedInputIsDeleted(t *testing.T) {
 	w := newWorld()
 	repeatable := asked()
 	repeatable.IdempotencyKey = "one"
@@ -73,6 +84,10 @@ func TestARepeatedInputIsDeleted(t *testing.T) {
 }
 
 func TestTheInputOfACancelledTaskIsDeleted(t *testing.T) {
+	synctest.Test(t, testTheInputOfACancelledTaskIsDeleted)
+}
+
+func testTheInputOfACancelledTaskIsDeleted(t *testing.T) {
 	w := newWorld()
 	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(3000)))
 	id := created(t, result, err)
@@ -86,7 +101,9 @@ func TestTheInputOfACancelledTaskIsDeleted(t *testing.T) {
 	}
 }
 
-func TestNoRoom(t *testing.T) {
+func TestNoRoom(t *testing.T) { synctest.Test(t, testNoRoom) }
+
+func testNoRoom(t *testing.T) {
 	w := newWorld()
 	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)
@@ -102,7 +119,9 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-func TestExpiredFilesAreDeleted(t *testing.T) {
+func TestExpiredFilesAreDeleted(t *testing.T) { synctest.Test(t, testExpiredFilesAreDeleted) }
+
+func testExpiredFilesAreDeleted(t *testing.T) {
 	w := newWorld()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,11 @@ import (
 )
 
 const (
-	lookAhead   = 100              // tasks among which one that can start is searched
+	lookEvery   = 500 * time.Millisecond // for unfinished tasks, without Wake
+	lookAhead   = 100                    // tasks among which one that can start is searched
+	reportEvery = time.Second            // of the progress
+	firstRetry  = time.Second            // after a failure; the pause doubles up to lastRetry
+	lastRetry   = time.Minute
 	maxFaults   = 10               // attempts at a task, after which a fault of the program makes it fail
 	expiryEvery = 10 * time.Minute // for deleting expired inputs and results
 )
@@ -40,12 +43,6 @@ type Ports struct {
 	// Finish completes the commands in progress once no task is executed any more.
 	Finish func(context.Context)
 	Log    *slog.Logger
-	// Look is the interval of polls for unfinished tasks without Wake. Default: 500 ms.
-	Look time.Duration
-	// Retry is the pause after the first failure of a task; it doubles up to 60 times as long. Default: 1 s.
-	Retry time.Duration
-	// ReportEvery is the interval of progress reports. Default: 1 s.
-	ReportEvery time.Duration
 }
 
 // Worker executes tasks, several at the same time. Of several workers on the same tasks only one may run: another one
@@ -66,9 +63,6 @@ type lane struct {
 
 // NewWorker returns a worker. It works while [Worker.Run] runs.
 func NewWorker(ports Ports) *Worker {
-	ports.Look = cmp.Or(ports.Look, 500*time.Millisecond)
-	ports.Retry = cmp.Or(ports.Retry, time.Second)
-	ports.ReportEvery = cmp.Or(ports.ReportEvery, time.Second)
 	if ports.IsActive == nil {
 		ports.IsActive = func(context.Context, es.Tenant) (bool, error) { return true, nil }
 	}
@@ -125,7 +119,7 @@ func (w *Worker) deleteExpired(ctx context.Context) {
 }
 
 func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) {
-	look := time.NewTicker(w.ports.Look)
+	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for ctx.Err() == nil {
 		keys, err := w.toDo(ctx, l)
@@ -158,7 +152,7 @@ func (w *Worker) attempt(ctx context.Context, l *lane, key es.AggregateID) {
 			return
 		}
 		w.Wake()
-		if es.Wait(ctx, es.Backoff(w.ports.Retry, 60*w.ports.Retry, attempt-1)) != nil || l.slots.Acquire(ctx, 1) != nil {
+		if es.Wait(ctx, es.Backoff(firstRetry, lastRetry, attempt-1)) != nil || l.slots.Acquire(ctx, 1) != nil {
 			return
 		}
 	}
@@ -286,7 +280,7 @@ func (r *run) order(ctx context.Context, order task.Order) error {
 func (r *run) finishedPart(ctx context.Context, progress task.Progress) error {
 	r.Progress = progress
 	stop := r.checkTenant(ctx)
-	if stop == nil && time.Since(r.reported) < r.ports.ReportEvery {
+	if stop == nil && time.Since(r.reported) < reportEvery {
 		return nil
 	}
 	r.reported = time.Now()

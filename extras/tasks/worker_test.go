@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/threads/domain/ident"
@@ -33,7 +34,9 @@ func input(n int) string {
 	return lines.String()
 }
 
-func TestAnImport(t *testing.T) {
+func TestAnImport(t *testing.T) { synctest.Test(t, testAnImport) }
+
+func testAnImport(t *testing.T) {
 	const lines = 1700
 	w := newWorld()
 	w.busy = 3
@@ -94,8 +97,13 @@ func wantRejected(t *testing.T, result string, lines int) {
 // A worker is killed at any point and followed by another one. Each accepted line must have one effect, and each
 // rejected line must be in the result once.
 func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
+	synctest.Test(t, testAnImportWhoseWorkersAreKilled)
+}
+
+func testAnImportWhoseWorkersAreKilled(t *testing.T) {
 	const lines = 3600
 	w := newWorld()
+	w.waits = 10 * time.Millisecond // so that a part takes long enough to be reported
 	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(lines)))
 	id := created(t, result, err)
 	for kill := 1; kill <= 4; kill++ {
@@ -130,8 +138,11 @@ func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
 	}
 }
 
-func TestACancelledImportStops(t *testing.T) {
+func TestACancelledImportStops(t *testing.T) { synctest.Test(t, testACancelledImportStops) }
+
+func testACancelledImportStops(t *testing.T) {
 	w := newWorld()
+	w.waits = 10 * time.Millisecond // so that a part takes long enough to be reported
 	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(3000)))
 	id := created(t, result, err)
 	parts := 0
@@ -149,7 +160,9 @@ func TestACancelledImportStops(t *testing.T) {
 }
 
 // The part in progress is completed and reported, so that no line is sent twice however long the suspension is.
-func TestTasksOfASuspendedTenant(t *testing.T) {
+func TestTasksOfASuspendedTenant(t *testing.T) { synctest.Test(t, testTasksOfASuspendedTenant) }
+
+func testTasksOfASuspendedTenant(t *testing.T) {
 	const lines = 3000
 	w := newWorld()
 	for i := range 3000 {
@@ -191,6 +204,10 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 
 // A part that takes long does not delay the stop.
 func TestASlowImportOfASuspendedTenant(t *testing.T) {
+	synctest.Test(t, testASlowImportOfASuspendedTenant)
+}
+
+func testASlowImportOfASuspendedTenant(t *testing.T) {
 	w := newWorld()
 	w.waits = 10 * time.Millisecond
 	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(strings.Repeat(`{"path":"/say","body":{"key":"a","text":"b"}}`+"\n", 500)))
@@ -207,7 +224,9 @@ func TestASlowImportOfASuspendedTenant(t *testing.T) {
 	}
 }
 
-func TestAnExport(t *testing.T) {
+func TestAnExport(t *testing.T) { synctest.Test(t, testAnExport) }
+
+func testAnExport(t *testing.T) {
 	w := newWorld()
 	for i := range 3000 {
 		w.events = append(w.events, fmt.Sprintf(`{"seq_nr":%d,"text":%q}`, i+1, strings.Repeat("x", 300)))
@@ -217,6 +236,7 @@ func TestAnExport(t *testing.T) {
 	ctx, killed := context.WithCancelCause(t.Context())
 	parts := 0
 	w.onResult = func() {
+		_ = es.Wait(t.Context(), time.Second) // so that each part is reported
 		if parts++; parts == 3 {
 			killed(errKilled)
 		}
@@ -229,7 +249,9 @@ func TestAnExport(t *testing.T) {
 	}
 }
 
-func TestAnExportIsForAdmins(t *testing.T) {
+func TestAnExportIsForAdmins(t *testing.T) { synctest.Test(t, testAnExportIsForAdmins) }
+
+func testAnExportIsForAdmins(t *testing.T) {
 	w := newWorld()
 	w.events = []string{"{}"}
 	result, err := w.store().Export(t.Context(), asked(), newThread(t))
@@ -244,7 +266,9 @@ func TestAnExportIsForAdmins(t *testing.T) {
 	}
 }
 
-func TestACommandIsDoneLater(t *testing.T) {
+func TestACommandIsDoneLater(t *testing.T) { synctest.Test(t, testACommandIsDoneLater) }
+
+func testACommandIsDoneLater(t *testing.T) {
 	for text, want := range map[string]struct {
 		status          task.Status
 		result, message string
@@ -266,7 +290,9 @@ func TestACommandIsDoneLater(t *testing.T) {
 	}
 }
 
-func TestAnInputThatIsGone(t *testing.T) {
+func TestAnInputThatIsGone(t *testing.T) { synctest.Test(t, testAnInputThatIsGone) }
+
+func testAnInputThatIsGone(t *testing.T) {
 	w := newWorld()
 	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	clear(w.files)
@@ -276,7 +302,9 @@ func TestAnInputThatIsGone(t *testing.T) {
 }
 
 // A fault of the program must not keep a task running for ever. While a store does not answer, the task is retried.
-func TestATaskThatCanNotBeDone(t *testing.T) {
+func TestATaskThatCanNotBeDone(t *testing.T) { synctest.Test(t, testATaskThatCanNotBeDone) }
+
+func testATaskThatCanNotBeDone(t *testing.T) {
 	w := newWorld()
 	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)
@@ -293,7 +321,9 @@ func TestATaskThatCanNotBeDone(t *testing.T) {
 	}
 }
 
-func TestWhoSeesWhat(t *testing.T) {
+func TestWhoSeesWhat(t *testing.T) { synctest.Test(t, testWhoSeesWhat) }
+
+func testWhoSeesWhat(t *testing.T) {
 	w := newWorld()
 	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)

@@ -315,7 +315,6 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 		},
 		IsActive: func(context.Context, es.Tenant) (bool, error) { return !w.suspend.Load(), nil },
 		Store:    w.store(), Commands: w.commands(), Timeout: 10 * time.Second, Finish: func(context.Context) {}, Log: slog.New(slog.DiscardHandler),
-		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,
 	})
 	worker.Run(ctx)
 	stop()
