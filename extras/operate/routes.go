@@ -57,19 +57,16 @@ func (n Named) String() string {
 type Letter struct {
 	Named
 	projection.DeadLetter
-	Event any `json:"event,omitempty"` // JSON if valid, otherwise text
-}
-
-// LetterOf shows a dead letter, without its event.
-func LetterOf(letter projection.DeadLetter) Letter {
-	return Letter{Named: Name(letter.Key), DeadLetter: letter}
+	Event any    `json:"event,omitempty"` // JSON if valid, otherwise text
+	Next  string `json:"next,omitempty"`  // what to do
 }
 
 // Difference is a row that differs from the journal, for people and programs.
 type Difference struct {
 	Named
 	projection.Difference
-	Repaired bool `json:"repaired"`
+	Repaired bool   `json:"repaired"`
+	Next     string `json:"next,omitempty"` // what to do
 }
 
 const (
@@ -179,7 +176,7 @@ func (o *operations) list(ctx context.Context, _ order) (any, error) {
 	letters, err := rowstore.Letters(ctx, databases.Rows)
 	shown := []Letter{}
 	for _, l := range letters {
-		shown = append(shown, LetterOf(l))
+		shown = append(shown, Letter{Named: Name(l.Key), DeadLetter: l})
 	}
 	return map[string]any{"parked": shown}, err
 }
@@ -257,7 +254,7 @@ func (o *operations) verify(ctx context.Context, ask order) (any, error) {
 			found.Repaired++
 		}
 		for _, d := range one.Differences[:min(len(one.Differences), maxDifferences-len(found.Differences))] {
-			found.Differences = append(found.Differences, Difference{Name(key), d, repaired})
+			found.Differences = append(found.Differences, Difference{Named: Name(key), Difference: d, Repaired: repaired})
 		}
 		return nil
 	})

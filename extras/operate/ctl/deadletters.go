@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/process"
-	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/extras/operate"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -26,8 +24,11 @@ that grow to five minutes.
 An aggregate is named by its AID and the projection that it is parked in, a command by the AID of its target, the
 process (--projection) and the event that caused it (--event): list prints all of them.`
 
-// maxListed limits lists.
-const maxListed = 100_000
+const (
+	maxListed     = 100_000          // in a list
+	outcomeWithin = 10 * time.Second // for a retry: programs check every second what is due
+	retryEvery    = 500 * time.Millisecond
+)
 
 // stuck is a parked aggregate, or a failing command of a process.
 type stuck struct {
@@ -35,34 +36,26 @@ type stuck struct {
 	target es.AggregateID
 	event  string // of a command: what caused it; otherwise empty
 	seqNr  uint64 // of the event that an aggregate is parked on
-	shown  any    // for programs: an operate.Letter or a shownCommand
-	text   string // for people
+	shown  any    // an operate.Letter or a shownCommand
 }
 
-func parked(l projection.DeadLetter) stuck {
-	return stuck{
-		of: l.Projection, target: l.Key, seqNr: l.SeqNr, shown: operate.LetterOf(l),
-		text: fmt.Sprintf("%s is parked on event %d in the projection %s since %s\n%s",
-			operate.Name(l.Key), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), attempts(l.Reason, l.Attempts, l.RetryAt)),
+// next says what to do.
+func (s stuck) next() string {
+	var flags []string
+	if s.of != chatrows.Projection { // the default
+		flags = append(flags, "--projection", s.of)
 	}
+	if s.event != "" {
+		flags = append(flags, "--event", s.event)
+	}
+	return commandLine("dead-letters show", s.target, flags...) + " tells more; `retry` it once its reason is gone, or `skip` it"
 }
 
-// shownCommand is a failing command of a process for programs.
+// shownCommand is a failing command of a process.
 type shownCommand struct {
 	operate.Named // the command's aggregate
 	process.Pending
-}
-
-func failing(p process.Pending) stuck {
-	return stuck{
-		of: p.Process, target: p.Target, event: p.EventID, shown: shownCommand{operate.Name(p.Target), p},
-		text: fmt.Sprintf("%s: the command %s of the process %s has failed since %s\n%s  event     %s\n  executor  %s\n",
-			operate.Name(p.Target), p.Name, p.Process, p.FailingSince.Format(time.RFC3339), attempts(p.Reason, p.Attempts, p.DueAt), p.EventID, p.Executor),
-	}
-}
-
-func attempts(reason string, count int, next time.Time) string {
-	return fmt.Sprintf("  reason    %s\n  attempts  %d, the next at %s\n", reason, count, next.Format(time.RFC3339))
+	Next string `json:"next"`
 }
 
 // stuck reads all that are stuck, parked aggregates first.
@@ -75,35 +68,34 @@ func (c *call) stuck(ctx context.Context) (found []stuck, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the commands of processes: %w", err)
 	}
-	for _, each := range letters {
-		found = append(found, parked(each))
+	for _, l := range letters {
+		s := stuck{of: l.Projection, target: l.Key, seqNr: l.SeqNr}
+		s.shown = operate.Letter{Named: operate.Name(l.Key), DeadLetter: l, Next: s.next()}
+		found = append(found, s)
 	}
-	for _, each := range commands {
-		found = append(found, failing(each))
+	for _, p := range commands {
+		s := stuck{of: p.Process, target: p.Target, event: p.EventID}
+		s.shown = shownCommand{operate.Name(p.Target), p, s.next()}
+		found = append(found, s)
 	}
 	return found, nil
 }
 
-// printStuck prints all, and then a text, or how many they are.
-func (c *call) printStuck(found []stuck, end string) error {
-	lists := map[string][]any{"parked": {}, "commands": {}}
-	var text strings.Builder
+// printStuck prints all, and the outcome of a retry.
+func (c *call) printStuck(found []stuck, outcome string) error {
+	shown := struct {
+		Parked   []any  `json:"parked"`
+		Commands []any  `json:"commands"`
+		Outcome  string `json:"outcome,omitempty"`
+	}{[]any{}, []any{}, outcome}
 	for _, each := range found {
-		list, flags := "parked", []string{}
-		if each.of != chatrows.Projection { // the default
-			flags = append(flags, "--projection", each.of)
+		if each.event == "" {
+			shown.Parked = append(shown.Parked, each.shown)
+		} else {
+			shown.Commands = append(shown.Commands, each.shown)
 		}
-		if each.event != "" {
-			list, flags = "commands", append(flags, "--event", each.event)
-		}
-		lists[list] = append(lists[list], each.shown)
-		fmt.Fprintf(&text, "%s  next      %s tells more; `retry` it once its reason is gone, or `skip` it\n",
-			each.text, commandLine("dead-letters show", each.target, flags...))
 	}
-	if end == "" {
-		end = fmt.Sprintf("%d aggregates are parked, %d commands fail\n", len(lists["parked"]), len(lists["commands"]))
-	}
-	return c.print(len(found) == 0, lists, text.String()+end)
+	return c.print(len(found) == 0, shown)
 }
 
 type listLetters struct {
@@ -124,12 +116,6 @@ func (cmd *listLetters) Run(ctx context.Context, c *call) error {
 	return c.printStuck(found, "")
 }
 
-// shownSkip is a skipped event of a projection for people and programs, or a skipped command of a process.
-type shownSkip struct {
-	operate.Named
-	rowstore.Skip
-}
-
 func (c *call) listSkips(ctx context.Context) error {
 	events, err := rowstore.Skips(ctx, c.db, maxListed)
 	var commands []rowstore.Skip
@@ -139,18 +125,15 @@ func (c *call) listSkips(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read what was skipped: %w", err)
 	}
-	shown, text := []shownSkip{}, strings.Builder{}
-	for _, s := range slices.Concat(events, commands) {
-		what := fmt.Sprintf("event %d was left out of the projection", s.SeqNr)
-		if s.Command != "" {
-			what = fmt.Sprintf("the command %s was left out of the process", s.Command)
-		}
-		named := operate.Name(s.Key)
-		shown = append(shown, shownSkip{named, s})
-		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n", named, what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
+	type skip struct {
+		operate.Named
+		rowstore.Skip
 	}
-	fmt.Fprintf(&text, "%d events and %d commands were skipped\n", len(events), len(commands))
-	return c.print(true, map[string]any{"skipped": shown}, text.String())
+	shown := []skip{}
+	for _, s := range slices.Concat(events, commands) {
+		shown = append(shown, skip{operate.Name(s.Key), s})
+	}
+	return c.print(true, map[string]any{"skipped": shown})
 }
 
 // queue has the dead letters of a projection, or the failing commands of a process.
@@ -205,7 +188,7 @@ func (cmd *showLetter) Run(ctx context.Context, c *call) error {
 	}
 	letter, isParked := found.shown.(operate.Letter)
 	if !isParked {
-		return c.print(false, found.shown, found.text)
+		return c.print(false, found.shown)
 	}
 	payload := []byte("it is not in the journal")
 	for entry, err := range c.store.Gateway.Entries(ctx, found.target, letter.SeqNr-1, letter.SeqNr) {
@@ -217,7 +200,7 @@ func (cmd *showLetter) Run(ctx context.Context, c *call) error {
 	if letter.Event = string(payload); json.Valid(payload) {
 		letter.Event = json.RawMessage(payload)
 	}
-	return c.print(false, letter, found.text+fmt.Sprintf("  event     %s\n", indent("  ", letter.Event)))
+	return c.print(false, letter)
 }
 
 type retryLetter struct {
@@ -235,16 +218,10 @@ func (cmd *retryLetter) Run(ctx context.Context, c *call) error {
 	case err != nil:
 		return err
 	case len(due) == 0:
-		return c.printStuck(nil, fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails\n", cmd.Projection))
+		return c.printStuck(nil, fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails", cmd.Projection))
 	}
 	return cmd.retry(ctx, c, cmd.aggregates)
 }
-
-const (
-	// outcomeWithin limits the wait for a retry: programs check every second what is due.
-	outcomeWithin = 10 * time.Second
-	retryEvery    = 500 * time.Millisecond
-)
 
 // retry retries what a call selects until nothing is stuck or time is up, and prints what still is. More than once,
 // because the first attempt may have begun before the cause was fixed.
@@ -259,9 +236,9 @@ func (q queue) retry(ctx context.Context, c *call, of aggregates) error {
 		case err != nil:
 			return err
 		case len(left) == 0:
-			return c.printStuck(left, "all continue\n")
+			return c.printStuck(left, "all continue")
 		case time.Now().After(end):
-			return c.printStuck(left, "still stuck: if no attempt was made, is the program of this projection or process running?\n")
+			return c.printStuck(left, "still stuck: if no attempt was made, is the program of this projection or process running?")
 		}
 		for _, each := range left {
 			if each.event != "" {

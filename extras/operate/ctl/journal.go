@@ -29,14 +29,14 @@ nothing and may run beside everything else. On DynamoDB a check of everything re
 // Run compares one aggregate, or all.
 func (cmd *check) Run(ctx context.Context, c *call) error {
 	checked, wrong, findings := 0, 0, 0
-	tell := func(id es.AggregateID, found []journalcheck.Finding) error {
+	tell := func(_ es.AggregateID, found []journalcheck.Finding) error {
 		checked++
 		findings += len(found)
 		if len(found) > 0 {
 			wrong++
 		}
 		for _, finding := range found {
-			if err := c.add(finding, textOf(id, finding)); err != nil {
+			if err := c.add("findings", finding); err != nil {
 				return err
 			}
 		}
@@ -56,11 +56,7 @@ func (cmd *check) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("checked %d aggregates: all is well\n", checked)
-	if findings > 0 {
-		text = fmt.Sprintf("checked %d aggregates: %d findings in %d of them\n", checked, findings, wrong)
-	}
-	return c.end(findings == 0, "findings", map[string]any{"checked": checked, "wrong": wrong, "ok": findings == 0}, text)
+	return c.end(findings == 0, "findings", map[string]any{"checked": checked, "wrong": wrong, "ok": findings == 0})
 }
 
 func (cmd *check) have(id es.AggregateID) bool {
@@ -71,12 +67,6 @@ func (c *call) checker() *journalcheck.Checker {
 	checker := journalcheck.New(c.store.Gateway, c.Types...)
 	checker.RepairBy = func(id es.AggregateID) string { return commandLine("journal repair", id) }
 	return checker
-}
-
-// textOf returns a finding as text.
-func textOf(id es.AggregateID, f journalcheck.Finding) string {
-	return fmt.Sprintf("%s: %s (%s)\n  expected  %s\n  found     %s\n  next      %s\n",
-		operate.Name(id), f.What, f.Kind, f.Expected, f.Found, f.Next)
 }
 
 type repair struct {
@@ -97,25 +87,11 @@ func (cmd *repair) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	how := "done"
-	if cmd.DryRun {
-		how = "to do"
-	}
-	var text strings.Builder
-	for _, step := range steps {
-		fmt.Fprintf(&text, "%s: %s\n", how, step)
-	}
-	if len(steps) == 0 {
-		text.WriteString("there is nothing that a repair could do\n")
-	}
-	for _, finding := range left {
-		text.WriteString(textOf(cmd.id, finding))
-	}
 	isWell := len(left) == 0 && (!cmd.DryRun || len(steps) == 0)
 	return c.print(isWell, map[string]any{
 		"tenant": cmd.id.Tenant, "aid": cmd.id.String(), "dry_run": cmd.DryRun,
 		"steps": append([]string{}, steps...), "left": append([]journalcheck.Finding{}, left...),
-	}, text.String())
+	})
 }
 
 type show struct {
@@ -173,7 +149,8 @@ func (cmd *show) Run(ctx context.Context, c *call) error {
 	case len(out.Events) == 0 && !head.Exists && len(out.Snapshots) == 0:
 		return fmt.Errorf("%s: %w", cmd.id, journalcheck.ErrUnknown)
 	}
-	return c.print(true, out, indent("", out)+"\n")
+	c.JSON = true
+	return c.print(true, out)
 }
 
 // events returns the events to print, in order.

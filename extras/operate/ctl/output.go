@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goccy/go-yaml"
+
 	"example.com/threads/es"
 )
 
@@ -68,46 +70,50 @@ func commandLine(words string, id es.AggregateID, more ...string) string {
 	return "`" + strings.Join(append([]string{line}, more...), " ") + "`"
 }
 
-// print prints a result: as text, or with --json as JSON. It returns errFound unless all is well.
-func (c *call) print(isWell bool, value any, text string) error {
-	c.line.clear()
-	if c.JSON {
-		text = indent("", value) + "\n"
-	}
-	_, err := fmt.Fprint(c.stdout, text)
+// print prints a result: as YAML, or with --json as JSON. It returns errFound unless all is well.
+func (c *call) print(isWell bool, value any) error {
+	err := c.write(value)
 	if err == nil && !isWell {
 		err = errFound
 	}
 	return err
 }
 
-// indent returns a value as indented JSON; all lines but the first begin with prefix.
-func indent(prefix string, value any) string {
+func (c *call) write(value any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent(prefix, "  ")
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Sprintf("%q", err.Error()) // a result always encodes
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(value)
+	shown := text.Bytes()
+	if err == nil && !c.JSON {
+		shown, err = yaml.JSONToYAML(shown)
 	}
-	return string(bytes.TrimSpace(text.Bytes()))
-}
-
-// add prints the text about something that was found, or keeps the element for [call.end].
-func (c *call) add(element any, text string) error {
-	if c.JSON {
-		c.found = append(c.found, element)
-		return nil
+	if err == nil {
+		c.line.clear()
+		_, err = c.stdout.Write(shown)
 	}
-	c.line.clear()
-	_, err := fmt.Fprint(c.stdout, text)
 	return err
 }
 
-// end prints what was found under a name, with the totals, or the text about these.
-func (c *call) end(isWell bool, name string, totals map[string]any, text string) error {
-	totals[name] = append([]any{}, c.found...)
-	return c.print(isWell, totals, text)
+// add prints an element of the list as soon as it is found, or keeps it for [call.end].
+func (c *call) add(list string, element any) error {
+	if c.found = append(c.found, element); c.JSON {
+		return nil
+	}
+	if len(c.found) == 1 {
+		c.line.clear()
+		fmt.Fprintln(c.stdout, list+":")
+	}
+	return c.write([]any{element})
+}
+
+// end prints the list with the totals, or these alone after the list.
+func (c *call) end(isWell bool, list string, totals map[string]any) error {
+	if c.JSON || len(c.found) == 0 {
+		totals[list] = append([]any{}, c.found...)
+	}
+	return c.print(isWell, totals)
 }
 
 // progressLine shows the progress on a terminal, in one line that it overwrites.
@@ -115,8 +121,6 @@ type progressLine struct {
 	out  io.Writer // nil: no terminal
 	next time.Time
 }
-
-const progressEvery = 200 * time.Millisecond
 
 func progressOn(stderr io.Writer) *progressLine {
 	if file, isFile := stderr.(*os.File); isFile {
@@ -130,7 +134,7 @@ func progressOn(stderr io.Writer) *progressLine {
 // tell shows the line, but not too often.
 func (p *progressLine) tell(format string, args ...any) {
 	if now := time.Now(); p.out != nil && now.After(p.next) {
-		p.next = now.Add(progressEvery)
+		p.next = now.Add(200 * time.Millisecond)
 		fmt.Fprintf(p.out, "\r\x1b[K"+format, args...)
 	}
 }

@@ -44,13 +44,9 @@ func (cmd *prune) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return fmt.Errorf("prune the read model: %w", err)
 	}
-	how := "dropped"
-	if cmd.DryRun {
-		how = "would drop"
-	}
 	return c.print(true, map[string]any{
 		"dry_run": cmd.DryRun, "before": before, "threads": rows.Threads, "members": rows.Members, "messages": rows.Messages,
-	}, fmt.Sprintf("%s rows of %d threads, %d members and %d messages\n", how, rows.Threads, rows.Members, rows.Messages))
+	})
 }
 
 // prunedRows counts rows.

@@ -26,10 +26,8 @@ behind are reported if they do not catch up.`
 }
 
 const (
-	// behindFor is how long rows may be behind before that is reported.
-	behindFor = 2 * time.Second
-	// maxBehind limits the aggregates that are verified again.
-	maxBehind = 1000
+	behindFor = 2 * time.Second // before rows that are behind are reported
+	maxBehind = 1000            // aggregates that are verified again
 )
 
 // verifier prints differences as they are found.
@@ -39,9 +37,9 @@ type verifier struct {
 	rows      *rowstore.Store
 	projector *projection.Projector
 
-	mu                                    sync.Mutex
-	checked, wrong, differences, repaired int
-	behind                                []es.AggregateID // aggregates that were behind when verified
+	mu                             sync.Mutex
+	checked, wrong, repaired, more int
+	behind                         []es.AggregateID // aggregates that were behind when verified
 }
 
 // Run verifies one aggregate, or all.
@@ -65,11 +63,9 @@ func (cmd *verify) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	left := v.wrong - v.repaired
-	text := fmt.Sprintf("verified %d aggregates: all is well\n", v.checked)
-	if v.wrong > 0 {
-		text = fmt.Sprintf("verified %d aggregates: %d differences in %d of them, %d repaired\n", v.checked, v.differences, v.wrong, v.repaired)
-	}
-	return c.end(left == 0, "differences", map[string]any{"verified": v.checked, "wrong": v.wrong, "repaired": v.repaired, "ok": left == 0}, text)
+	return c.end(left == 0, "differences", map[string]any{
+		"verified": v.checked, "wrong": v.wrong, "repaired": v.repaired, "more": v.more, "ok": left == 0,
+	})
 }
 
 // one verifies an aggregate. It fails if neither the journal nor the rows know it.
@@ -112,29 +108,19 @@ func (v *verifier) look(ctx context.Context, key es.AggregateID) error {
 func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired bool) error {
 	if len(found.Differences) > 0 {
 		v.wrong++
-		v.differences += len(found.Differences) + found.More
+		v.more += found.More
 	}
-	for i, d := range found.Differences {
-		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", operate.Name(key), d.Row, d.What, d.Expected, d.Found)
-		if i == len(found.Differences)-1 {
-			if found.More > 0 {
-				text += fmt.Sprintf("%s: and %d differences more\n", operate.Name(key), found.More)
-			}
-			text += fmt.Sprintf("  next      %s\n", next(key, repaired))
-		}
-		if err := v.add(operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired}, text); err != nil {
+	next := commandLine("rows verify --repair", key) + " rebuilds its rows, once " + commandLine("journal check", key) + " finds nothing wrong"
+	if repaired {
+		next = "nothing: its rows were rebuilt from the journal"
+	}
+	for _, d := range found.Differences {
+		if err := v.add("differences", operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired, Next: next}); err != nil {
 			return err
 		}
 	}
-	v.line.tell("verified %d aggregates, %d differences", v.checked, v.differences)
+	v.line.tell("verified %d aggregates, of which %d differ", v.checked, v.wrong)
 	return nil
-}
-
-func next(key es.AggregateID, repaired bool) string {
-	if repaired {
-		return "nothing: its rows were rebuilt from the journal"
-	}
-	return commandLine("rows verify --repair", key) + " rebuilds its rows, once " + commandLine("journal check", key) + " finds nothing wrong"
 }
 
 // tellLate prints the aggregates that were behind and have not moved since. A repair brings them up to date.
@@ -211,7 +197,7 @@ func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 	switch {
 	case cmd.DropOld:
 		if err = rebuild.DropOld(ctx); err == nil {
-			return c.print(true, map[string]any{"dropped": true}, "the rows from before the last rebuild, if any, are dropped\n")
+			return c.print(true, map[string]any{"dropped": true})
 		}
 		failed = "the rows from before the last rebuild could not be dropped"
 	case cmd.Cancel:
@@ -228,13 +214,13 @@ func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	took := state.UpdatedAt.Sub(state.StartedAt).Seconds()
-	text := fmt.Sprintf("the rows were rebuilt from %d events in %.1f s, compared with the journal, and are live; "+
-		"--drop-old drops those that were live before\n", state.Done, took)
+	outcome := "the rows were compared with the journal, and are live; --drop-old drops those that were live before"
 	if state.Cancelled {
-		text = "the rebuild ends and its rows are dropped: the live rows are unchanged\n"
+		outcome = "the rebuild ends and its rows are dropped: the live rows are unchanged"
 	}
-	return c.print(true, map[string]any{"phase": state.Phase, "events": state.Done, "seconds": took}, text)
+	return c.print(true, map[string]any{
+		"phase": state.Phase, "events": state.Done, "seconds": state.UpdatedAt.Sub(state.StartedAt).Seconds(), "outcome": outcome,
+	})
 }
 
 // rebuildAdvice adds what to do to an error, or else what has failed.

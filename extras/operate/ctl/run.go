@@ -41,7 +41,7 @@ type Settings struct {
 
 // commands are the commands, and what follows them in a call. needs says what a command needs open.
 type commands struct {
-	JSON bool `help:"print JSON for programs"`
+	JSON bool `help:"print JSON for programs, not YAML"`
 
 	Journal struct {
 		Show   show   `cmd:"" needs:"events" help:"prints the head, snapshots and events of an aggregate"`

@@ -34,12 +34,6 @@ type dueSnapshot struct {
 	Error string `json:"error,omitempty"` // why writing failed
 }
 
-// addDue reports an aggregate: why writing failed, if it did, and a text.
-func (c *call) addDue(head es.StoredAggregate, failure, format string, args ...any) error {
-	due := dueSnapshot{operate.Name(head.ID), head.Head, failure}
-	return c.add(due, due.String()+fmt.Sprintf(format, args...)+"\n")
-}
-
 // eachDue calls do for the aggregate that is named, or for those of known types that are more than SNAPSHOT_EVERY
 // events ahead of their snapshot. `journal check` reports wrong heads.
 func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggregate, es.StoredAggregate) error) error {
@@ -83,12 +77,12 @@ func (cmd *due) Run(ctx context.Context, c *call) error {
 	count := 0
 	err := c.eachDue(ctx, cmd.aggregates, func(_ es.AnyAggregate, head es.StoredAggregate) error {
 		count++
-		return c.addDue(head, "", " is due: version %d, latest snapshot %d", head.Version, head.SnapshotVersion)
+		return c.add("snapshots", dueSnapshot{operate.Name(head.ID), head.Head, ""})
 	})
 	if err != nil {
 		return err
 	}
-	return c.end(true, "snapshots", map[string]any{"due": count, "failed": 0}, fmt.Sprintf("%d snapshots due\n", count))
+	return c.end(true, "snapshots", map[string]any{"due": count, "failed": 0})
 }
 
 // Run writes what is due. It goes on after an aggregate that can't be loaded, and reports it.
@@ -101,17 +95,17 @@ func (cmd *take) Run(ctx context.Context, c *call) error {
 		}
 		if failure != nil {
 			failed++
-			return c.addDue(head, failure.Error(), " has got no snapshot: %v; `journal check` may tell more", failure)
+			return c.add("snapshots", dueSnapshot{operate.Name(head.ID), head.Head, failure.Error() + "; `journal check` may tell more"})
 		}
 		var err error
 		if head.Head, err = c.store.Gateway.Head(ctx, head.ID); err != nil {
 			return err
 		}
 		count++
-		return c.addDue(head, "", " has a snapshot at version %d", head.SnapshotVersion)
+		return c.add("snapshots", dueSnapshot{operate.Name(head.ID), head.Head, ""})
 	})
 	if err != nil {
 		return err
 	}
-	return c.end(failed == 0, "snapshots", map[string]any{"taken": count, "failed": failed}, fmt.Sprintf("%d snapshots taken\n", count))
+	return c.end(failed == 0, "snapshots", map[string]any{"taken": count, "failed": failed})
 }
