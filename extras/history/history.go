@@ -230,10 +230,16 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 	}
 	page.Backward = last != nil
 	previous, _ := ident.Parse[thread.Message](page.AfterID) // zero: none
-	digests, err := messagesAfter(s.state, previous, page)
-	if err != nil { // the state has no such message
+	digests := s.state.Memento().Messages
+	slices.SortFunc(digests, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
+	begin := 1 + slices.IndexFunc(digests, func(m thread.Posting) bool { return m.ID == previous })
+	if begin == 0 && !previous.IsZero() {
 		return nil, &ident.InvalidError{Field: "after", Reason: "must be the id of a message that the thread had at this version"}
 	}
+	if page.Backward {
+		begin = max(begin, len(digests)-page.Limit)
+	}
+	digests = digests[begin:min(begin+page.Limit, len(digests))]
 	var seqNrs []uint64
 	for _, digest := range digests {
 		seqNrs = append(seqNrs, digest.Posted, max(digest.Posted, digest.Edited))
@@ -254,21 +260,6 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 		}, digest.ID.String(), digest.Sender.String()}
 	}
 	return messages, nil
-}
-
-// messagesAfter returns a page of messages in the order of posting, after a message; the zero id means from the
-// beginning. It fails with [thread.ErrMessageNotFound] when the state does not have that message.
-func messagesAfter(state thread.Thread, after thread.MessageID, page query.Range) ([]thread.Posting, error) {
-	messages := state.Memento().Messages
-	slices.SortFunc(messages, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
-	first := 1 + slices.IndexFunc(messages, func(m thread.Posting) bool { return m.ID == after })
-	if first == 0 && !after.IsZero() {
-		return nil, thread.ErrMessageNotFound
-	}
-	if page.Backward {
-		first = max(first, len(messages)-page.Limit)
-	}
-	return messages[first:min(first+page.Limit, len(messages))], nil
 }
 
 // messageOf returns the message in an event.

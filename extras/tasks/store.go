@@ -28,11 +28,9 @@ import (
 // creators. All fields but Keys are required. It is safe for concurrent use.
 type Store struct {
 	Events EventStore
-	Keys   *erasure.Keyring // nil: erasure is off
-	// Handle handles commands on tasks.
-	Handle func(context.Context, es.Request[task.Order]) (es.Result, error)
-	// Thread reads the latest state of a thread.
-	Thread func(context.Context, es.AggregateID) (es.State[thread.Thread], error)
+	Keys   *erasure.Keyring                                                       // nil: erasure is off
+	Handle func(context.Context, es.Request[task.Order]) (es.Result, error)       // handles commands on tasks
+	Thread func(context.Context, es.AggregateID) (es.State[thread.Thread], error) // reads the latest state of a thread
 }
 
 // EventStore is the part of [es.Store] that has the events of tasks and threads, and the inputs and results of tasks.
@@ -247,8 +245,8 @@ func (s Store) find(ctx context.Context, key es.AggregateID) (found Details, err
 	return found, nil
 }
 
-// Result yields the result of a finished task part by part. Before the first part it may fail with [ErrTaskNotFinished]
-// or [ErrResultGone].
+// Result yields the result of a task part by part. Before the first part it may fail with [ErrTaskNotFinished] or
+// [ErrResultGone]. A part is empty if it is of an import without rejections.
 func (s Store) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, error], error) {
 	switch {
 	case !found.Finished():
@@ -258,22 +256,15 @@ func (s Store) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, err
 	}
 	return func(yield func([]byte, error) bool) {
 		for number := range found.Progress.Parts {
-			content, err := s.resultPart(ctx, found, number)
+			content, _, err := s.part(ctx, found.file(resultFile), number)
+			if errors.Is(err, account.ErrAccountErased) {
+				content, err = []byte(`"`+erasure.Erased+"\"\n"), nil
+			} else if err == nil && found.Request.Kind == task.Import {
+				content, err = s.openRejected(ctx, found.Tenant, content)
+			}
 			if !yield(content, err) || err != nil {
 				return
 			}
 		}
 	}, nil
-}
-
-// resultPart reads a part of a task's result; it is empty for a part of an import without rejections.
-func (s Store) resultPart(ctx context.Context, found Details, number uint64) ([]byte, error) {
-	content, _, err := s.part(ctx, found.file(resultFile), number)
-	switch {
-	case errors.Is(err, account.ErrAccountErased):
-		return []byte(`"` + erasure.Erased + "\"\n"), nil
-	case err == nil && found.Request.Kind == task.Import:
-		return s.openRejected(ctx, found.Tenant, content)
-	}
-	return content, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	esrun "example.com/threads/es/run"
@@ -37,12 +38,10 @@ type Ports struct {
 	// of a slow import, so it caches. Default: all may.
 	IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
 	Store
-	// Commands are the operations that tasks may ask for, of which each takes Timeout at most.
-	Commands []rest.Aggregate
-	Timeout  time.Duration
-	// Finish completes the commands in progress once no task is executed any more.
-	Finish func(context.Context)
-	Log    *slog.Logger
+	Commands []rest.Aggregate      // that tasks may send
+	Timeout  time.Duration         // of a command
+	Finish   func(context.Context) // completes the commands in progress once no task is executed any more
+	Log      *slog.Logger
 }
 
 // Worker executes tasks, several at the same time. Of several workers on the same tasks only one may run: another one
@@ -66,9 +65,6 @@ func NewWorker(ports Ports) *Worker {
 	if ports.IsActive == nil {
 		ports.IsActive = func(context.Context, es.Tenant) (bool, error) { return true, nil }
 	}
-	newLane := func(slots int64, kinds ...task.Kind) *lane {
-		return &lane{kinds: kinds, slots: semaphore.NewWeighted(slots), woken: make(chan struct{}, 1)}
-	}
 	operations := map[string]rest.Operation{}
 	for _, aggregate := range ports.Commands {
 		for _, op := range aggregate.Operations {
@@ -77,7 +73,10 @@ func NewWorker(ports Ports) *Worker {
 			}
 		}
 	}
-	return &Worker{ports, operations, []*lane{newLane(2, task.Import, task.ExportThread), newLane(8, task.Command)}}
+	return &Worker{ports, operations, []*lane{
+		{kinds: []task.Kind{task.Import, task.ExportThread}, slots: semaphore.NewWeighted(2), woken: make(chan struct{}, 1)},
+		{kinds: []task.Kind{task.Command}, slots: semaphore.NewWeighted(8), woken: make(chan struct{}, 1)},
+	}}
 }
 
 // Wake makes the worker poll at once. It never blocks.
@@ -260,11 +259,11 @@ func (r *run) work(ctx context.Context) error {
 	}
 }
 
-// input reads a part of the task's input. It fails with errInputGone if the part has expired.
+// input reads a part of the task's input.
 func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
 	content, exists, err := r.ports.part(ctx, r.file(inputFile), number)
 	if err == nil && !exists {
-		err = errInputGone
+		err = ident.NotFound("task_not_found", "the rest of the input has expired; send it again as a new task")
 	}
 	return content, err
 }

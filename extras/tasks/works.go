@@ -21,9 +21,6 @@ import (
 	"example.com/threads/usecase/chat"
 )
 
-// errInputGone: the input has expired before the task was finished.
-var errInputGone = ident.NotFound("task_not_found", "the rest of the input has expired; send it again as a new task")
-
 const (
 	linesAtOnce  = 16 // for different aggregates
 	lineAttempts = 5
