@@ -75,31 +75,25 @@ const (
 	maxDifferences = 100 // differences in an answer
 )
 
-type operations struct {
-	updater *run.Updater
-	log     *slog.Logger
-	stream  *stream
-}
+type operations struct{ *stream }
 
 // AddTo adds the routes. Callers need the right to operate the service. Streams end with ctx.
 func AddTo(ctx context.Context, mux chi.Router, updater *run.Updater, log *slog.Logger) {
-	(&operations{updater, log, &stream{stopping: ctx, updater: updater, log: log}}).addTo(mux)
+	operations{&stream{stopping: ctx, updater: updater, log: log}}.addTo(mux)
 }
 
-func (o *operations) addTo(mux chi.Router) {
-	mux.HandleFunc("GET /operate/events", o.follow)
+func (o operations) addTo(mux chi.Router) {
+	mux.HandleFunc("GET /operate/events", func(w http.ResponseWriter, r *http.Request) {
+		if err := o.stream.serve(w, r); err != nil {
+			o.fail(w, r, err)
+		}
+	})
 	mux.HandleFunc("GET /operate/journal", o.serve(o.search))
 	mux.HandleFunc("GET /operate/dead-letters", o.serve(o.list))
 	mux.HandleFunc("POST /operate/dead-letters/retry", o.serve(o.retry))
 	mux.HandleFunc("POST /operate/dead-letters/skip", o.serve(o.skip))
 	mux.HandleFunc("POST /operate/rows/verify", o.serve(o.verify))
 	mux.HandleFunc("POST /operate/rows/rebuild", o.serve(o.rebuild))
-}
-
-func (o *operations) follow(w http.ResponseWriter, r *http.Request) {
-	if err := o.stream.serve(w, r); err != nil {
-		o.fail(w, r, err)
-	}
 }
 
 // order is the body of a request: which aggregate in which projection, and what to do with it.
@@ -115,7 +109,7 @@ type order struct {
 }
 
 // serve checks the caller's permission and answers in JSON, errors as problems.
-func (o *operations) serve(do func(context.Context, order) (any, error)) http.HandlerFunc {
+func (o operations) serve(do func(context.Context, order) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		principal, err := admission.Of(r).Enter(admission.Ask{Rights: []admission.Right{admission.Operate}})
 		ask := order{values: r.URL.Query()}
@@ -152,7 +146,7 @@ func (ask *order) decode(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (o operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var refused *admission.Refusal
 	switch {
 	case errors.As(err, &refused):
@@ -168,7 +162,7 @@ func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-func (o *operations) list(ctx context.Context, _ order) (any, error) {
+func (o operations) list(ctx context.Context, _ order) (any, error) {
 	databases, _, err := o.updater.Opened()
 	if err != nil {
 		return nil, err
@@ -182,7 +176,7 @@ func (o *operations) list(ctx context.Context, _ order) (any, error) {
 }
 
 // find returns the projection's store and the aggregate's key.
-func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
+func (o operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 	databases, _, err := o.updater.Opened()
 	if err != nil {
 		return nil, es.AggregateID{}, err
@@ -195,7 +189,7 @@ func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 	return store, key, err
 }
 
-func (o *operations) retry(ctx context.Context, ask order) (any, error) {
+func (o operations) retry(ctx context.Context, ask order) (any, error) {
 	store, key, err := o.find(ask)
 	if err != nil {
 		return nil, err
@@ -203,7 +197,7 @@ func (o *operations) retry(ctx context.Context, ask order) (any, error) {
 	return map[string]bool{"due": true}, store.Retry(ctx, key, time.Now())
 }
 
-func (o *operations) skip(ctx context.Context, ask order) (any, error) {
+func (o operations) skip(ctx context.Context, ask order) (any, error) {
 	store, key, err := o.find(ask)
 	if err != nil {
 		return nil, err
@@ -216,7 +210,7 @@ func (o *operations) skip(ctx context.Context, ask order) (any, error) {
 }
 
 // rebuild requests a rebuild, which starts within a second or two. Health reports its progress.
-func (o *operations) rebuild(context.Context, order) (any, error) {
+func (o operations) rebuild(context.Context, order) (any, error) {
 	return map[string]bool{"asked": true}, o.updater.Rebuild()
 }
 
@@ -230,7 +224,7 @@ type verification struct {
 }
 
 // verify compares the rows of all aggregates with the journal, within the time limit of a request.
-func (o *operations) verify(ctx context.Context, ask order) (any, error) {
+func (o operations) verify(ctx context.Context, ask order) (any, error) {
 	projector, err := o.updater.Projector()
 	if err != nil {
 		return nil, err

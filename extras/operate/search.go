@@ -33,7 +33,7 @@ var (
 )
 
 // search answers with a page of the journal. Without a value of the URL's query, everything matches.
-func (o *operations) search(ctx context.Context, ask order) (any, error) {
+func (o operations) search(ctx context.Context, ask order) (any, error) {
 	databases, _, err := o.updater.Opened()
 	if err != nil {
 		return nil, err

@@ -182,11 +182,9 @@ func (s *stream) follow(ctx context.Context, positions projection.Store) {
 		if len(keys) == 0 {
 			continue
 		}
-		versions, err := positions.Versions(ctx, keys)
-		if err != nil {
-			continue // health reports it
+		if versions, err := positions.Versions(ctx, keys); err == nil { // or else health reports it
+			s.arrived(versions)
 		}
-		s.arrived(versions)
 	}
 }
 
@@ -212,11 +210,7 @@ func (s *stream) arrived(versions map[es.AggregateID]uint64) {
 
 // tell tells all readers. It waits for none. The caller holds the mutex.
 func (s *stream) tell(told news) {
-	message, err := json.Marshal(told)
-	if err != nil {
-		s.log.WarnContext(s.stopping, "events can't be told to those who follow them", "error", err)
-		return
-	}
+	message, _ := json.Marshal(told) // never fails: what is raw is valid
 	for each := range s.readers {
 		select {
 		case each.messages <- message:
