@@ -30,9 +30,7 @@ const (
 	maxBody      = 4 << 10               // bytes
 	longestDelay = 10_000                // ms
 	lookEvery    = 10 * time.Millisecond // at a condition
-	// holdLease is how long batches are held after the last request for it. A page repeats the request, so the hold ends
-	// soon after the page has been closed.
-	holdLease = 10 * time.Second
+	holdLease    = 10 * time.Second      // for a hold; a page renews it until it is closed
 )
 
 // deliveries are the faults of the source by their names on the page.
@@ -132,8 +130,7 @@ func (l *Lab) Faults() run.Faults {
 }
 
 // beginTurn waits until a killed projection is started again. A kill ends the turn: it rolls back the projection's
-// current transaction and stops the updater's other work cleanly. The next turn starts with nothing in memory. The
-// process keeps running.
+// transaction and stops the updater's other work cleanly. The next turn starts with nothing in memory.
 func (l *Lab) beginTurn(ctx context.Context) (context.Context, error) {
 	if err := l.await(ctx, func() bool { return l.life.Err() == nil }); err != nil {
 		return ctx, err
@@ -181,8 +178,7 @@ type projector struct {
 	turn context.Context
 }
 
-// Project passes a batch on with the active faults. Killing the projection cancels the batch in progress, and its
-// transaction is rolled back.
+// Project passes a batch on with the active faults. A kill cancels it, and rolls its transaction back.
 func (p projector) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
 	ctx, end := p.lab.alive(ctx)
 	defer end()
@@ -261,8 +257,7 @@ func answer(w http.ResponseWriter, body any) {
 	_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
 }
 
-// secondWriter posts to a thread through another write-api with its own cache and queues. Its writes make the decisions
-// of the first one outdated.
+// secondWriter posts to a thread through another write-api, whose writes make the decisions of the first one outdated.
 func (l *Lab) secondWriter() http.Handler {
 	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL, _ = url.Parse(l.beside + "/threads/post_message") // the URL of a server of this process

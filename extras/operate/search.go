@@ -13,8 +13,7 @@ import (
 
 const maxFound = 200 // events in an answer
 
-// searcher is a journal that finds events of all aggregates: those in relational databases. Another one, on DynamoDB,
-// has keys for the events of one aggregate only.
+// searcher is a journal that finds events of all aggregates. DynamoDB has keys for those of one aggregate only.
 type searcher interface {
 	Search(ctx context.Context, id es.AggregateID, like es.Entry, since, until time.Time, before uint64, limit int) ([]es.Queued, uint64, error)
 }

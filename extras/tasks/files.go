@@ -18,8 +18,7 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 )
 
-// Kept is how long inputs and results are kept after the task was requested. The input is deleted once the task is
-// finished.
+// Kept is how long inputs and results are kept after the request. Inputs are deleted once their task is finished.
 const Kept = 7 * 24 * time.Hour
 
 // The files of a task.
@@ -46,12 +45,10 @@ func (s Store) put(ctx context.Context, file es.File, first uint64, parts ...[]b
 }
 
 // Clients' requests and answers contain people's texts, so parts are stored sealed with the key of the task's creator.
-// An export is stored as it is in the journal, where each author's texts are sealed already. Without a keyring, parts
-// are stored unsealed.
+// An export is stored as it is in the journal, where each author's texts are sealed already.
 //
-// Lines of an import can be in the name of other accounts than its creator's. These lines are also sealed with the key
-// of their author, in the input and in the result, so that an erasure of the author erases them before the task
-// expires.
+// Lines in the name of other accounts are also sealed with the key of their author, in the input and in the result, so
+// that an erasure of the author erases them before the task expires.
 
 // putSealed stores parts of a file, sealed with its creator's key.
 func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
@@ -68,8 +65,7 @@ func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts 
 	return s.put(ctx, file, first, parts...)
 }
 
-// part reads a part of a file and opens it: as a whole, or the texts in it. A part of an erased creator is
-// [account.ErrAccountErased].
+// part reads a part of a file and opens it: as a whole, or the texts in it. It fails if its creator is erased.
 func (s Store) part(ctx context.Context, file es.File, number uint64) (content []byte, exists bool, err error) {
 	content, exists, err = s.Events.Part(ctx, file.Tenant, file.Name, number)
 	if err != nil || !exists {
@@ -86,8 +82,7 @@ func (s Store) part(ctx context.Context, file es.File, number uint64) (content [
 	return []byte(opened), true, err
 }
 
-// sealOthers seals the lines of a part that are in the name of others, each with its author's key. The line of an
-// erased author becomes [erasure.Erased].
+// sealOthers seals the lines in the name of others with their authors' keys; [erasure.Erased] if an author is erased.
 func (s Store) sealOthers(ctx context.Context, asked rest.Conditions, file string, number uint64, p linesPart) (linesPart, error) {
 	if s.Keys == nil || !asked.Principal.NamesAnyone() {
 		return p, nil

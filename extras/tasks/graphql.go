@@ -57,8 +57,7 @@ func (r TaskResolver) Tasks(ctx context.Context, userAccountID string, first *in
 	return graphql.NewConnection(cursors, page, shownTask), err
 }
 
-// TaskChanged resolves Subscription.taskChanged: the current state, then a state after each change, until the task is
-// finished.
+// TaskChanged resolves Subscription.taskChanged: the current state, and each later one until the task is finished.
 func (r TaskResolver) TaskChanged(ctx context.Context, taskID, userAccountID string) (<-chan Task, error) {
 	viewer, id, err := viewerAndTask(ctx, userAccountID, taskID)
 	if err != nil {

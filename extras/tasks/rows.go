@@ -66,8 +66,7 @@ func Handler() projection.Handler {
 	return rowstore.OneRow(Rows, task.Events(), rowsVersion, next)
 }
 
-// next is the row after recorded, an event of its task. It leaves nothing out when events between the first and
-// recorded are missing.
+// next is the row after an event of its task. Events between the first and this one may be missing.
 func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 	by, err := query.AuditOf(recorded.Envelope)
 	if err != nil {

@@ -24,8 +24,7 @@ import (
 	"example.com/threads/usecase/chat"
 )
 
-// Store is where tasks, their inputs and results are. It creates tasks for those who ask, and shows them to these, their
-// creators. All fields but Keys are required. It is safe for concurrent use.
+// Store creates tasks for those who ask, and shows them to these, their creators. It is safe for concurrent use.
 type Store struct {
 	Events EventStore
 	Keys   *erasure.Keyring                                                       // nil: erasure is off
@@ -52,8 +51,8 @@ const (
 	deleteTimeout = 10 * time.Second
 )
 
-// Import creates a task that handles each line of input as a command. It reads the whole input, with partsAtOnce in
-// memory. A line that is too long is an [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
+// Import creates a task that handles each line of input as a command. A line that is too long is an
+// [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
 func (s Store) Import(ctx context.Context, asked rest.Conditions, input io.Reader) (es.Result, error) {
 	id, digest := rest.NewID[task.Task](), sha256.New()
 	request, err := s.store(ctx, asked, id, io.TeeReader(input, digest))
@@ -166,8 +165,7 @@ func (s Store) create(ctx context.Context, asked rest.Conditions, id task.ID, re
 	return result, err
 }
 
-// deleteInput deletes the input of a task that is not needed any more, even if the client has gone. If that fails, the
-// input is deleted when it expires.
+// deleteInput deletes an input that is not needed any more, even if the client has gone; at the latest it expires.
 func (s Store) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 	defer cancel()

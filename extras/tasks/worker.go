@@ -31,11 +31,9 @@ const (
 
 // Ports are what a worker needs.
 type Ports struct {
-	// Unfinished returns the keys of unfinished tasks of these kinds, oldest first, without those of some tenants. It
-	// may be outdated.
+	// Unfinished returns unfinished tasks of these kinds, oldest first, without some tenants'. It may be outdated.
 	Unfinished func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error)
-	// IsActive reports whether the tenant's tasks may be executed now: it is not suspended. It is called for every line
-	// of a slow import, so it caches. Default: all may.
+	// IsActive reports whether a tenant is not suspended. It answers from a cache. Default: all are active.
 	IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
 	Store
 	Commands []rest.Aggregate      // that tasks may send
@@ -44,8 +42,7 @@ type Ports struct {
 	Log      *slog.Logger
 }
 
-// Worker executes tasks, several at the same time. Of several workers on the same tasks only one may run: another one
-// would do harmless but useless work.
+// Worker executes tasks, several at the same time. Another worker on the same tasks would do useless work.
 type Worker struct {
 	ports      Ports
 	operations map[string]rest.Operation // by path
@@ -139,8 +136,7 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 	}
 }
 
-// attempt executes a task, for which it has a slot, until that does not fail temporarily. It has no slot while it waits
-// for the next attempt.
+// attempt executes a task until that does not fail temporarily. It has a slot except while it waits for the next try.
 func (w *Worker) attempt(ctx context.Context, l *lane, key es.AggregateID) {
 	defer w.Wake() // the slot is free for another task
 	defer l.taken.Delete(key)
@@ -157,8 +153,7 @@ func (w *Worker) attempt(ctx context.Context, l *lane, key es.AggregateID) {
 	}
 }
 
-// toDo returns the keys of unfinished tasks of active tenants. The tasks of the others do not count for lookAhead: they
-// may be many, and wait for long.
+// toDo returns lookAhead unfinished tasks of active tenants. Those of the others may be many, and wait for long.
 func (w *Worker) toDo(ctx context.Context, l *lane) ([]es.AggregateID, error) {
 	var without []es.Tenant
 	for {
@@ -301,8 +296,7 @@ func (r *run) checkTenant(ctx context.Context) error {
 	return err
 }
 
-// Consume returns the consumer that executes tasks while its process has the turn, and looks for tasks when some have
-// changed.
+// Consume returns the consumer that executes tasks while its process has the turn.
 func Consume(turn *esrun.Turn, ports Ports) esrun.Consumer {
 	w := NewWorker(ports)
 	turn.OnChange(func(changed []projection.Head) {

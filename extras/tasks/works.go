@@ -30,8 +30,7 @@ const (
 	partTime = time.Second
 )
 
-// importLines handles the remaining parts of the input, one after another. Repeating a part after a kill is harmless,
-// because each line has its idempotency key.
+// importLines handles the remaining parts of the input. A part may be repeated: each line has its idempotency key.
 func (r *run) importLines(ctx context.Context) error {
 	for r.Progress.Parts < r.Request.Parts {
 		number := r.Progress.Parts
@@ -135,8 +134,8 @@ func requestOf(raw string) any {
 // lineKey is the idempotency key of a line's command.
 func lineKey(id task.ID, line uint64) string { return fmt.Sprintf("task-%s-%d", id, line) }
 
-// handle executes a request of a part that was begun at a time. It retries the request for a while if its outcome is
-// unknown. After partTime it stops if the tenant is suspended.
+// handle executes a request, again for a while if its outcome is unknown. partTime after begun, the beginning of the
+// part, it stops if the tenant is suspended.
 func (r *run) handle(ctx context.Context, begun time.Time, request rest.Request) (outcome, error) {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
 	return backoff.Retry(ctx, func() (outcome, error) {

@@ -47,8 +47,7 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Progress is the progress of a task. Parts of the input (or, without one, of the result) are done completely or not at
-// all, so a worker that continues starts with the first part that is not counted.
+// Progress is the progress of a task. Parts (of the input, or without one of the result) are done completely or again.
 type Progress struct {
 	Parts    uint64 `json:"parts"`
 	Done     uint64 `json:"done"`     // lines or events
