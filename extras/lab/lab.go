@@ -248,19 +248,15 @@ func (l *Lab) Handler() http.Handler {
 		l.set(wanted)
 		answer(w, l.now())
 	})
-	mux.Handle("POST /second-writer", l.secondWriter())
+	// Another write-api posts to a thread, with its own cache, which makes the decisions of the first one outdated.
+	mux.Handle("POST /second-writer", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL, _ = url.Parse(l.beside + "/threads/post_message") // the URL of a server of this process
+		r.Out.Host = r.In.Host                                       // which is compared with the origin
+	}})
 	return mux
 }
 
 func answer(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
-}
-
-// secondWriter posts to a thread through another write-api, whose writes make the decisions of the first one outdated.
-func (l *Lab) secondWriter() http.Handler {
-	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.Out.URL, _ = url.Parse(l.beside + "/threads/post_message") // the URL of a server of this process
-		r.Out.Host = r.In.Host                                       // which is compared with the origin
-	}}
 }

@@ -57,7 +57,7 @@ func (n Named) String() string {
 type Letter struct {
 	Named
 	projection.DeadLetter
-	Event any    `json:"event,omitempty"` // JSON if valid, otherwise text
+	Event any    `json:"event,omitempty"` // see [Payload]
 	Next  string `json:"next,omitempty"`  // what to do
 }
 

@@ -56,7 +56,7 @@ func (o operations) search(ctx context.Context, ask order) (any, error) {
 		var page []es.Queued
 		page, answer.Next, err = journal.Search(ctx, id, like, since, until, before, limit)
 		for _, each := range page {
-			answer.Events = append(answer.Events, eventOf(each.Position, each.ID, each.SeqNr, each.Payload))
+			answer.Events = append(answer.Events, Event{each.Position, Name(each.ID), each.SeqNr, Payload(each.Payload)})
 		}
 		return answer, err
 	}
@@ -74,7 +74,7 @@ func (o operations) search(ctx context.Context, ask order) (any, error) {
 			if err = failed; err != nil {
 				break
 			}
-			answer.Events = append(answer.Events, eventOf(0, id, entry.SeqNr, entry.Payload))
+			answer.Events = append(answer.Events, Event{0, Name(id), entry.SeqNr, Payload(entry.Payload)})
 		}
 	}
 	slices.Reverse(answer.Events)

@@ -35,15 +35,15 @@ type Event struct {
 	Position uint64 `json:"position,omitempty"` // in the order of the store, if it has one
 	Named
 	SeqNr uint64 `json:"seq_nr"`
-	Event any    `json:"event"` // JSON if valid, otherwise text
+	Event any    `json:"event"` // see [Payload]
 }
 
-func eventOf(position uint64, id es.AggregateID, seqNr uint64, payload []byte) Event {
-	event := Event{Position: position, Named: Name(id), SeqNr: seqNr, Event: json.RawMessage(payload)}
-	if !json.Valid(payload) {
-		event.Event = string(payload)
+// Payload shows a payload as JSON if it is valid, otherwise as text.
+func Payload(payload []byte) any {
+	if json.Valid(payload) {
+		return json.RawMessage(payload)
 	}
-	return event
+	return string(payload)
 }
 
 // news is a message of the stream.
@@ -157,7 +157,7 @@ func (s *stream) Project(_ context.Context, batch projection.Batch) (projection.
 	mark, _, _ := strings.Cut(batch.Checkpoint.Position, " ")
 	told.Head, _ = strconv.ParseUint(mark, 10, 64) // 0: the source has no positions
 	for _, record := range batch.Records[told.Skipped:] {
-		told.Events = append(told.Events, eventOf(0, record.Key, record.SeqNr, record.Payload))
+		told.Events = append(told.Events, Event{0, Name(record.Key), record.SeqNr, Payload(record.Payload)})
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -48,19 +49,22 @@ func (r *run) line(raw string, number uint64) rest.Request {
 
 // request returns the request for a command, as the handler of HTTP does.
 func (r *run) request(c Later) rest.Request {
-	op, known := r.operations[c.Path]
-	if !known {
-		return failed(rest.NewProblem(http.StatusNotFound, rest.PathNotFound, "there is no command at this path; /docs tells which there are"))
-	}
 	conditions := rest.Conditions{Caller: r.caller, IfVersion: c.IfVersion, IdempotencyKey: c.IdempotencyKey, Principal: admission.Principal{
 		Account: r.CreatedBy, Tenant: r.Tenant, Rights: []admission.Right{admission.Write}, ActsForOthers: r.Request.ForOthers,
 	}}
 	conditions.Caller.Source = source + " " + c.Path
-	request, err := op.Prepare(conditions, c.Body)
-	if err != nil {
-		return failed(err)
+	for _, aggregate := range r.ports.Commands {
+		at := slices.IndexFunc(aggregate.Operations, func(op rest.Operation) bool { return op.Path == c.Path && op.IsOrdinary() })
+		if at < 0 {
+			continue
+		}
+		request, err := aggregate.Operations[at].Prepare(conditions, c.Body)
+		if err != nil {
+			return failed(err)
+		}
+		return request
 	}
-	return request
+	return failed(rest.NewProblem(http.StatusNotFound, rest.PathNotFound, "there is no command at this path; /docs tells which there are"))
 }
 
 // failed returns the request that fails.
@@ -70,13 +74,9 @@ func failed(err error) rest.Request {
 
 // readLine reads a line of an import: an object with path and body.
 func readLine(raw []byte) (path string, body json.RawMessage, err error) {
-	malformed := func(detail string) error { return rest.NewProblem(http.StatusBadRequest, rest.Malformed, detail) }
-	if !utf8.Valid(raw) || !json.Valid(raw) {
-		return "", nil, malformed("the line must be one JSON object in UTF-8 and nothing else")
-	}
 	object := json.NewDecoder(bytes.NewReader(raw))
-	if start, _ := object.Token(); start != json.Delim('{') {
-		return "", nil, malformed("the line must be a JSON object")
+	if start, _ := object.Token(); start != json.Delim('{') || !utf8.Valid(raw) || !json.Valid(raw) {
+		return "", nil, rest.NewProblem(http.StatusBadRequest, rest.Malformed, "the line must be one JSON object in UTF-8 and nothing else")
 	}
 	given := map[string][]json.RawMessage{}
 	var unknown []rest.FieldError

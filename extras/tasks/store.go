@@ -4,6 +4,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,11 +57,7 @@ const (
 func (s Store) Import(ctx context.Context, asked rest.Conditions, input io.Reader) (es.Result, error) {
 	id, digest := rest.NewID[task.Task](), sha256.New()
 	request, err := s.store(ctx, asked, id, io.TeeReader(input, digest))
-	if err != nil {
-		s.deleteInput(ctx, asked.Caller.Tenant, id)
-		return es.Result{}, err
-	}
-	return s.create(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
+	return s.create(ctx, asked, id, err, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
 }
 
 // store stores the input of an import.
@@ -98,20 +95,17 @@ func (s Store) Export(ctx context.Context, asked rest.Conditions, id thread.ID) 
 		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.ExportThread, Subject: id.String()}
-	return s.create(ctx, asked, rest.NewID[task.Task](), request, "task.ExportThread", id.String())
+	return s.create(ctx, asked, rest.NewID[task.Task](), nil, request, "task.ExportThread", id.String())
 }
 
 // checkExport returns why the executor may not export the thread.
 func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) error {
-	state, err := s.Thread(ctx, chat.ThreadKey(by.Tenant, id))
-	if err != nil {
-		return err
-	}
 	user, err := ident.Parse[ident.UserAccount](by.Executor)
 	if err != nil {
 		return err
 	}
-	return state.Value.CheckAdmin(user)
+	state, err := s.Thread(ctx, chat.ThreadKey(by.Tenant, id))
+	return cmp.Or(err, state.Value.CheckAdmin(user))
 }
 
 // Later is a command whose answer is fetched later, as stored until it is handled.
@@ -129,21 +123,22 @@ func (s Store) Later(ctx context.Context, asked rest.Conditions, later Later, na
 		later.IdempotencyKey = lineKey(id, 1)
 	}
 	input, err := json.Marshal(later)
-	if err != nil {
-		return es.Result{}, err
-	}
-	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
-	if err := s.putSealed(ctx, file, 0, input); err != nil {
-		s.deleteInput(ctx, file.Tenant, id)
-		return es.Result{}, err
+	if err == nil {
+		err = s.putSealed(ctx, fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile), 0, input)
 	}
 	request := task.Request{Kind: task.Command, Subject: later.Path, Parts: 1, Total: 1}
-	return s.create(ctx, asked, id, request, "task.Later "+name, content)
+	return s.create(ctx, asked, id, err, request, "task.Later "+name, content)
 }
 
-// create creates a task, even if the client goes meanwhile. Its input is deleted if the task is rejected, or exists
-// already: then it has its own. If the outcome is unknown, the input stays until it expires.
-func (s Store) create(ctx context.Context, asked rest.Conditions, id task.ID, request task.Request, name, content string) (es.Result, error) {
+// create creates a task, even if the client goes meanwhile. Its input is deleted if it was not stored completely, or if
+// the task is rejected, or exists already: then it has its own. If the outcome is unknown, the input expires.
+func (s Store) create(
+	ctx context.Context, asked rest.Conditions, id task.ID, stored error, request task.Request, name, content string,
+) (es.Result, error) {
+	if stored != nil {
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
+		return es.Result{}, stored
+	}
 	ctx = context.WithoutCancel(ctx)
 	creator, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
 	request.Creator, request.ForOthers = creator, asked.Principal.NamesAnyone()

@@ -44,9 +44,8 @@ type Ports struct {
 
 // Worker executes tasks, several at the same time. Another worker on the same tasks would do useless work.
 type Worker struct {
-	ports      Ports
-	operations map[string]rest.Operation // by path
-	lanes      []*lane
+	ports Ports
+	lanes []*lane
 }
 
 // lane executes the tasks of some kinds, so that short tasks do not wait for long ones.
@@ -62,15 +61,7 @@ func NewWorker(ports Ports) *Worker {
 	if ports.IsActive == nil {
 		ports.IsActive = func(context.Context, es.Tenant) (bool, error) { return true, nil }
 	}
-	operations := map[string]rest.Operation{}
-	for _, aggregate := range ports.Commands {
-		for _, op := range aggregate.Operations {
-			if op.IsOrdinary() {
-				operations[op.Path] = op
-			}
-		}
-	}
-	return &Worker{ports, operations, []*lane{
+	return &Worker{ports, []*lane{
 		{kinds: []task.Kind{task.Import, task.ExportThread}, slots: semaphore.NewWeighted(2), woken: make(chan struct{}, 1)},
 		{kinds: []task.Kind{task.Command}, slots: semaphore.NewWeighted(8), woken: make(chan struct{}, 1)},
 	}}

@@ -3,7 +3,6 @@ package ctl
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -110,10 +109,10 @@ func (cmd *listLetters) Run(ctx context.Context, c *call) error {
 		return c.listSkips(ctx)
 	}
 	found, err := c.stuck(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.printStuck(found, "")
 	}
-	return c.printStuck(found, "")
+	return err
 }
 
 func (c *call) listSkips(ctx context.Context) error {
@@ -197,9 +196,7 @@ func (cmd *showLetter) Run(ctx context.Context, c *call) error {
 			payload = fmt.Appendf(nil, "it can't be read from the journal: %v", err)
 		}
 	}
-	if letter.Event = string(payload); json.Valid(payload) {
-		letter.Event = json.RawMessage(payload)
-	}
+	letter.Event = operate.Payload(payload)
 	return c.print(false, letter)
 }
 

@@ -98,10 +98,11 @@ func (c *call) write(value any) error {
 
 // add prints an element of the list as soon as it is found, or keeps it for [call.end].
 func (c *call) add(list string, element any) error {
-	if c.found = append(c.found, element); c.JSON {
+	if c.JSON {
+		c.found = append(c.found, element)
 		return nil
 	}
-	if len(c.found) == 1 {
+	if c.listed++; c.listed == 1 {
 		c.line.clear()
 		fmt.Fprintln(c.stdout, list+":")
 	}
@@ -110,7 +111,7 @@ func (c *call) add(list string, element any) error {
 
 // end prints the list with the totals, or these alone after the list.
 func (c *call) end(isWell bool, list string, totals map[string]any) error {
-	if c.JSON || len(c.found) == 0 {
+	if c.listed == 0 {
 		totals[list] = append([]any{}, c.found...)
 	}
 	return c.print(isWell, totals)

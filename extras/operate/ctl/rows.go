@@ -1,6 +1,7 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,15 +72,12 @@ func (cmd *verify) Run(ctx context.Context, c *call) error {
 // one verifies an aggregate. It fails if neither the journal nor the rows know it.
 func (v *verifier) one(ctx context.Context, id es.AggregateID) error {
 	head, err := v.store.Gateway.Head(ctx, id)
+	versions, failed := v.rows.Versions(ctx, []es.AggregateID{id})
+	if err = cmp.Or(err, failed); err == nil && head.Version == 0 && versions[id] == 0 {
+		err = fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", id)
+	}
 	if err != nil {
 		return err
-	}
-	versions, err := v.rows.Versions(ctx, []es.AggregateID{id})
-	if err != nil {
-		return err
-	}
-	if head.Version == 0 && versions[id] == 0 {
-		return fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", id)
 	}
 	return v.look(ctx, id)
 }
@@ -129,36 +127,29 @@ func (v *verifier) tellLate(ctx context.Context) error {
 		return nil
 	}
 	before, err := v.rows.Versions(ctx, v.behind)
-	if err != nil {
+	if err == nil {
+		err = es.Wait(ctx, behindFor)
+	}
+	if err == nil && v.Repair {
+		_, err = v.projector.Fill(ctx, v.behind...)
+	}
+	now, failed := v.rows.Versions(ctx, v.behind)
+	if err := cmp.Or(err, failed); err != nil {
 		return err
 	}
-	if err := es.Wait(ctx, behindFor); err != nil {
-		return err
-	}
-	if v.Repair {
-		if _, err := v.projector.Fill(ctx, v.behind...); err != nil {
-			return err
-		}
-	}
-	now, err := v.rows.Versions(ctx, v.behind)
-	if err != nil {
-		return err
-	}
+	late := projection.Verified{Differences: []projection.Difference{{
+		Row: "all rows", What: "they are behind the journal and do not catch up", Expected: "all events of the journal",
+		Found: "fewer: is the read-model-updater running, and is this aggregate in `dead-letters list`?",
+	}}}
 	for _, key := range v.behind {
 		if now[key] > before[key] {
 			continue
 		}
 		again, err := v.projector.Verify(ctx, key)
+		if err == nil && again.Behind {
+			err = v.tell(key, late, false)
+		}
 		if err != nil {
-			return err
-		}
-		if !again.Behind {
-			continue
-		}
-		if err := v.tell(key, projection.Verified{Differences: []projection.Difference{{
-			Key: key, Row: "all rows", What: "they are behind the journal and do not catch up",
-			Expected: "all events of the journal", Found: "fewer: is the read-model-updater running, and is this aggregate in `dead-letters list`?",
-		}}}, false); err != nil {
 			return err
 		}
 	}

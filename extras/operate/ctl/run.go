@@ -135,6 +135,7 @@ type call struct {
 	store       *eventstore.Store // nil: the command does not need it
 	db          *sqlx.DB          // of the read model; nil: the command does not need it
 	found       []any             // what the command reports, with --json
+	listed      int               // what it has reported already, without
 	line        *progressLine
 }
 

@@ -157,49 +157,37 @@ func Aggregate() es.Aggregate[Task, Order, Event] {
 
 // Decide returns the events that result from the command on t, or the rejection. It is pure.
 func Decide(t Task, order Order) ([]Event, error) {
-	event, err := t.decide(order)
-	if err != nil {
-		return nil, err
-	}
-	return []Event{event}, nil
-}
-
-func (t Task) decide(order Order) (Event, error) {
-	if create, begins := order.(Create); begins {
-		if t.Status != "" {
-			return nil, ErrTaskOvertaken
-		}
-		return Created(create), nil
-	}
-	if cancel, cancels := order.(Cancel); cancels && cancel.Executor != t.Creator && !cancel.Operator {
+	create, begins := order.(Create)
+	cancel, cancels := order.(Cancel)
+	switch {
+	case begins && t.Status == "":
+		return []Event{Created(create)}, nil
+	case begins:
+		return nil, ErrTaskOvertaken
+	case cancels && cancel.Executor != t.Creator && !cancel.Operator:
 		return nil, ErrTaskNotFound // a task is invisible to other accounts
+	case t.Usable() != nil:
+		return nil, t.Usable()
 	}
-	if err := t.Usable(); err != nil {
-		return nil, err
-	}
+	var event Event
+	overtaken := false
 	switch o := order.(type) {
 	case Create: // see above
 	case Start:
-		return Started{}, overtaken(t.Status == Running)
+		event, overtaken = Started{}, t.Status == Running
 	case Report:
-		return Progressed(o), overtaken(o.Parts <= t.Progress.Parts)
+		event, overtaken = Progressed(o), o.Parts <= t.Progress.Parts
 	case Succeed:
-		return Finished{Status: Succeeded, Progress: o.Progress}, overtaken(o.Progress.Parts < t.Progress.Parts)
+		event, overtaken = Finished{Status: Succeeded, Progress: o.Progress}, o.Progress.Parts < t.Progress.Parts
 	case Fail:
-		return Finished{Status: Failed, Progress: o.Progress, Message: o.Message}, overtaken(o.Progress.Parts < t.Progress.Parts)
+		event, overtaken = Finished{Status: Failed, Progress: o.Progress, Message: o.Message}, o.Progress.Parts < t.Progress.Parts
 	case Cancel:
-		return Finished{Status: Cancelled, Progress: t.Progress}, nil
+		event = Finished{Status: Cancelled, Progress: t.Progress}
 	}
-	// The set of commands is closed: only a new command without a case can get here.
-	panic(fmt.Sprintf("task: no decision for command %T", order))
-}
-
-// overtaken returns [ErrTaskOvertaken] if it is so.
-func overtaken(so bool) error {
-	if so {
-		return ErrTaskOvertaken
+	if overtaken {
+		return nil, ErrTaskOvertaken
 	}
-	return nil
+	return []Event{event}, nil
 }
 
 // Event is a fact about a task. The set is closed. Every event after Started has the whole progress, so the first and
