@@ -262,7 +262,6 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 	return messages, nil
 }
 
-// messageOf returns the message in an event.
 func messageOf(event thread.Event, id thread.MessageID) (message thread.Message, err error) {
 	if posted, is := event.(thread.MessagePosted); is {
 		message = posted.Message

@@ -63,7 +63,6 @@ func New() *Lab {
 	return l
 }
 
-// now returns the state.
 func (l *Lab) now() state {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -80,7 +79,6 @@ func (l *Lab) hold() int {
 	return l.state.HoldMS
 }
 
-// set changes the state.
 func (l *Lab) set(wanted state) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -58,7 +58,7 @@ type Observer struct {
 // Start starts sending traces if a collector is set. It does not connect. program is the service's name, unless
 // OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES sets another one. registry has the program's metrics.
 func Start(ctx context.Context, settings Settings, program string, registry *prometheus.Registry, log *slog.Logger) (*Observer, error) {
-	o := &Observer{settings: settings, registry: registry, log: log}
+	o := &Observer{settings: settings, registry: registry, log: log, stop: func(context.Context) error { return nil }}
 	if settings.Endpoint == "" {
 		return o, nil
 	}
@@ -82,9 +82,6 @@ func Start(ctx context.Context, settings Settings, program string, registry *pro
 
 // Stop sends the ended spans, for flushTimeout at most. Unsent spans are lost.
 func (o *Observer) Stop() {
-	if o.stop == nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
 	_ = o.stop(ctx) // the collector has logged the error

@@ -140,7 +140,7 @@ func (ask *order) decode(w http.ResponseWriter, r *http.Request) error {
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(ask); err != nil {
+	if decoder.Decode(ask) != nil {
 		return refuse(http.StatusBadRequest, "malformed_request", "the body is not what is expected here")
 	}
 	return nil

@@ -27,13 +27,9 @@ const (
 	resultFile = "result"
 )
 
-// fileOf returns one of the files of a task.
 func fileOf(tenant es.Tenant, creator string, id task.ID, what string) es.File {
-	return es.File{Tenant: tenant, Owner: creator, Name: "task-" + id.String() + "-" + what, Expires: expiryOf(id)}
+	return es.File{Tenant: tenant, Owner: creator, Name: "task-" + id.String() + "-" + what, Expires: id.ULID().Timestamp().Add(Kept)}
 }
-
-// expiryOf returns when the files of a task expire. It follows from the id, so that everybody knows it.
-func expiryOf(id task.ID) time.Time { return id.ULID().Timestamp().Add(Kept) }
 
 // put stores parts of a file. It fails with [ErrNoRoom], and stores nothing, if there is no room for them.
 func (s Store) put(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
@@ -109,7 +105,6 @@ func (s Store) sealOthers(ctx context.Context, asked rest.Conditions, file strin
 	return linesPart(strings.Join(lines, "\n")), err
 }
 
-// openRejected opens the sealed lines of a result.
 func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte) ([]byte, error) {
 	if !bytes.Contains(result, []byte(`"sealed":`)) {
 		return result, nil

@@ -67,7 +67,6 @@ func (r *run) request(c Later) rest.Request {
 	return failed(rest.NewProblem(http.StatusNotFound, rest.PathNotFound, "there is no command at this path; /docs tells which there are"))
 }
 
-// failed returns the request that fails.
 func failed(err error) rest.Request {
 	return rest.Request{Execute: func(context.Context) (rest.Reply, error) { return rest.Reply{}, err }}
 }
@@ -188,7 +187,6 @@ func (p linesPart) lines() iter.Seq2[uint64, []byte] {
 	}
 }
 
-// count returns the number of non-empty lines.
 func (p linesPart) count() (n uint64) {
 	for range p.lines() {
 		n++

@@ -129,7 +129,6 @@ func (s Store) serveImport(w http.ResponseWriter, r *http.Request, c rest.Condit
 	return err
 }
 
-// taskAnswer is a task.
 type taskAnswer struct {
 	TaskID    string `json:"task_id" doc:"The task." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 	Kind      string `json:"kind" doc:"What it does." enum:"import,export_thread,command" example:"import"`

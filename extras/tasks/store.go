@@ -27,16 +27,13 @@ import (
 
 // Store creates tasks for those who ask, and shows them to these, their creators. It is safe for concurrent use.
 type Store struct {
-	Events EventStore
+	Events interface {
+		es.Reader
+		es.Spool
+	}
 	Keys   *erasure.Keyring                                                       // nil: erasure is off
 	Handle func(context.Context, es.Request[task.Order]) (es.Result, error)       // handles commands on tasks
 	Thread func(context.Context, es.AggregateID) (es.State[thread.Thread], error) // reads the latest state of a thread
-}
-
-// EventStore is the part of [es.Store] that has the events of tasks and threads, and the inputs and results of tasks.
-type EventStore interface {
-	es.Reader
-	es.Spool
 }
 
 // The rejections of requests for tasks and their results, beside those of the tasks themselves.
@@ -60,7 +57,6 @@ func (s Store) Import(ctx context.Context, asked rest.Conditions, input io.Reade
 	return s.create(ctx, asked, id, err, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
 }
 
-// store stores the input of an import.
 func (s Store) store(ctx context.Context, asked rest.Conditions, id task.ID, input io.Reader) (task.Request, error) {
 	request := task.Request{Kind: task.Import}
 	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
@@ -205,7 +201,6 @@ type Details struct {
 	Envelope es.Envelope // of the event that created it
 }
 
-// file returns one of the files of the task.
 func (d Details) file(what string) es.File { return fileOf(d.Tenant, d.CreatedBy.String(), d.ID, what) }
 
 // find returns a task as its first and its last event describe it, or [task.ErrTaskNotFound].
@@ -244,7 +239,7 @@ func (s Store) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, err
 	switch {
 	case !found.Finished():
 		return nil, ErrTaskNotFinished
-	case time.Now().After(expiryOf(found.ID)):
+	case time.Now().After(found.file(resultFile).Expires):
 		return nil, ErrResultGone
 	}
 	return func(yield func([]byte, error) bool) {

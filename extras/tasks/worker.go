@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,7 +92,6 @@ func (w *Worker) Run(ctx context.Context) {
 // Check implements [esrun.Consumer]: the rows of tasks tell how they are.
 func (*Worker) Check(context.Context) (found esrun.Status, err error) { return found, nil }
 
-// deleteExpired deletes expired files until ctx ends.
 func (w *Worker) deleteExpired(ctx context.Context) {
 	for ctx.Err() == nil {
 		count, err := w.ports.Events.DeleteExpired(ctx)
@@ -245,7 +245,6 @@ func (r *run) work(ctx context.Context) error {
 	}
 }
 
-// input reads a part of the task's input.
 func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
 	content, exists, err := r.ports.part(ctx, r.file(inputFile), number)
 	if err == nil && !exists {
@@ -254,7 +253,6 @@ func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
 	return content, err
 }
 
-// order sends a command on the task.
 func (r *run) order(ctx context.Context, order task.Order) error {
 	_, err := r.ports.Handle(ctx, es.Request[task.Order]{Caller: r.caller, ID: r.ID.String(), Command: order, Name: task.OrderName(order)})
 	return err
@@ -269,10 +267,7 @@ func (r *run) finishedPart(ctx context.Context, progress task.Progress) error {
 		return nil
 	}
 	r.reported = time.Now()
-	if err := r.order(ctx, task.Report{Progress: progress}); err != nil {
-		return err
-	}
-	return stop
+	return cmp.Or(r.order(ctx, task.Report{Progress: progress}), stop)
 }
 
 // errSuspended: the task must wait until its tenant is active again.

@@ -119,12 +119,12 @@ func (w *world) entries(id es.AggregateID) (all []es.Entry) {
 	return all
 }
 
-// Head implements [tasks.EventStore].
+// Head implements [es.Reader].
 func (w *world) Head(_ context.Context, id es.AggregateID) (es.Head, error) {
 	return es.Head{Version: uint64(len(w.entries(id)))}, nil
 }
 
-// Entries implements [tasks.EventStore].
+// Entries implements [es.Reader].
 func (w *world) Entries(_ context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
 		for _, entry := range w.entries(id)[after:upTo] {
@@ -135,7 +135,7 @@ func (w *world) Entries(_ context.Context, id es.AggregateID, after, upTo uint64
 	}
 }
 
-// EntriesAt implements [tasks.EventStore].
+// EntriesAt implements [es.Reader].
 func (w *world) EntriesAt(_ context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
 		for _, number := range seqNrs {
@@ -146,7 +146,7 @@ func (w *world) EntriesAt(_ context.Context, id es.AggregateID, seqNrs []uint64)
 	}
 }
 
-// PutParts implements [tasks.EventStore].
+// PutParts implements [es.Spool].
 func (w *world) PutParts(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	if strings.HasSuffix(file.Name, "-result") && w.onResult != nil {
 		w.onResult()
@@ -162,7 +162,7 @@ func (w *world) PutParts(ctx context.Context, file es.File, first uint64, parts 
 	return ctx.Err()
 }
 
-// Part implements [tasks.EventStore].
+// Part implements [es.Spool].
 func (w *world) Part(_ context.Context, _ es.Tenant, name string, number uint64) ([]byte, bool, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -170,7 +170,7 @@ func (w *world) Part(_ context.Context, _ es.Tenant, name string, number uint64)
 	return content, exists, w.broken
 }
 
-// DeleteFile implements [tasks.EventStore].
+// DeleteFile implements [es.Spool].
 func (w *world) DeleteFile(ctx context.Context, file es.File) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -178,7 +178,7 @@ func (w *world) DeleteFile(ctx context.Context, file es.File) error {
 	return ctx.Err()
 }
 
-// DeleteExpired implements [tasks.EventStore].
+// DeleteExpired implements [es.Spool].
 func (w *world) DeleteExpired(context.Context) (int, error) { w.swept.Store(true); return 0, nil }
 
 // held returns the number of stored parts of inputs.

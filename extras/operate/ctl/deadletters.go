@@ -103,7 +103,6 @@ type listLetters struct {
 
 func (listLetters) Help() string { return aboutLetters }
 
-// Run lists what is stuck, or what was skipped.
 func (cmd *listLetters) Run(ctx context.Context, c *call) error {
 	if cmd.Skipped {
 		return c.listSkips(ctx)
@@ -179,7 +178,6 @@ type showLetter struct {
 	queue
 }
 
-// Run shows one, with its event or command.
 func (cmd *showLetter) Run(ctx context.Context, c *call) error {
 	found, err := cmd.only(ctx, c, cmd.aggregates)
 	if err != nil {
@@ -205,35 +203,29 @@ type retryLetter struct {
 	queue
 }
 
-// Run retries one, or all of the queue.
 func (cmd *retryLetter) Run(ctx context.Context, c *call) error {
-	due, err := cmd.find(ctx, c, cmd.aggregates)
-	if err == nil && cmd.AID != nil {
-		_, err = cmd.only(ctx, c, cmd.aggregates)
+	if cmd.AID != nil {
+		if _, err := cmd.only(ctx, c, cmd.aggregates); err != nil {
+			return err
+		}
 	}
-	switch {
-	case err != nil:
-		return err
-	case len(due) == 0:
-		return c.printStuck(nil, fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails", cmd.Projection))
-	}
-	return cmd.retry(ctx, c, cmd.aggregates)
+	return cmd.retry(ctx, c, cmd.aggregates, fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails", cmd.Projection))
 }
 
-// retry retries what a call selects until nothing is stuck or time is up, and prints what still is. More than once,
-// because the first attempt may have begun before the cause was fixed.
-func (q queue) retry(ctx context.Context, c *call, of aggregates) error {
+// retry retries what a call selects until nothing is stuck or time is up, and prints what still is; none if nothing was.
+// More than once, because the first attempt may have begun before the cause was fixed.
+func (q queue) retry(ctx context.Context, c *call, of aggregates, none string) error {
 	letters, commands, err := q.stores(c)
 	if err != nil {
 		return err
 	}
-	for end := time.Now().Add(outcomeWithin); ; {
+	for end := time.Now().Add(outcomeWithin); ; none = "all continue" {
 		left, err := q.find(ctx, c, of)
 		switch {
 		case err != nil:
 			return err
 		case len(left) == 0:
-			return c.printStuck(left, "all continue")
+			return c.printStuck(left, none)
 		case time.Now().After(end):
 			return c.printStuck(left, "still stuck: if no attempt was made, is the program of this projection or process running?")
 		}
@@ -260,7 +252,6 @@ type skipLetter struct {
 	By     string `help:"who decided it; default: USER, or the number of the user who runs this program"`
 }
 
-// Validate checks the argument and the flags.
 func (cmd *skipLetter) Validate() error {
 	if cmd.Reason == "" {
 		return errors.New("say with --reason why")
@@ -280,7 +271,6 @@ func (cmd *skipLetter) who(getenv func(string) string) string {
 	return cmp.Or(cmd.By, getenv("USER"), fmt.Sprintf("user %d", os.Getuid()))
 }
 
-// Run skips one.
 func (cmd *skipLetter) Run(ctx context.Context, c *call) error {
 	found, err := cmd.only(ctx, c, cmd.aggregates)
 	if err != nil {
@@ -299,5 +289,5 @@ func (cmd *skipLetter) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return cmd.retry(ctx, c, cmd.aggregates)
+	return cmd.retry(ctx, c, cmd.aggregates, "all continue")
 }

@@ -27,7 +27,6 @@ belong somewhere else, broken snapshots and a pointer to the wrong one; and for 
 nothing and may run beside everything else. On DynamoDB a check of everything reads both tables about twice.`
 }
 
-// Run compares one aggregate, or all.
 func (cmd *check) Run(ctx context.Context, c *call) error {
 	checked, wrong, findings := 0, 0, 0
 	tell := func(_ es.AggregateID, found []journalcheck.Finding) error {
@@ -41,7 +40,7 @@ func (cmd *check) Run(ctx context.Context, c *call) error {
 				return err
 			}
 		}
-		c.line.tell("checked %d aggregates, %d findings", checked, findings)
+		c.tell("checked %d aggregates, %d findings", checked, findings)
 		return nil
 	}
 	checker := c.checker()
@@ -82,7 +81,6 @@ the programs: the head's version protects repair and commands from each other. I
 because only a backup has them.`
 }
 
-// Run corrects a head.
 func (cmd *repair) Run(ctx context.Context, c *call) error {
 	steps, left, err := c.checker().Repair(ctx, cmd.id, cmd.DryRun)
 	if err != nil {
@@ -276,12 +274,10 @@ func (c *call) snapshots(ctx context.Context, of aggregates, done string, do fun
 	return c.end(failed == 0, "snapshots", map[string]any{done: count, "failed": failed})
 }
 
-// Run lists what is due.
 func (cmd *due) Run(ctx context.Context, c *call) error {
 	return c.snapshots(ctx, cmd.aggregates, "due", func(es.AnyAggregate, *es.StoredAggregate) error { return nil })
 }
 
-// Run writes what is due.
 func (cmd *take) Run(ctx context.Context, c *call) error {
 	return c.snapshots(ctx, cmd.aggregates, "taken", func(kind es.AnyAggregate, head *es.StoredAggregate) error {
 		err := kind.TakeSnapshot(ctx, c.store.Gateway, head.ID, es.Settings{Logger: c.log})

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -20,7 +18,6 @@ type one struct {
 	aggregates
 }
 
-// Validate checks the argument and the flag.
 func (o *one) Validate() error { return o.read(o.AID) }
 
 // some is the aggregate that a command is about, or all of them.
@@ -29,7 +26,6 @@ type some struct {
 	aggregates
 }
 
-// Validate checks the argument and the flag.
 func (s *some) Validate() error { return s.read(s.AID) }
 
 // aggregates are those that a call selects.
@@ -90,7 +86,7 @@ func (c *call) write(value any) error {
 		shown, err = yaml.JSONToYAML(shown)
 	}
 	if err == nil {
-		c.line.clear()
+		c.clear()
 		_, err = c.stdout.Write(shown)
 	}
 	return err
@@ -103,7 +99,7 @@ func (c *call) add(list string, element any) error {
 		return nil
 	}
 	if c.listed++; c.listed == 1 {
-		c.line.clear()
+		c.clear()
 		fmt.Fprintln(c.stdout, list+":")
 	}
 	return c.write([]any{element})
@@ -117,32 +113,16 @@ func (c *call) end(isWell bool, list string, totals map[string]any) error {
 	return c.print(isWell, totals)
 }
 
-// progressLine shows the progress on a terminal, in one line that it overwrites.
-type progressLine struct {
-	out  io.Writer // nil: no terminal
-	next time.Time
-}
-
-func progressOn(stderr io.Writer) *progressLine {
-	if file, isFile := stderr.(*os.File); isFile {
-		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return &progressLine{out: file}
-		}
-	}
-	return &progressLine{}
-}
-
-// tell shows the line, but not too often.
-func (p *progressLine) tell(format string, args ...any) {
-	if now := time.Now(); p.out != nil && now.After(p.next) {
-		p.next = now.Add(200 * time.Millisecond)
-		fmt.Fprintf(p.out, "\r\x1b[K"+format, args...)
+// tell shows the progress on a terminal, in one line that it overwrites, but not too often.
+func (c *call) tell(format string, args ...any) {
+	if now := time.Now(); c.terminal != nil && now.After(c.next) {
+		c.next = now.Add(200 * time.Millisecond)
+		fmt.Fprintf(c.terminal, "\r\x1b[K"+format, args...)
 	}
 }
 
-// clear removes the line.
-func (p *progressLine) clear() {
-	if p.out != nil {
-		fmt.Fprint(p.out, "\r\x1b[K")
+func (c *call) clear() {
+	if c.terminal != nil {
+		fmt.Fprint(c.terminal, "\r\x1b[K")
 	}
 }

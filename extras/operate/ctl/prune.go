@@ -29,7 +29,6 @@ func (prune) Help() string {
 answer. These rows are not dropped automatically. Inputs and results of tasks are, and on DynamoDB receipts.`
 }
 
-// Validate checks the flags.
 func (cmd *prune) Validate() error {
 	if cmd.OlderThan < leastAge {
 		return fmt.Errorf("--older-than must be %s at least", leastAge)
@@ -37,7 +36,6 @@ func (cmd *prune) Validate() error {
 	return nil
 }
 
-// Run drops or counts rows.
 func (cmd *prune) Run(ctx context.Context, c *call) error {
 	before := time.Now().Add(-cmd.OlderThan).UTC()
 	rows, err := pruneRows(ctx, c.db, before, cmd.DryRun)
@@ -49,7 +47,6 @@ func (cmd *prune) Run(ctx context.Context, c *call) error {
 	})
 }
 
-// prunedRows counts rows.
 type prunedRows struct{ Threads, Members, Messages int }
 
 // pruneRows deletes the rows of things that were deleted before a time: messages, members who left, and threads with

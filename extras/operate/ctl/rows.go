@@ -43,7 +43,6 @@ type verifier struct {
 	behind                         []es.AggregateID // aggregates that were behind when verified
 }
 
-// Run verifies one aggregate, or all.
 func (cmd *verify) Run(ctx context.Context, c *call) error {
 	rows, err := rowstore.New(c.db, c.ReadModel.Name)
 	if err != nil {
@@ -117,7 +116,7 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 			return err
 		}
 	}
-	v.line.tell("verified %d aggregates, of which %d differ", v.checked, v.wrong)
+	v.call.tell("verified %d aggregates, of which %d differ", v.checked, v.wrong)
 	return nil
 }
 
@@ -174,7 +173,6 @@ An event store that is empty while there are rows is probably lost, or the wrong
 with --from-empty.`
 }
 
-// Run rebuilds the rows, or does what a flag says.
 func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 	rebuild, err := c.ReadModel.Rebuild(c.db, c.store.Gateway, 0, c.log)
 	if err != nil {
@@ -182,7 +180,7 @@ func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 	}
 	rebuild.FromEmpty = cmd.FromEmpty
 	rebuild.Observe = func(state rowstore.RebuildState) {
-		c.line.tell("%s: %d of %d events", state.Phase, state.Done, state.Total)
+		c.tell("%s: %d of %d events", state.Phase, state.Done, state.Total)
 	}
 	failed := "the rebuild failed, and the live rows are unchanged unless the error says otherwise; continue with `rows rebuild --resume`"
 	switch {
