@@ -110,7 +110,7 @@ func sqliteStore(t *testing.T) func(string) string {
 func TestAnEmptyStoreIsWell(t *testing.T) {
 	getenv := sqliteStore(t)
 	var out bytes.Buffer
-	if err := quiet(t.Context(), []string{"journal", "check"}, getenv, &out); err != nil || out.String() != "checked 0 aggregates: all is well\n" {
+	if err := quiet(t.Context(), []string{"journal", "check"}, getenv, &out); err != nil || out.String() != "checked: 0\nfindings: []\nok: true\nwrong: 0\n" {
 		t.Errorf("%v and:\n%s", err, out.String())
 	}
 	for _, args := range [][]string{
@@ -142,7 +142,7 @@ func TestAnUnknownAggregateIsAFailure(t *testing.T) {
 func TestARetryOfNothingSaysSo(t *testing.T) {
 	var out bytes.Buffer
 	err := quiet(t.Context(), []string{"dead-letters", "retry", "--projection", "publisher"}, sqliteStore(t), &out)
-	if want := "nothing to retry: in publisher no aggregate is parked and no command fails\n"; err != nil || out.String() != want {
+	if want := "nothing to retry: in publisher no aggregate is parked and no command fails"; err != nil || !strings.Contains(out.String(), want) {
 		t.Errorf("%v, printed %q", err, out.String())
 	}
 }

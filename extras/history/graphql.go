@@ -10,21 +10,6 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// ThreadState is the schema's ThreadState.
-type ThreadState struct{ State }
-
-// StateMember is the schema's StateMember.
-type StateMember struct {
-	query.Member
-	UserAccountID string
-}
-
-// StateMessage is the schema's StateMessage.
-type StateMessage struct {
-	query.Message
-	ID, UserAccountID string
-}
-
 // The schema's connection of the events in a history, and its edges.
 type (
 	Connection = graphql.Connection[Entry]
@@ -82,34 +67,5 @@ func (r HistoryResolver) ThreadAt(ctx context.Context, threadID, userAccountID s
 	if err := cmp.Or(err, idErr); err != nil {
 		return ThreadState{}, err
 	}
-	state, err := r.At(ctx, viewer, id, version)
-	return ThreadState{state}, err
-}
-
-// Members resolves ThreadState.members.
-func (s ThreadState) Members(ctx context.Context) ([]StateMember, error) {
-	members, err := s.State.Members(ctx)
-	shown := make([]StateMember, len(members))
-	for i, m := range members {
-		shown[i] = StateMember{m, m.User.String()}
-	}
-	return shown, err
-}
-
-// Messages resolves ThreadState.messages.
-func (s ThreadState) Messages(ctx context.Context, first *int, after *string, last *int) ([]StateMessage, error) {
-	if last != nil {
-		first, after = last, nil
-	}
-	page, err := graphql.AfterID[thread.Message](first, after, graphql.DefaultPage)
-	if err != nil {
-		return nil, err
-	}
-	page.Backward = last != nil
-	messages, err := s.State.Messages(ctx, page)
-	shown := make([]StateMessage, len(messages))
-	for i, m := range messages {
-		shown[i] = StateMessage{m, m.ID.String(), m.Sender.String()}
-	}
-	return shown, err
+	return r.At(ctx, viewer, id, version)
 }

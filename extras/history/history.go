@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 
@@ -14,6 +16,9 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/es/memory"
+	"example.com/threads/interfaceadaptor/eventjson"
+	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
@@ -25,22 +30,34 @@ import (
 // journal, too; for a deleted thread, from the state before the deletion. Other members get [thread.ErrNotAdmin], all
 // others [thread.ErrThreadNotFound].
 type History struct {
-	open   func(context.Context) (Journals, error)
+	open   Store
+	log    *slog.Logger
 	states *semaphore.Weighted // limits the states in memory
-}
 
-// Journals are the aggregates with a history.
-type Journals struct {
-	Threads  *es.Repository[thread.Thread, thread.Event]
-	Accounts *es.Repository[account.Account, account.Event]
+	once     sync.Once // guards what follows
+	threads  *es.Repository[thread.Thread, thread.Event]
+	accounts *es.Repository[account.Account, account.Event]
 }
 
 // statesAtOnce limits the states that are read concurrently. A state of 100,000 messages takes some ten megabytes.
 const statesAtOnce = 2
 
-// New returns the history. open returns the journals, or why they are unavailable; it is called for every query.
-func New(open func(context.Context) (Journals, error)) *History {
-	return &History{open: open, states: semaphore.NewWeighted(statesAtOnce)}
+// New returns the history in the event store, for which it asks with every query.
+func New(open Store, log *slog.Logger) *History {
+	return &History{open: open, log: log, states: semaphore.NewWeighted(statesAtOnce)}
+}
+
+// ready makes the repositories, or returns why they are unavailable.
+func (h *History) ready(ctx context.Context) error {
+	store, err := h.open(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: open the event store: %w", es.ErrUnavailable, err)
+	}
+	h.once.Do(func() {
+		h.threads = es.NewRepository(eventjson.Threads(), store.Gateway, es.Settings{CacheBytes: memory.Limit() / 10, Logger: h.log})
+		h.accounts = es.NewRepository(eventjson.Accounts(), store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: h.log})
+	})
+	return nil
 }
 
 // Entry is an event of a thread or of an account.
@@ -55,33 +72,31 @@ func (h *History) Entries(ctx context.Context, viewer query.Viewer, id thread.ID
 	if err != nil {
 		return query.Page[Entry]{}, err
 	}
-	return entries(seen.version, page, func(after, upTo uint64) iter.Seq2[es.Described, error] {
-		return seen.journal.Describe(ctx, seen.key, after, upTo)
-	})
+	return entries(ctx, h.threads.Describe, seen.key, seen.version, page)
 }
 
-// AccountEntries returns a page of the account's events, in order. The caller checks who may see them. The error is
-// [account.ErrAccountNotFound] if there is no account.
+// AccountEntries returns a page of the account's events, in order, or [account.ErrAccountNotFound]. The caller checks
+// who may see them.
 func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id account.ID, page query.Range) (query.Page[Entry], error) {
-	journals, err := h.open(ctx)
-	if err != nil {
+	if err := h.ready(ctx); err != nil {
 		return query.Page[Entry]{}, err
 	}
 	key := es.AggregateID{Tenant: tenant, Type: account.AggregateType, ID: id.String()}
-	_, version, err := journals.Accounts.Latest(ctx, key)
+	_, version, err := h.accounts.Latest(ctx, key)
 	if err == nil && version == 0 {
 		err = account.ErrAccountNotFound
 	}
 	if err != nil {
 		return query.Page[Entry]{}, err
 	}
-	return entries(version, page, func(after, upTo uint64) iter.Seq2[es.Described, error] {
-		return journals.Accounts.Describe(ctx, key, after, upTo)
-	})
+	return entries(ctx, h.accounts.Describe, key, version, page)
 }
 
+// describe yields the events after a number, up to another one, of an aggregate.
+type describe = func(ctx context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[es.Described, error]
+
 // entries reads a page of the events 1 to last. A position's At is the number of its event.
-func entries(last uint64, page query.Range, read func(after, upTo uint64) iter.Seq2[es.Described, error]) (found query.Page[Entry], err error) {
+func entries(ctx context.Context, read describe, key es.AggregateID, last uint64, page query.Range) (found query.Page[Entry], err error) {
 	after, upTo := min(page.After.At, int64(last)), int64(last)
 	if !page.Before.IsZero() {
 		upTo = min(page.Before.At-1, upTo)
@@ -95,7 +110,7 @@ func entries(last uint64, page query.Range, read func(after, upTo uint64) iter.S
 	if after >= upTo {
 		return found, nil
 	}
-	for described, err := range read(uint64(after), uint64(upTo)) {
+	for described, err := range read(ctx, key, uint64(after), uint64(upTo)) {
 		if err != nil {
 			return found, err
 		}
@@ -106,30 +121,27 @@ func entries(last uint64, page query.Range, read func(after, upTo uint64) iter.S
 
 // sight is a thread whose history the viewer may see.
 type sight struct {
-	journal *es.Repository[thread.Thread, thread.Event]
 	key     es.AggregateID
 	version uint64
 	latest  es.State[thread.Thread] // the latest readable state
 	alive   es.State[thread.Thread] // the latest state before a deletion
 }
 
-func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (sight, error) {
-	journals, err := h.open(ctx)
-	if err != nil {
-		return sight{}, err
+func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (s sight, err error) {
+	if err = h.ready(ctx); err == nil {
+		err = h.states.Acquire(ctx, 1)
 	}
-	journal := journals.Threads
-	if err := h.states.Acquire(ctx, 1); err != nil {
-		return sight{}, err
+	if err != nil {
+		return s, err
 	}
 	defer h.states.Release(1)
-	s := sight{journal: journal, key: chat.ThreadKey(viewer.Tenant, id)}
-	if s.latest, s.version, err = journal.Latest(ctx, s.key); err != nil {
+	s.key = chat.ThreadKey(viewer.Tenant, id)
+	if s.latest, s.version, err = h.threads.Latest(ctx, s.key); err != nil {
 		return s, err
 	}
 	s.alive = s.latest
 	if s.latest.Value.Deleted() {
-		if s.alive, err = journal.At(ctx, s.key, s.latest.Version-1); err != nil {
+		if s.alive, err = h.threads.At(ctx, s.key, s.latest.Version-1); err != nil {
 			return s, err
 		}
 	}
@@ -141,13 +153,13 @@ func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (
 }
 
 // At returns the thread's state after the event with this number.
-func (h *History) At(ctx context.Context, viewer query.Viewer, id thread.ID, version int) (State, error) {
+func (h *History) At(ctx context.Context, viewer query.Viewer, id thread.ID, version int) (ThreadState, error) {
 	seen, err := h.look(ctx, viewer, id)
 	if err != nil {
-		return State{}, err
+		return ThreadState{}, err
 	}
 	if version < 1 || uint64(version) > seen.version {
-		return State{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.version)}
+		return ThreadState{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.version)}
 	}
 	state := seen.latest
 	if seen.alive.Version == uint64(version) {
@@ -155,57 +167,79 @@ func (h *History) At(ctx context.Context, viewer query.Viewer, id thread.ID, ver
 	}
 	if state.Version != uint64(version) {
 		if err := h.states.Acquire(ctx, 1); err != nil {
-			return State{}, err
+			return ThreadState{}, err
 		}
 		defer h.states.Release(1)
-		if state, err = seen.journal.At(ctx, seen.key, uint64(version)); err != nil {
-			return State{}, err
+		if state, err = h.threads.At(ctx, seen.key, uint64(version)); err != nil {
+			return ThreadState{}, err
 		}
 	}
-	return State{
-		Version: state.Version, Name: state.Value.Name().String(), Deleted: state.Value.Deleted(),
-		state: state.Value, journal: seen.journal, key: seen.key,
-	}, nil
+	return ThreadState{state.Version, state.Value.Name().String(), state.Value.Deleted(), state.Value, h.threads, seen.key}, nil
 }
 
-// State is a thread's state at a version. A deleted thread has neither members nor messages; the version before
-// has them.
+// ThreadState is the schema's ThreadState: a thread's state at a version. A deleted thread has neither members nor
+// messages; the version before has them.
 //
 // The state contains the members and messages with the numbers of their events. Times and texts are read from these
 // events, because a state with the texts of 100,000 messages would be too large.
-type State struct {
+type ThreadState struct {
 	Version uint64
 	Name    string
 	Deleted bool
 
 	state   thread.Thread
-	journal *es.Repository[thread.Thread, thread.Event]
+	threads *es.Repository[thread.Thread, thread.Event]
 	key     es.AggregateID
 }
 
-// Members returns all members, in the order of joining: users, roles, and when they joined.
-func (s State) Members(ctx context.Context) ([]query.Member, error) {
+// StateMember is the schema's StateMember.
+type StateMember struct {
+	query.Member
+	UserAccountID string
+}
+
+// Members resolves ThreadState.members.
+func (s ThreadState) Members(ctx context.Context) ([]StateMember, error) {
 	var seqNrs []uint64
 	participants := s.state.Participants()
 	for _, p := range participants {
 		seqNrs = append(seqNrs, p.Joined)
 	}
 	events, err := s.events(ctx, seqNrs)
-	members := make([]query.Member, len(participants))
+	members := make([]StateMember, len(participants))
 	for i, p := range participants {
-		members[i] = query.Member{User: p.User, Role: p.Role, CreatedAt: events[p.Joined].OccurredAt}
+		members[i] = StateMember{query.Member{User: p.User, Role: p.Role, CreatedAt: events[p.Joined].OccurredAt}, p.User.String()}
 	}
 	return members, err
 }
 
-// Messages returns a page of messages in the order of posting, without those who changed them, after the message of
-// this version with an id, or from the end if Backward.
-func (s State) Messages(ctx context.Context, page query.Range) ([]query.Message, error) {
-	last, _ := ident.Parse[thread.Message](page.AfterID) // zero: none
-	digests, err := messagesAfter(s.state, last, page)
-	if err != nil { // the state has no such message
+// StateMessage is the schema's StateMessage.
+type StateMessage struct {
+	query.Message
+	ID, UserAccountID string
+}
+
+// Messages resolves ThreadState.messages, without those who changed them.
+func (s ThreadState) Messages(ctx context.Context, first *int, after *string, last *int) ([]StateMessage, error) {
+	if last != nil {
+		first, after = last, nil
+	}
+	page, err := graphql.AfterID[thread.Message](first, after, graphql.DefaultPage)
+	if err != nil {
+		return nil, err
+	}
+	page.Backward = last != nil
+	previous, _ := ident.Parse[thread.Message](page.AfterID) // zero: none
+	digests := s.state.Memento().Messages
+	slices.SortFunc(digests, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
+	begin := 1 + slices.IndexFunc(digests, func(m thread.Posting) bool { return m.ID == previous })
+	if begin == 0 && !previous.IsZero() {
 		return nil, &ident.InvalidError{Field: "after", Reason: "must be the id of a message that the thread had at this version"}
 	}
+	if page.Backward {
+		begin = max(begin, len(digests)-page.Limit)
+	}
+	digests = digests[begin:min(begin+page.Limit, len(digests))]
 	var seqNrs []uint64
 	for _, digest := range digests {
 		seqNrs = append(seqNrs, digest.Posted, max(digest.Posted, digest.Edited))
@@ -214,37 +248,20 @@ func (s State) Messages(ctx context.Context, page query.Range) ([]query.Message,
 	if err != nil {
 		return nil, err
 	}
-	messages := make([]query.Message, len(digests))
+	messages := make([]StateMessage, len(digests))
 	for i, digest := range digests {
-		last := events[max(digest.Posted, digest.Edited)]
-		said, err := messageOf(last.Event, digest.ID)
+		changed := events[max(digest.Posted, digest.Edited)]
+		said, err := messageOf(changed.Event, digest.ID)
 		if err != nil {
-			return nil, fmt.Errorf("event %d of %s: %w", last.SeqNr, s.key, err)
+			return nil, fmt.Errorf("event %d of %s: %w", changed.SeqNr, s.key, err)
 		}
-		messages[i] = query.Message{
-			ID: digest.ID, Sender: digest.Sender, Text: said.Text.String(),
-			CreatedAt: events[digest.Posted].OccurredAt, UpdatedAt: last.OccurredAt,
-		}
+		messages[i] = StateMessage{query.Message{
+			ID: digest.ID, Sender: digest.Sender, Text: said.Text.String(), CreatedAt: events[digest.Posted].OccurredAt, UpdatedAt: changed.OccurredAt,
+		}, digest.ID.String(), digest.Sender.String()}
 	}
 	return messages, nil
 }
 
-// messagesAfter returns a page of messages in the order of posting, after a message; the zero id means from the
-// beginning. It fails with [thread.ErrMessageNotFound] when the state does not have that message.
-func messagesAfter(state thread.Thread, after thread.MessageID, page query.Range) ([]thread.Posting, error) {
-	messages := state.Memento().Messages
-	slices.SortFunc(messages, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
-	first := 1 + slices.IndexFunc(messages, func(m thread.Posting) bool { return m.ID == after })
-	if first == 0 && !after.IsZero() {
-		return nil, thread.ErrMessageNotFound
-	}
-	if page.Backward {
-		first = max(first, len(messages)-page.Limit)
-	}
-	return messages[first:min(first+page.Limit, len(messages))], nil
-}
-
-// messageOf returns the message in an event.
 func messageOf(event thread.Event, id thread.MessageID) (message thread.Message, err error) {
 	if posted, is := event.(thread.MessagePosted); is {
 		message = posted.Message
@@ -259,10 +276,10 @@ func messageOf(event thread.Event, id thread.MessageID) (message thread.Message,
 }
 
 // events reads the events with these numbers, which may be in any order.
-func (s State) events(ctx context.Context, seqNrs []uint64) (map[uint64]es.Recorded[thread.Event], error) {
+func (s ThreadState) events(ctx context.Context, seqNrs []uint64) (map[uint64]es.Recorded[thread.Event], error) {
 	slices.Sort(seqNrs)
 	events := map[uint64]es.Recorded[thread.Event]{}
-	for recorded, err := range s.journal.EventsAt(ctx, s.key, slices.Compact(seqNrs)) {
+	for recorded, err := range s.threads.EventsAt(ctx, s.key, slices.Compact(seqNrs)) {
 		if err != nil {
 			return nil, err
 		}

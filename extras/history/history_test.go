@@ -25,6 +25,7 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/extras/history"
+	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
 	"example.com/threads/usecase/chat"
@@ -127,8 +128,8 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 }
 
 func (p *past) history() *history.History {
-	threads := es.NewRepository(eventjson.Threads(), p.gateway, es.Settings{Logger: slog.New(slog.DiscardHandler)})
-	return history.New(func(context.Context) (history.Journals, error) { return history.Journals{Threads: threads}, nil })
+	open := func(context.Context) (*eventstore.Store, error) { return &eventstore.Store{Gateway: p.gateway}, nil }
+	return history.New(open, slog.New(slog.DiscardHandler))
 }
 
 func (p *past) viewer(user thread.UserID) query.Viewer {
@@ -209,20 +210,25 @@ func seen(t *testing.T, history *history.History, viewer query.Viewer, id thread
 		t.Fatalf("version %d, want %d", state.Version, version)
 	}
 	v := view{Name: state.Name, Deleted: state.Deleted}
-	if v.Members, err = state.Members(t.Context()); err != nil {
+	members, err := state.Members(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	const page = 3
-	for last := (thread.MessageID{}); ; {
-		messages, err := state.Messages(t.Context(), query.Range{Limit: page, AfterID: last.String()})
+	for _, member := range members {
+		v.Members = append(v.Members, member.Member)
+	}
+	page, last := 3, (*string)(nil)
+	for {
+		messages, err := state.Messages(t.Context(), &page, last, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v.Messages = append(v.Messages, messages...)
+		for _, message := range messages {
+			v.Messages, last = append(v.Messages, message.Message), &message.ID
+		}
 		if len(messages) < page {
 			return v
 		}
-		last = messages[page-1].ID
 	}
 }
 
@@ -472,7 +478,8 @@ func (c *counting) counted(entries iter.Seq2[es.Entry, error]) iter.Seq2[es.Entr
 // The cost of an answer depends on the page and on the distance of the version from a snapshot, not on the thread's
 // size.
 func TestAVersionIsReadFromTheSnapshotBeforeIt(t *testing.T) {
-	const messages, snapshotAt, page = 3000, 2000, 10
+	const messages, snapshotAt = 3000, 2000
+	page := 10
 	p := long(t, messages, snapshotAt)
 	p.snapshot(t, messages)
 	counted := &counting{Store: p.gateway}
@@ -484,9 +491,9 @@ func TestAVersionIsReadFromTheSnapshotBeforeIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		last := ident.New[thread.Message](time.UnixMilli(snapshotAt/2), [10]byte{})
-		got, err := state.Messages(t.Context(), query.Range{Limit: page, AfterID: last.String()})
-		if err != nil || len(got) != page || got[0].ID != ident.New[thread.Message](time.UnixMilli(snapshotAt/2+1), [10]byte{}) {
+		last := ident.New[thread.Message](time.UnixMilli(snapshotAt/2), [10]byte{}).String()
+		got, err := state.Messages(t.Context(), &page, &last, nil)
+		if err != nil || len(got) != page || got[0].Message.ID != ident.New[thread.Message](time.UnixMilli(snapshotAt/2+1), [10]byte{}) {
 			t.Fatalf("version %d: %d messages, %v", version, len(got), err)
 		}
 		if most := page + 7 + 1; counted.read > most {
@@ -503,8 +510,8 @@ func TestAVersionIsReadFromTheSnapshotBeforeIt(t *testing.T) {
 		if version > 1000 && counted.read > 1 {
 			t.Errorf("version %d: %d events were read", version, counted.read)
 		}
-		got, err := state.Messages(t.Context(), query.Range{Limit: page, Backward: true})
-		if err != nil || len(got) != page || got[page-1].ID != ident.New[thread.Message](time.UnixMilli(int64(version-1)), [10]byte{}) {
+		got, err := state.Messages(t.Context(), nil, nil, &page)
+		if err != nil || len(got) != page || got[page-1].Message.ID != ident.New[thread.Message](time.UnixMilli(int64(version-1)), [10]byte{}) {
 			t.Fatalf("version %d ends with %d messages, %v", version, len(got), err)
 		}
 	}
@@ -551,7 +558,7 @@ func BenchmarkThreadAt(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := state.Messages(b.Context(), query.Range{Limit: 50}); err != nil {
+		if _, err := state.Messages(b.Context(), nil, nil, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,20 +1,18 @@
+// Package history shows what happened: the events of threads and accounts, and a thread as it was at any version. It
+// reads the event store, where the other queries read rows.
 package history
 
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"example.com/threads/es"
-	"example.com/threads/es/memory"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/interfaceadaptor/eventjson"
 )
 
 // Store returns the open event store, or why it can't be used: the program serves everything else meanwhile.
@@ -43,25 +41,6 @@ func Later(open Store) (use Store, end func(context.Context) error) {
 		return store.Close(ctx)
 	}
 	return use, end
-}
-
-// JournalsOf returns what opens the journals in a store.
-func JournalsOf(open Store, log *slog.Logger) func(context.Context) (Journals, error) {
-	var once sync.Once
-	var journals Journals
-	return func(ctx context.Context) (Journals, error) {
-		store, err := open(ctx)
-		if err != nil {
-			return Journals{}, fmt.Errorf("%w: open the event store: %w", es.ErrUnavailable, err)
-		}
-		once.Do(func() {
-			journals = Journals{
-				Threads:  es.NewRepository(eventjson.Threads(), store.Gateway, es.Settings{CacheBytes: memory.Limit() / 10, Logger: log}),
-				Accounts: es.NewRepository(eventjson.Accounts(), store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: log}),
-			}
-		})
-		return journals, nil
-	}
 }
 
 const checkTimeout = time.Second

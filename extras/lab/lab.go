@@ -1,15 +1,36 @@
+// Package lab injects faults into the running system so that people can see how it keeps its promises. It stands
+// between the projection and its source and kills the projection ([Lab.Faults]), delays the event store ([Lab.Gateway])
+// and writes through a second writer. Tests inject the same faults with es/estest/faulty.
+//
+// Only a standalone that is built with the tag lab (make run does so) contains this package. Only LAB=on activates it.
 package lab
 
 import (
 	"context"
+	"embed"
+	"encoding/json"
+	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"sync"
 	"time"
 
+	"example.com/threads/docs"
 	"example.com/threads/es"
 	"example.com/threads/es/estest/faulty"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
+	"example.com/threads/infrastructure/asset"
+	"example.com/threads/infrastructure/httpserver"
+)
+
+const (
+	maxBody      = 4 << 10               // bytes
+	longestDelay = 10_000                // ms
+	lookEvery    = 10 * time.Millisecond // at a condition
+	holdLease    = 10 * time.Second      // for a hold; a page renews it until it is closed
 )
 
 // deliveries are the faults of the source by their names on the page.
@@ -42,7 +63,6 @@ func New() *Lab {
 	return l
 }
 
-// now returns the state.
 func (l *Lab) now() state {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -50,10 +70,6 @@ func (l *Lab) now() state {
 	now.Dead, now.Unreadable, now.HoldMS = l.life.Err() != nil, l.broken.Count(), l.hold()
 	return now
 }
-
-// holdLease is how long batches are held after the last request for it. A page repeats the request, so the hold ends
-// soon after the page has been closed.
-const holdLease = 10 * time.Second
 
 // hold returns for how many milliseconds a batch is held now. The caller holds the mutex.
 func (l *Lab) hold() int {
@@ -63,7 +79,6 @@ func (l *Lab) hold() int {
 	return l.state.HoldMS
 }
 
-// set changes the state.
 func (l *Lab) set(wanted state) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -79,8 +94,6 @@ func (l *Lab) set(wanted state) {
 		l.life, l.kill = context.WithCancel(context.Background())
 	}
 }
-
-const lookEvery = 10 * time.Millisecond // at a condition
 
 // await returns when the condition is true, or with ctx's error.
 func (l *Lab) await(ctx context.Context, condition func() bool) error {
@@ -115,8 +128,7 @@ func (l *Lab) Faults() run.Faults {
 }
 
 // beginTurn waits until a killed projection is started again. A kill ends the turn: it rolls back the projection's
-// current transaction and stops the updater's other work cleanly. The next turn starts with nothing in memory. The
-// process keeps running.
+// transaction and stops the updater's other work cleanly. The next turn starts with nothing in memory.
 func (l *Lab) beginTurn(ctx context.Context) (context.Context, error) {
 	if err := l.await(ctx, func() bool { return l.life.Err() == nil }); err != nil {
 		return ctx, err
@@ -130,27 +142,20 @@ func (l *Lab) beginTurn(ctx context.Context) (context.Context, error) {
 }
 
 // Gateway wraps the write-api's event store: its answers may be delayed or lost.
-func (l *Lab) Gateway(store es.Store) es.Store {
-	return faultyStore{store, &faulty.Gateway{EventPersistenceGateway: store, Fault: l.meet}}
-}
+func (l *Lab) Gateway(store es.Store) es.Store { return faultyStore{store, l} }
 
-// faultyStore is a store whose appends go through a gateway with faults.
 type faultyStore struct {
 	es.Store
-	appends *faulty.Gateway
+	lab *Lab
 }
 
-// Append implements [es.EventPersistenceGateway].
+// Append passes a write on with the active faults.
 func (s faultyStore) Append(ctx context.Context, write es.Append) error {
-	return s.appends.Append(ctx, write)
-}
-
-// meet injects the active faults into an append.
-func (l *Lab) meet(ctx context.Context, send func(context.Context) error) error {
-	l.mutex.Lock()
-	late, lose := faulty.Late(time.Duration(l.state.DelayMS)*time.Millisecond), l.state.LoseAnswer
-	l.state.LoseAnswer = false
-	l.mutex.Unlock()
+	s.lab.mutex.Lock()
+	late, lose := faulty.Late(time.Duration(s.lab.state.DelayMS)*time.Millisecond), s.lab.state.LoseAnswer
+	s.lab.state.LoseAnswer = false
+	s.lab.mutex.Unlock()
+	send := func(ctx context.Context) error { return s.Store.Append(ctx, write) }
 	return late(ctx, func(ctx context.Context) error {
 		if lose {
 			return faulty.LoseAnswer(ctx, send)
@@ -171,8 +176,7 @@ type projector struct {
 	turn context.Context
 }
 
-// Project passes a batch on with the active faults. Killing the projection cancels the batch in progress, and its
-// transaction is rolled back.
+// Project passes a batch on with the active faults. A kill cancels it, and rolls its transaction back.
 func (p projector) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
 	ctx, end := p.lab.alive(ctx)
 	defer end()
@@ -203,4 +207,54 @@ func (l *Lab) deliver(records []projection.Record) []projection.Record {
 		delivered[i] = l.broken.Read(record)
 	}
 	return delivered
+}
+
+//go:embed lab.js
+var files embed.FS
+
+// state is shown on the page and set from it. A field that a request lacks stays unchanged.
+type state struct {
+	Paused     bool   `json:"paused"`
+	Dead       bool   `json:"dead"`
+	Delivery   string `json:"delivery"`
+	BreakNext  bool   `json:"break_next"`  // make the next event unreadable
+	Unreadable int    `json:"unreadable"`  // number of unreadable events; setting it to 0 repairs them
+	DelayMS    int    `json:"delay_ms"`    // before each write
+	HoldMS     int    `json:"hold_ms"`     // before each batch of the projection
+	LoseAnswer bool   `json:"lose_answer"` // of the next write
+}
+
+// Handler serves the lab's requests from the page.
+func (l *Lab) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /lab.js", asset.Load(files, "lab.js", "default-src 'none'"))
+	mux.HandleFunc("GET /guarantees", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, docs.Guarantees)
+	})
+	mux.HandleFunc("GET /state", func(w http.ResponseWriter, _ *http.Request) { answer(w, l.now()) })
+	mux.HandleFunc("POST /state", func(w http.ResponseWriter, r *http.Request) {
+		wanted := l.now()
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&wanted); err != nil {
+			httpserver.WriteProblem(w, http.StatusBadRequest, "malformed_request", "the body is not what is expected here")
+			return
+		}
+		if _, known := deliveries[wanted.Delivery]; !known {
+			httpserver.WriteProblem(w, http.StatusUnprocessableEntity, "invalid_request", "there is no delivery of this name")
+			return
+		}
+		l.set(wanted)
+		answer(w, l.now())
+	})
+	// Another write-api posts to a thread, with its own cache, which makes the decisions of the first one outdated.
+	mux.Handle("POST /second-writer", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL, _ = url.Parse(l.beside + "/threads/post_message") // the URL of a server of this process
+		r.Out.Host = r.In.Host                                       // which is compared with the origin
+	}})
+	return mux
+}
+
+func answer(w http.ResponseWriter, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
 }

@@ -7,11 +7,16 @@
 package observe
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/pprof"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,13 +28,22 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+	"golang.org/x/net/http/httpguts"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
+	"google.golang.org/protobuf/proto"
 
+	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/httpserver"
 )
 
-// flushTimeout limits how long Stop waits for the last spans.
-const flushTimeout = 2 * time.Second
+const (
+	flushTimeout = 2 * time.Second // for the last spans
+	// sendTimeout limits a request. Meanwhile spans queue up, and those beyond the queue are dropped, so a collector that
+	// is down never slows a request.
+	sendTimeout = 10 * time.Second
+)
 
 // Observer observes a program. Create it with [Start] and end it with [Observer.Stop].
 type Observer struct {
@@ -44,7 +58,7 @@ type Observer struct {
 // Start starts sending traces if a collector is set. It does not connect. program is the service's name, unless
 // OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES sets another one. registry has the program's metrics.
 func Start(ctx context.Context, settings Settings, program string, registry *prometheus.Registry, log *slog.Logger) (*Observer, error) {
-	o := &Observer{settings: settings, registry: registry, log: log}
+	o := &Observer{settings: settings, registry: registry, log: log, stop: func(context.Context) error { return nil }}
 	if settings.Endpoint == "" {
 		return o, nil
 	}
@@ -68,9 +82,6 @@ func Start(ctx context.Context, settings Settings, program string, registry *pro
 
 // Stop sends the ended spans, for flushTimeout at most. Unsent spans are lost.
 func (o *Observer) Stop() {
-	if o.stop == nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
 	_ = o.stop(ctx) // the collector has logged the error
@@ -121,3 +132,153 @@ func (o *Observer) serve(ctx context.Context, setting, address string, handler h
 	o.log.InfoContext(ctx, "measurements", "setting", setting, "url", server.URL())
 	return server.Serve(ctx, handler)
 }
+
+// collector is an [otlptrace.Client] by OTLP over HTTP, without gRPC, which the client of OpenTelemetry links even for
+// HTTP. It logs the first of consecutive failures, and their end.
+type collector struct {
+	url     string
+	headers http.Header
+	client  http.Client
+	log     *slog.Logger
+	failing bool // uploads never overlap
+}
+
+// Start implements [otlptrace.Client].
+func (*collector) Start(context.Context) error { return nil }
+
+// Stop implements [otlptrace.Client].
+func (c *collector) Stop(context.Context) error {
+	c.client.CloseIdleConnections()
+	return nil
+}
+
+// UploadTraces implements [otlptrace.Client]. Spans that the collector does not take are dropped.
+func (c *collector) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) error {
+	body, err := proto.Marshal(&otlp.TracesData{ResourceSpans: spans}) // the same on the wire as an export request
+	if err != nil {
+		return err
+	}
+	switch err = c.send(ctx, body); {
+	case err != nil && !c.failing:
+		c.log.WarnContext(ctx, "traces can't be sent and are dropped until they can: check the collector and OTEL_EXPORTER_OTLP_ENDPOINT", "error", err)
+	case err == nil && c.failing:
+		c.log.InfoContext(ctx, "traces are sent again")
+	}
+	c.failing = err != nil
+	return nil
+}
+
+func (c *collector) send(ctx context.Context, body []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header = c.headers.Clone()
+	request.Header.Set("Content-Type", "application/x-protobuf")
+	response, err := c.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, 4096) // so that the connection can be used again
+	if response.StatusCode/100 == 2 {
+		return nil
+	}
+	return fmt.Errorf("the collector answered %s", response.Status)
+}
+
+// Settings are read from the environment. The zero value observes nothing.
+type Settings struct {
+	Endpoint string // of the collector of traces; empty: nothing is traced
+	Sampler  sdk.Sampler
+	Headers  http.Header // for the collector
+	Profiles string      // address; empty: no profiles
+	Metrics  string      // address; empty: the program's own
+}
+
+const (
+	heading          = "Traces, metrics and profiles (extras/observe)"
+	tracesEachSecond = 20
+	fewEachSecond    = "parentbased_20_a_second" // the default: at a low load every trace is kept, and at a high load tracing stays cheap
+)
+
+// ReadSettings reads all but the address of the metrics. The SDK reads the other OTEL_ variables by itself.
+func ReadSettings(r *config.Reader) (s Settings) {
+	r = r.Group(heading)
+	s.Profiles = r.Address("PPROF_ADDR", "", "address for Go's profiles (/debug/pprof/), such as 127.0.0.1:26060; without it there are none")
+	s.Endpoint = r.URL("OTEL_EXPORTER_OTLP_ENDPOINT",
+		"collector that traces are sent to by OTLP over HTTP, such as http://127.0.0.1:4318; without it nothing is traced")
+	ratio := config.Parsed(r, "OTEL_TRACES_SAMPLER_ARG", "1", "with ..._traceidratio, the share of traces that are kept; 0 to 1", parseRatio)
+	s.Sampler = config.Parsed(r, "OTEL_TRACES_SAMPLER", fewEachSecond,
+		"which traces are kept, as OpenTelemetry names it, such as parentbased_traceidratio; by default those whose caller keeps them, and "+
+			"of all others 20 a second", func(name string) (sdk.Sampler, error) { return samplerOf(name, ratio) })
+	r.Secret("OTEL_EXPORTER_OTLP_HEADERS", "headers for the collector: key=value, separated by commas, with percent-encoded values",
+		func(text string) (err error) {
+			s.Headers, err = parseHeaders(text)
+			return err
+		})
+	return s
+}
+
+// ReadMetrics reads the address of the metrics, for a program that is alone in its process.
+func (s *Settings) ReadMetrics(r *config.Reader) {
+	s.Metrics = r.Group(heading).Address("METRICS_ADDR", "",
+		"address for /metrics alone, such as 127.0.0.1:29080; without it /metrics is on the program's own")
+}
+
+func parseRatio(text string) (float64, error) {
+	ratio, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(ratio >= 0 && ratio <= 1) {
+		return 0, errors.New(strconv.Quote(text) + " is not a number from 0 to 1")
+	}
+	return ratio, nil
+}
+
+func parseHeaders(text string) (http.Header, error) {
+	headers := http.Header{}
+	if text == "" {
+		return headers, nil
+	}
+	for header := range strings.SplitSeq(text, ",") {
+		key, value, found := strings.Cut(header, "=")
+		key = strings.TrimSpace(key)
+		value, err := url.PathUnescape(strings.TrimSpace(value))
+		if err != nil || !found || !httpguts.ValidHeaderFieldName(key) {
+			return nil, errors.New("not a header")
+		}
+		headers.Set(key, value)
+	}
+	return headers, nil
+}
+
+// samplerOf returns a sampler by its name in OTEL_TRACES_SAMPLER.
+func samplerOf(name string, ratio float64) (sdk.Sampler, error) {
+	roots := map[string]sdk.Sampler{
+		"always_on": sdk.AlwaysSample(), "always_off": sdk.NeverSample(), "traceidratio": sdk.TraceIDRatioBased(ratio),
+		"20_a_second": eachSecond{rate.NewLimiter(tracesEachSecond, tracesEachSecond)},
+	}
+	plain, parentBased := strings.CutPrefix(name, "parentbased_")
+	root, known := roots[plain]
+	if !known {
+		return nil, fmt.Errorf("%q is not a sampler: use always_on, always_off, traceidratio, or one of them after parentbased_", name)
+	}
+	if parentBased {
+		return sdk.ParentBased(root), nil
+	}
+	return root, nil
+}
+
+// eachSecond samples as many traces per second as its limiter allows.
+type eachSecond struct{ limiter *rate.Limiter }
+
+// ShouldSample implements [sdk.Sampler].
+func (s eachSecond) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
+	decision := sdk.Drop
+	if s.limiter.Allow() {
+		decision = sdk.RecordAndSample
+	}
+	return sdk.SamplingResult{Decision: decision, Tracestate: trace.SpanContextFromContext(p.ParentContext).TraceState()}
+}
+
+// Description implements [sdk.Sampler].
+func (s eachSecond) Description() string { return fewEachSecond }

@@ -1,3 +1,5 @@
+// Package operate serves what operators do over HTTP, below /operate of the read-model-updater. threadctl (ctl) does
+// the same and more. See extras/operate/README.md.
 package operate
 
 import (
@@ -16,11 +18,56 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"example.com/threads/es"
+	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/admission"
 )
+
+// Advise names the commands of threadctl in what the updater tells operators.
+func Advise(advice *run.Advice) {
+	*advice = run.Advice{
+		Parked:  "`threadctl dead-letters list` says why",
+		Drifted: "`threadctl rows verify` lists them, and repairs them with --repair",
+		Rebuild: "run `threadctl rows rebuild`, or set REBUILD=auto",
+		Resume:  "`threadctl rows rebuild --resume` continues it, --cancel ends it",
+		Ignore:  "set IGNORE_AGGREGATE_TYPES=",
+	}
+}
+
+// Named names an aggregate for people and programs.
+type Named struct {
+	Tenant es.Tenant `json:"tenant"`
+	AID    string    `json:"aid"`
+}
+
+// Name names an aggregate.
+func Name(id es.AggregateID) Named { return Named{id.Tenant, id.String()} }
+
+// String returns the name in words.
+func (n Named) String() string {
+	if n.Tenant == "" {
+		return n.AID
+	}
+	return n.AID + " of tenant " + n.Tenant.String()
+}
+
+// Letter is one of the dead letters of all projections, for people and programs.
+type Letter struct {
+	Named
+	projection.DeadLetter
+	Event any    `json:"event,omitempty"` // see [Payload]
+	Next  string `json:"next,omitempty"`  // what to do
+}
+
+// Difference is a row that differs from the journal, for people and programs.
+type Difference struct {
+	Named
+	projection.Difference
+	Repaired bool   `json:"repaired"`
+	Next     string `json:"next,omitempty"` // what to do
+}
 
 const (
 	maxOrder       = 16 << 10 // bytes of a body
@@ -28,31 +75,25 @@ const (
 	maxDifferences = 100 // differences in an answer
 )
 
-type operations struct {
-	updater *run.Updater
-	log     *slog.Logger
-	stream  *stream
-}
+type operations struct{ *stream }
 
 // AddTo adds the routes. Callers need the right to operate the service. Streams end with ctx.
 func AddTo(ctx context.Context, mux chi.Router, updater *run.Updater, log *slog.Logger) {
-	(&operations{updater, log, &stream{stopping: ctx, updater: updater, log: log}}).addTo(mux)
+	operations{&stream{stopping: ctx, updater: updater, log: log}}.addTo(mux)
 }
 
-func (o *operations) addTo(mux chi.Router) {
-	mux.HandleFunc("GET /operate/events", o.follow)
+func (o operations) addTo(mux chi.Router) {
+	mux.HandleFunc("GET /operate/events", func(w http.ResponseWriter, r *http.Request) {
+		if err := o.stream.serve(w, r); err != nil {
+			o.fail(w, r, err)
+		}
+	})
 	mux.HandleFunc("GET /operate/journal", o.serve(o.search))
 	mux.HandleFunc("GET /operate/dead-letters", o.serve(o.list))
 	mux.HandleFunc("POST /operate/dead-letters/retry", o.serve(o.retry))
 	mux.HandleFunc("POST /operate/dead-letters/skip", o.serve(o.skip))
 	mux.HandleFunc("POST /operate/rows/verify", o.serve(o.verify))
 	mux.HandleFunc("POST /operate/rows/rebuild", o.serve(o.rebuild))
-}
-
-func (o *operations) follow(w http.ResponseWriter, r *http.Request) {
-	if err := o.stream.serve(w, r); err != nil {
-		o.fail(w, r, err)
-	}
 }
 
 // order is the body of a request: which aggregate in which projection, and what to do with it.
@@ -68,7 +109,7 @@ type order struct {
 }
 
 // serve checks the caller's permission and answers in JSON, errors as problems.
-func (o *operations) serve(do func(context.Context, order) (any, error)) http.HandlerFunc {
+func (o operations) serve(do func(context.Context, order) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		principal, err := admission.Of(r).Enter(admission.Ask{Rights: []admission.Right{admission.Operate}})
 		ask := order{values: r.URL.Query()}
@@ -99,13 +140,13 @@ func (ask *order) decode(w http.ResponseWriter, r *http.Request) error {
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(ask); err != nil {
+	if decoder.Decode(ask) != nil {
 		return refuse(http.StatusBadRequest, "malformed_request", "the body is not what is expected here")
 	}
 	return nil
 }
 
-func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (o operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var refused *admission.Refusal
 	switch {
 	case errors.As(err, &refused):
@@ -121,7 +162,7 @@ func (o *operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-func (o *operations) list(ctx context.Context, _ order) (any, error) {
+func (o operations) list(ctx context.Context, _ order) (any, error) {
 	databases, _, err := o.updater.Opened()
 	if err != nil {
 		return nil, err
@@ -129,13 +170,13 @@ func (o *operations) list(ctx context.Context, _ order) (any, error) {
 	letters, err := rowstore.Letters(ctx, databases.Rows)
 	shown := []Letter{}
 	for _, l := range letters {
-		shown = append(shown, LetterOf(l))
+		shown = append(shown, Letter{Named: Name(l.Key), DeadLetter: l})
 	}
 	return map[string]any{"parked": shown}, err
 }
 
 // find returns the projection's store and the aggregate's key.
-func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
+func (o operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 	databases, _, err := o.updater.Opened()
 	if err != nil {
 		return nil, es.AggregateID{}, err
@@ -148,7 +189,7 @@ func (o *operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 	return store, key, err
 }
 
-func (o *operations) retry(ctx context.Context, ask order) (any, error) {
+func (o operations) retry(ctx context.Context, ask order) (any, error) {
 	store, key, err := o.find(ask)
 	if err != nil {
 		return nil, err
@@ -156,7 +197,7 @@ func (o *operations) retry(ctx context.Context, ask order) (any, error) {
 	return map[string]bool{"due": true}, store.Retry(ctx, key, time.Now())
 }
 
-func (o *operations) skip(ctx context.Context, ask order) (any, error) {
+func (o operations) skip(ctx context.Context, ask order) (any, error) {
 	store, key, err := o.find(ask)
 	if err != nil {
 		return nil, err
@@ -169,7 +210,7 @@ func (o *operations) skip(ctx context.Context, ask order) (any, error) {
 }
 
 // rebuild requests a rebuild, which starts within a second or two. Health reports its progress.
-func (o *operations) rebuild(context.Context, order) (any, error) {
+func (o operations) rebuild(context.Context, order) (any, error) {
 	return map[string]bool{"asked": true}, o.updater.Rebuild()
 }
 
@@ -183,7 +224,7 @@ type verification struct {
 }
 
 // verify compares the rows of all aggregates with the journal, within the time limit of a request.
-func (o *operations) verify(ctx context.Context, ask order) (any, error) {
+func (o operations) verify(ctx context.Context, ask order) (any, error) {
 	projector, err := o.updater.Projector()
 	if err != nil {
 		return nil, err
@@ -207,7 +248,7 @@ func (o *operations) verify(ctx context.Context, ask order) (any, error) {
 			found.Repaired++
 		}
 		for _, d := range one.Differences[:min(len(one.Differences), maxDifferences-len(found.Differences))] {
-			found.Differences = append(found.Differences, Difference{Name(key), d, repaired})
+			found.Differences = append(found.Differences, Difference{Named: Name(key), Difference: d, Repaired: repaired})
 		}
 		return nil
 	})

@@ -35,15 +35,15 @@ type Event struct {
 	Position uint64 `json:"position,omitempty"` // in the order of the store, if it has one
 	Named
 	SeqNr uint64 `json:"seq_nr"`
-	Event any    `json:"event"` // JSON if valid, otherwise text
+	Event any    `json:"event"` // see [Payload]
 }
 
-func eventOf(position uint64, id es.AggregateID, seqNr uint64, payload []byte) Event {
-	event := Event{Position: position, Named: Name(id), SeqNr: seqNr, Event: json.RawMessage(payload)}
-	if !json.Valid(payload) {
-		event.Event = string(payload)
+// Payload shows a payload as JSON if it is valid, otherwise as text.
+func Payload(payload []byte) any {
+	if json.Valid(payload) {
+		return json.RawMessage(payload)
 	}
-	return event
+	return string(payload)
 }
 
 // news is a message of the stream.
@@ -71,16 +71,18 @@ type stream struct {
 	readers map[*reader]bool
 	running context.Context // ends with the source
 	end     context.CancelFunc
-	begun   context.Context // ends once the source knows where it begins, or with it
-	begin   context.CancelFunc
+	begun   bool                         // the source knows where it begins
 	behind  map[es.AggregateID]*followed // aggregates whose rows are behind
 }
 
+// reader gets messages, of which the first, an empty one, says that what happens from now on is told.
 type reader struct {
-	begun    context.Context // ends when what happens from now on will be told
 	messages chan []byte
 	lost     atomic.Bool
 }
+
+// nothing is the empty message.
+var nothing = []byte("{}")
 
 // followed is the version of an aggregate in the journal, and in its rows as last told.
 type followed struct{ journal, rows uint64 }
@@ -105,12 +107,14 @@ func (s *stream) join() (*reader, error) {
 			return nil, err
 		}
 		s.running, s.end = context.WithCancel(s.stopping)
-		s.begun, s.begin = context.WithCancel(s.running)
-		s.readers, s.behind = map[*reader]bool{}, map[es.AggregateID]*followed{}
+		s.begun, s.readers, s.behind = false, map[*reader]bool{}, map[es.AggregateID]*followed{}
 		go source.Run(s.running)
 		go s.follow(s.running, positions)
 	}
-	joined := &reader{begun: s.begun, messages: make(chan []byte, maxUnread)}
+	joined := &reader{messages: make(chan []byte, maxUnread)}
+	if s.begun {
+		joined.messages <- nothing
+	}
 	s.readers[joined] = true
 	return joined, nil
 }
@@ -133,7 +137,10 @@ func (startAt) Forget(context.Context, string, ...string) error { return nil }
 func (s *stream) Begin(context.Context, bool) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.begin()
+	if !s.begun {
+		s.begun = true
+		s.tell(news{})
+	}
 	return nil
 }
 
@@ -150,7 +157,7 @@ func (s *stream) Project(_ context.Context, batch projection.Batch) (projection.
 	mark, _, _ := strings.Cut(batch.Checkpoint.Position, " ")
 	told.Head, _ = strconv.ParseUint(mark, 10, 64) // 0: the source has no positions
 	for _, record := range batch.Records[told.Skipped:] {
-		told.Events = append(told.Events, eventOf(0, record.Key, record.SeqNr, record.Payload))
+		told.Events = append(told.Events, Event{0, Name(record.Key), record.SeqNr, Payload(record.Payload)})
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -175,11 +182,9 @@ func (s *stream) follow(ctx context.Context, positions projection.Store) {
 		if len(keys) == 0 {
 			continue
 		}
-		versions, err := positions.Versions(ctx, keys)
-		if err != nil {
-			continue // health reports it
+		if versions, err := positions.Versions(ctx, keys); err == nil { // or else health reports it
+			s.arrived(versions)
 		}
-		s.arrived(versions)
 	}
 }
 
@@ -205,11 +210,7 @@ func (s *stream) arrived(versions map[es.AggregateID]uint64) {
 
 // tell tells all readers. It waits for none. The caller holds the mutex.
 func (s *stream) tell(told news) {
-	message, err := json.Marshal(told)
-	if err != nil {
-		s.log.WarnContext(s.stopping, "events can't be told to those who follow them", "error", err)
-		return
-	}
+	message, _ := json.Marshal(told) // never fails: what is raw is valid
 	for each := range s.readers {
 		select {
 		case each.messages <- message:
@@ -227,6 +228,7 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, release := guard.Stay(r.Context())
 	defer release()
+	defer context.AfterFunc(s.stopping, release)()
 	joined, err := s.join()
 	if err != nil {
 		return err
@@ -235,13 +237,14 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer events
 	controller := http.NewResponseController(w)
-	err = controller.SetReadDeadline(time.Time{})
-	select {
-	case <-joined.begun.Done():
-	case <-time.After(keepAlive): // the event store does not answer
-	case <-ctx.Done():
-	}
-	for message := []byte("{}"); err == nil && ctx.Err() == nil && s.stopping.Err() == nil; {
+	for err = controller.SetReadDeadline(time.Time{}); err == nil; {
+		message := nothing // still here
+		select {
+		case message = <-joined.messages:
+		case <-time.After(keepAlive):
+		case <-ctx.Done():
+			return nil
+		}
 		if joined.lost.Swap(false) {
 			message = []byte(`{"lost":true}`)
 		}
@@ -250,13 +253,6 @@ func (s *stream) serve(w http.ResponseWriter, r *http.Request) error {
 		}
 		if err == nil {
 			err = controller.Flush()
-		}
-		select {
-		case message = <-joined.messages:
-		case <-time.After(keepAlive):
-			message = []byte("{}") // still here
-		case <-ctx.Done():
-		case <-s.stopping.Done():
 		}
 	}
 	return nil // the answer has begun

@@ -106,7 +106,7 @@ func start(t *testing.T) *system {
 	s := &system{t: t, stop: stop, commands: es.NewService(counters, store, es.Settings{Logger: log}), guard: &guard{expired: t.Context()}}
 	mux := chi.NewRouter()
 	s.stream = &stream{stopping: ctx, updater: updater, log: log}
-	(&operations{updater, log, s.stream}).addTo(mux)
+	operations{s.stream}.addTo(mux)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r.WithContext(admission.With(r.Context(), s.guard)))
 	}))
@@ -301,7 +301,7 @@ func TestTheSourceEndsWithTheLastReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-joined.begun.Done()
+		<-joined.messages
 		s.add(one, 1)
 		testenv.Eventually(t, soon, func() error {
 			if len(joined.messages) == 0 {

@@ -62,7 +62,7 @@ func serveTasks(t *testing.T, db *readmodeltest.Database) endpoint {
 	schema := generated.Executable(generated.Schema(), struct {
 		tasks.TaskResolver
 		others
-	}{TaskResolver: tasks.NewResolver(tasks.NewReader(reader), queries)})
+	}{TaskResolver: tasks.TaskResolver{Tables: reader, Changes: queries}})
 	server := httptest.NewServer(graphql.NewHandler(t.Context(), queries, schema, log, graphql.Settings{}))
 	t.Cleanup(server.Close)
 	return endpoint(server.URL)

@@ -7,8 +7,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks"
@@ -75,7 +78,9 @@ func (w *world) readable(t *testing.T) string {
 }
 
 // Lines in the name of another account can't be read any more when that account is erased.
-func TestLinesInTheNameOfOthers(t *testing.T) {
+func TestLinesInTheNameOfOthers(t *testing.T) { synctest.Test(t, testLinesInTheNameOfOthers) }
+
+func testLinesInTheNameOfOthers(t *testing.T) {
 	w := newWorld()
 	store := &keys{entries: map[string]erasure.Entry{}}
 	w.keys = erasure.NewKeyring(store, store, time.Now)
@@ -88,7 +93,7 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 		t.Helper()
 		asked := asked()
 		asked.Principal.ActsForOthers = true
-		result, err := w.intake().Import(t.Context(), asked, strings.NewReader(input))
+		result, err := w.store().Import(t.Context(), asked, strings.NewReader(input))
 		return created(t, result, err)
 	}
 	contains := func(when, text string, want bool, words ...string) {
@@ -100,10 +105,10 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 		}
 	}
 
-	first := begin()
+	first, rejection := begin(), problemOf(t, ident.Conflict("rejected", w.problem))
 	contains("before", w.readable(t), true, "bobs", "last", "bobs rejected", "adas rejected")
 	_, rejected := w.finish(t, first)
-	contains("before", rejected, true, `{"line":3,"request":{"path":"/say","body":{"executor_id":"`+bob.String()+`","key":"1","text":"bobs rejected!"}},"problem":{"code":"rejected"}}`,
+	contains("before", rejected, true, `{"line":3,"request":{"path":"/say","body":{"executor_id":"`+bob.String()+`","key":"1","text":"bobs rejected!"}},"problem":`+rejection+`}`,
 		`{"line":4,"request":{"path":"/say","body":{"executor_id":"`+ada.String()+`","key":"1","text":"adas rejected!"}}`, `{"line":6,"request":{"sealed":`)
 	contains("before", rejected, false, "last", `"bobs"`)
 	contains("before", w.readable(t), true, "bobs rejected", "adas rejected")
@@ -119,28 +124,32 @@ func TestLinesInTheNameOfOthers(t *testing.T) {
 	contains("erased", w.readable(t), true, "adas rejected")
 	for _, id := range []task.ID{waiting, late} {
 		_, rejected := w.finish(t, id)
-		contains("erased", rejected, true, `{"line":2,"request":"[erased]","problem":{"code":"erased"}}`, "adas rejected")
+		contains("erased", rejected, true, `{"line":2,"request":"[erased]","problem":`+problemOf(t, account.ErrAccountErased)+`}`, "adas rejected")
 		contains("erased", rejected, false, "bobs", "last")
 	}
 	_, rejected = w.finish(t, first)
-	contains("erased later", rejected, true, `{"line":3,"request":"[erased]","problem":{"code":"rejected"}}`)
+	contains("erased later", rejected, true, `{"line":3,"request":"[erased]","problem":`+rejection+`}`)
 	contains("erased", w.readable(t), false, "bobs", "last")
 }
 
 // Sealed content does not compress, so a part must be small enough for an item of DynamoDB as it is. The problem of a
 // line is at most ten times as large as the line: twenty unknown fields without a name.
 func TestAPartOfAResultFitsIntoAnItem(t *testing.T) {
+	synctest.Test(t, testAPartOfAResultFitsIntoAnItem)
+}
+
+func testAPartOfAResultFitsIntoAnItem(t *testing.T) {
 	const item = 380_000 // what the gateway stores, after it has undone the base64
 	for _, author := range []fmt.Stringer{ada, bob} {
 		w := newWorld()
 		store := &keys{entries: map[string]erasure.Entry{}}
 		w.keys = erasure.NewKeyring(store, store, time.Now)
 		line := fmt.Sprintf(`{"path":"/say","body":{"executor_id":"%s","key":"1","text":"!"%s}}`+"\n", author, strings.Repeat(" ", 65))
-		w.problem = `{"code":"` + strings.Repeat("x", 10*len(line)) + `"}`
+		w.problem = strings.Repeat("x", 10*len(line))
 		large := strings.Replace(line, "!", strings.Repeat("!", tasks.MaxLine-len(line)), 1)
 		asked := asked()
 		asked.Principal.ActsForOthers = true
-		result, err := w.intake().Import(t.Context(), asked, strings.NewReader(strings.Repeat(line, 110)+large+strings.Repeat(line, 500)))
+		result, err := w.store().Import(t.Context(), asked, strings.NewReader(strings.Repeat(line, 110)+large+strings.Repeat(line, 500)))
 		w.finish(t, created(t, result, err))
 		for name, content := range w.files {
 			if size := len(content) / 4 * 3; size > item {

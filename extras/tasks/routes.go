@@ -1,13 +1,18 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
@@ -17,10 +22,18 @@ import (
 	"example.com/threads/interfaceadaptor/rest"
 )
 
-// The operations on tasks over HTTP.
+const (
+	// MaxImport is the maximum size of an import, in bytes.
+	MaxImport = 16 << 20
 
-// MaxImport is the maximum size of an import, in bytes.
-const MaxImport = 16 << 20
+	importTimeout = 5 * time.Minute  // for the upload
+	partTimeout   = 30 * time.Second // for a client to receive a part of a result
+
+	timeLayout        = "2006-01-02T15:04:05.000000Z"
+	prefer            = "Prefer"
+	preferenceApplied = "Preference-Applied"
+	respondAsync      = "respond-async"
+)
 
 // TaskReply is the answer to every request that becomes a task.
 type TaskReply struct {
@@ -43,16 +56,12 @@ type exportThread struct {
 }
 
 // Operations returns what clients can ask of tasks. log receives why a result was cut short.
-func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
+func Operations(s Store, log *slog.Logger) rest.Aggregate {
 	cancel := func(ctx context.Context, c rest.Conditions, body cancelTask) (rest.Reply, error) {
-		order := task.Cancel{Executor: body.Executor, Operator: c.Principal.IsOperator()}
-		return accepted(intake.Cancel(ctx, es.Request[task.Order]{
-			Caller: c.Caller, ID: body.Task.String(), Command: order, Name: task.OrderName(order), Content: body.Task.String(),
-			IfVersion: c.IfVersion, IdempotencyKey: c.IdempotencyKey,
-		}))
+		return accepted(s.Cancel(ctx, c, body.Task))
 	}
 	export := func(ctx context.Context, c rest.Conditions, body exportThread) (rest.Reply, error) {
-		return accepted(intake.Export(ctx, c, body.Thread))
+		return accepted(s.Export(ctx, c, body.Thread))
 	}
 	unread := []string{rest.IfMatch, rest.IdempotencyKey, rest.CorrelationID, rest.Traceparent}
 	return rest.Aggregate{
@@ -85,16 +94,16 @@ func Operations(intake *Intake, log *slog.Logger) rest.Aggregate {
 					account.ErrAccountErased, ErrNoRoom,
 				},
 				Without: []string{rest.IfMatch},
-				Serve:   intake.serveImport,
+				Serve:   s.serveImport,
 			},
 			{
 				Path: "/tasks/{task_id}", Summary: "A task", Description: "How far a task is. Its creator only.",
-				Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Without: unread, Serve: intake.serveTask,
+				Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Without: unread, Serve: s.serveTask,
 			},
 			{
 				Path: "/tasks/{task_id}/result", Summary: "The result of a task",
 				Description: "Of an import: the rejected lines with their numbers and problems. Of an export: the events of the thread. Of a command: its answer, or its problem. One JSON a line; kept for 7 days. Its creator only.",
-				Rejections:  []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Without: unread, Serve: serveResult(intake, log),
+				Rejections:  []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Without: unread, Serve: s.serveResult(log),
 			},
 		},
 	}
@@ -105,10 +114,7 @@ var (
 	malformedBody = rest.NewProblem(http.StatusBadRequest, rest.Malformed, "the body did not arrive whole")
 )
 
-// importTimeout limits an import's upload.
-const importTimeout = 5 * time.Minute
-
-func (i *Intake) serveImport(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+func (s Store) serveImport(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
 	if r.ContentLength > MaxImport {
 		return tooLarge
 	}
@@ -116,28 +122,13 @@ func (i *Intake) serveImport(w http.ResponseWriter, r *http.Request, c rest.Cond
 	defer cancel()
 	deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
 	_, _ = deadlines.SetReadDeadline(until), deadlines.SetWriteDeadline(until) // or else the server's hold
-	reply, err := accepted(i.Import(ctx, c, arriving{http.MaxBytesReader(w, r.Body, MaxImport)}))
+	reply, err := accepted(s.Import(ctx, c, http.MaxBytesReader(w, r.Body, MaxImport)))
 	if err == nil {
 		reply.Write(w, http.StatusAccepted)
 	}
 	return err
 }
 
-// arriving is a body whose errors are problems.
-type arriving struct{ io.Reader }
-
-func (b arriving) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	switch {
-	case errors.As(err, new(*http.MaxBytesError)):
-		err = tooLarge
-	case err != nil && !errors.Is(err, io.EOF):
-		err = malformedBody
-	}
-	return n, err
-}
-
-// taskAnswer is a task.
 type taskAnswer struct {
 	TaskID    string `json:"task_id" doc:"The task." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 	Kind      string `json:"kind" doc:"What it does." enum:"import,export_thread,command" example:"import"`
@@ -151,19 +142,8 @@ type taskAnswer struct {
 	CreatedBy string `json:"created_by" doc:"The user account that created it." example:"01H42K4ABWQ5V2XQEP3A48VE0Z"`
 }
 
-const timeLayout = "2006-01-02T15:04:05.000000Z"
-
-// named returns the task that a request names.
-func (i *Intake) named(r *http.Request, c rest.Conditions) (Details, error) {
-	id, err := ident.Parse[task.Task](r.PathValue("task_id"))
-	if err != nil {
-		return Details{}, task.ErrTaskNotFound // as everything that is no task
-	}
-	return i.Find(r.Context(), c.Caller, id)
-}
-
-func (i *Intake) serveTask(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-	found, err := i.named(r, c)
+func (s Store) serveTask(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
+	found, err := s.Find(r.Context(), c.Caller, r.PathValue("task_id"))
 	if err == nil {
 		rest.Reply{Body: taskAnswer{
 			TaskID: found.ID.String(), Kind: string(found.Kind), Status: string(found.Status), Done: found.Done, Total: found.Total, Rejected: found.Rejected,
@@ -173,16 +153,13 @@ func (i *Intake) serveTask(w http.ResponseWriter, r *http.Request, c rest.Condit
 	return err
 }
 
-// partTimeout is how long a client may take to receive a part of a result.
-const partTimeout = 30 * time.Second
-
-func serveResult(intake *Intake, log *slog.Logger) rest.Server {
+func (s Store) serveResult(log *slog.Logger) rest.Server {
 	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
-		found, err := intake.named(r, c)
+		found, err := s.Find(r.Context(), c.Caller, r.PathValue("task_id"))
 		if err != nil {
 			return err
 		}
-		parts, err := intake.Result(r.Context(), found)
+		parts, err := s.Result(r.Context(), found)
 		if err != nil {
 			return err
 		}
@@ -202,5 +179,50 @@ func serveResult(intake *Intake, log *slog.Logger) rest.Server {
 			}
 		}
 		return nil
+	}
+}
+
+// prefersLater matches the header of a client that does not want to wait for the command.
+var prefersLater = regexp.MustCompile(`(?i)(^|,)\s*` + respondAsync + `\s*([;,]|$)`)
+
+// Accept makes tasks of the commands whose clients prefer that, and passes the others on.
+func (s Store) Accept(next rest.Perform) rest.Perform {
+	return func(ctx context.Context, header http.Header, r rest.Request) (rest.Reply, error) {
+		if !r.Operation.IsOrdinary() || !prefersLater.MatchString(strings.Join(header.Values(prefer), ",")) {
+			return next(ctx, header, r)
+		}
+		reply, err := accepted(s.Later(ctx, r.Conditions, Later{
+			Path: r.Operation.Path, Body: r.Body, IdempotencyKey: r.IdempotencyKey, IfVersion: r.IfVersion,
+		}, r.Name, r.Content))
+		reply.Status, reply.Header[preferenceApplied] = http.StatusAccepted, respondAsync
+		return reply, err
+	}
+}
+
+// Describe adds to the OpenAPI document what [Store.Accept] does with the commands of the aggregates.
+func Describe(aggregates []rest.Aggregate) func(*huma.OpenAPI) {
+	return func(doc *huma.OpenAPI) {
+		for _, aggregate := range aggregates {
+			for _, op := range aggregate.Operations {
+				if !op.IsOrdinary() {
+					continue
+				}
+				described := doc.Paths[op.Path].Post
+				described.Parameters = append(described.Parameters, &huma.Param{
+					Name: prefer, In: "header", Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{respondAsync}},
+					Description: "With respond-async (RFC 7240) the command is checked and becomes a task: the answer is 202 with its task_id, and the task's result is the command's answer or its problem. Other preferences are ignored.",
+				})
+				headers := maps.Clone(described.Responses[strconv.Itoa(cmp.Or(op.Status, http.StatusOK))].Headers)
+				headers[preferenceApplied] = &huma.Param{Description: "The preference that was followed.", Example: respondAsync, Schema: &huma.Schema{Type: huma.TypeString}}
+				described.Responses[strconv.Itoa(http.StatusAccepted)] = &huma.Response{
+					Description: "With Prefer: respond-async: it is a task now.", Headers: headers,
+					Content: map[string]*huma.MediaType{rest.MediaJSON: {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[TaskReply](), true, "")}},
+				}
+				full := rest.ProblemOf(ErrNoRoom)
+				conflict := described.Responses[strconv.Itoa(full.Status)] // every command can have one
+				conflict.Description += ", `" + full.Code + "`"
+				conflict.Content[rest.MediaProblem].Examples[full.Code] = &huma.Example{Summary: full.Detail, Value: full}
+			}
+		}
 	}
 }

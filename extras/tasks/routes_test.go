@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -153,17 +152,14 @@ func (s system) create(t *testing.T, tenant, space string) answer {
 func TestLines(t *testing.T) {
 	s := newSystem(t)
 	thread := s.do(t, "/threads/create", fields{"executor_id": adaID, "name": "tea"}, nil).text("thread_id")
-	prepare := tasks.Lines(append(s.all, forOperators), 10*time.Second, slog.New(slog.DiscardHandler))
-	handle := func(raw string, forOthers bool) (key string, outcome tasks.Outcome) {
+	commands, ada := append(s.all, forOperators), user(adaID)
+	handle := func(raw string, forOthers bool) (key string, answer string, rejected bool) {
 		t.Helper()
-		key, do := prepare(tasks.Line{
-			Raw: []byte(raw), Caller: es.Caller{Executor: adaID}, ForOthers: forOthers, Later: tasks.Later{IdempotencyKey: raw},
-		})
-		outcome, err := do(t.Context())
+		key, body, rejected, err := tasks.Handle(t.Context(), commands, ada, forOthers, raw)
 		if err != nil {
 			t.Fatalf("%s: %v", raw, err)
 		}
-		return key, outcome
+		return key, string(body), rejected
 	}
 	for raw, code := range map[string]string{
 		`nonsense`:                   "malformed_request",
@@ -186,27 +182,27 @@ func TestLines(t *testing.T) {
 		`{"path":"/threads/rename","body":{"thread_id":"` + thread + `","name":"tea","executor_id":"` + bobID + `"}}`:               "forbidden",
 		`{"path":"/threads/post_message","body":{"thread_id":"` + thread + `","text":"` + strings.Repeat("x", rest.MaxBody) + `"}}`: "body_too_large",
 	} {
-		_, outcome := handle(raw, false)
+		_, answer, rejected := handle(raw, false)
 		var problem rest.Problem
-		if err := json.Unmarshal(outcome.Body, &problem); err != nil || problem.Code != code || outcome.Rejected == "" {
-			t.Errorf("%.200s: %s, %v, want %s", raw, outcome.Body, err, code)
+		if err := json.Unmarshal([]byte(answer), &problem); err != nil || problem.Code != code || !rejected {
+			t.Errorf("%.200s: %s, %v, want %s", raw, answer, err, code)
 		}
 	}
-	if _, outcome := handle(`{"path":"/threads/rename","body":{"thread_id":"`+thread+`","name":"x","executor_id":"`+bobID+`"}}`, true); !strings.Contains(string(outcome.Body), "not_a_member") {
-		t.Errorf("a token that may act for others: %s", outcome.Body)
+	if _, answer, _ := handle(`{"path":"/threads/rename","body":{"thread_id":"`+thread+`","name":"x","executor_id":"`+bobID+`"}}`, true); !strings.Contains(answer, "not_a_member") {
+		t.Errorf("a token that may act for others: %s", answer)
 	}
 	// Both forms of the thread's id give the same key; a creation has no key.
 	posting := `{"path":"/threads/post_message","body":{"thread_id":"` + thread + `","text":"hello"}}`
-	key, first := handle(posting, false)
-	other, _ := handle(`{"path":"/threads/rename","body":{"thread_id":{"value":"`+strings.ToLower(thread)+`"},"name":"coffee"}}`, false)
+	key, first, _ := handle(posting, false)
+	other, _, _ := handle(`{"path":"/threads/rename","body":{"thread_id":{"value":"`+strings.ToLower(thread)+`"},"name":"coffee"}}`, false)
 	if key == "" || key != other {
 		t.Errorf("the keys are %q and %q", key, other)
 	}
-	if none, created := handle(`{"path":"/threads/create","body":{"name":"new"}}`, false); none != "" || created.Rejected != "" {
-		t.Errorf("a creation: %q, %s", none, created.Body)
+	if none, created, rejected := handle(`{"path":"/threads/create","body":{"name":"new"}}`, false); none != "" || rejected {
+		t.Errorf("a creation: %q, %s", none, created)
 	}
-	if _, again := handle(posting, false); first.Rejected != "" || string(first.Body) != string(again.Body) {
-		t.Errorf("a line that is handled again: %s, then %s", first.Body, again.Body)
+	if _, again, rejected := handle(posting, false); rejected || first != again {
+		t.Errorf("a line that is handled again: %s, then %s", first, again)
 	}
 }
 
@@ -233,10 +229,9 @@ func TestAuthorOf(t *testing.T) {
 // An unknown outcome must not count as a rejection.
 func TestLinesWhoseOutcomeIsUnknown(t *testing.T) {
 	for _, err := range []error{es.ErrUnavailable, es.ErrConcurrentUpdate, context.Canceled, errors.New("anything else")} {
-		prepare := tasks.Lines([]rest.Aggregate{rest.Threads(fails{err})}, time.Second, slog.New(slog.DiscardHandler))
-		_, do := prepare(tasks.Line{Raw: []byte(`{"path":"/threads/create","body":{"name":"new"}}`), Caller: es.Caller{Executor: adaID}})
-		if outcome, got := do(t.Context()); !errors.Is(got, err) {
-			t.Errorf("%v: %+v, %v", err, outcome, got)
+		commands := []rest.Aggregate{rest.Threads(fails{err})}
+		if _, answer, _, got := tasks.Handle(t.Context(), commands, ada, false, `{"path":"/threads/create","body":{"name":"new"}}`); !errors.Is(got, err) {
+			t.Errorf("%v: %s, %v", err, answer, got)
 		}
 	}
 }
@@ -247,14 +242,12 @@ func FuzzLines(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	prepare := tasks.Lines([]rest.Aggregate{rest.Threads(fails{})}, time.Second, slog.New(slog.DiscardHandler))
+	commands := []rest.Aggregate{rest.Threads(fails{})}
 	f.Fuzz(func(t *testing.T, raw string) {
 		_ = tasks.AuthorOf([]byte(raw))                                             // must not panic
 		_ = tasks.AuthorOf([]byte(`{"path":"/threads/create","body":` + raw + `}`)) // must not panic
-		_, do := prepare(tasks.Line{Raw: []byte(raw), Caller: es.Caller{Executor: adaID}})
-		outcome, err := do(t.Context())
-		if err != nil || !json.Valid(outcome.Body) {
-			t.Errorf("%q: %s, %v", raw, outcome.Body, err)
+		if _, answer, _, err := tasks.Handle(t.Context(), commands, ada, false, raw); err != nil || !json.Valid(answer) {
+			t.Errorf("%q: %s, %v", raw, answer, err)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -10,12 +11,15 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/usecase/query"
 )
 
@@ -45,6 +49,11 @@ func (r Row) Finished() bool {
 	return r.Status == task.Succeeded || r.Status == task.Failed || r.Status == task.Cancelled
 }
 
+const (
+	rowsVersion = 2    // rises with every change that makes other rows of the same events
+	maxMessage  = 1000 // bytes
+)
+
 // Rows is the table of tasks.
 var Rows = table.Of[Row]("tasks", 2)
 
@@ -56,55 +65,38 @@ func Schema() migration.Set {
 	return migration.Set{Name: "tasks", Table: "tasks_migrations", Files: migrations, Folder: "migrations"}
 }
 
-// rowsVersion rises with every change that makes other rows of the same events.
-const rowsVersion = 2
-
 // Handler returns what keeps [Rows], for the projection of the read model.
 func Handler() projection.Handler {
 	return rowstore.OneRow(Rows, task.Events(), rowsVersion, next)
 }
 
-// maxMessage is the maximum length of a row's message, in bytes.
-const maxMessage = 1000
-
-// next is the row after recorded, an event of its task. It leaves nothing out when events between the first and
-// recorded are missing.
+// next is the row after an event of its task. Events between the first and this one may be missing.
 func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 	by, err := query.AuditOf(recorded.Envelope)
 	if err != nil {
 		return row, err
 	}
-	created, begins := recorded.Event.(task.Created)
-	switch {
-	case begins && !exists:
-		r := created.Request
-		by.CreatedBy = r.Creator
-		return Row{
-			Tenant: recorded.Tenant, ID: task.IDOf(recorded.Aggregate()), Kind: r.Kind, Status: task.Queued, Total: r.Total,
-			Version: recorded.SeqNr, CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt, Audit: by,
-		}, nil
-	case !exists:
-		return row, errors.New("the task does not exist")
-	case row.Finished():
-		return row, errors.New("the task is finished")
-	}
-	progress := func(p task.Progress) { row.Done, row.Total, row.Rejected = p.Done, p.Total, p.Rejected }
-	switch e := recorded.Event.(type) {
-	case task.Created:
+	before := task.Task{Status: row.Status, Progress: task.Progress{Done: row.Done, Total: row.Total, Rejected: row.Rejected}}
+	switch created, begins := recorded.Event.(task.Created); {
+	case begins && exists:
 		return row, errors.New("the task exists already")
-	case task.Started:
-		row.Status = task.Running
-	case task.Progressed:
-		row.Status = task.Running
-		progress(e.Progress)
-	case task.Finished:
-		row.Status, row.Message = e.Status, e.Message
+	case begins:
+		by.CreatedBy = created.Creator
+		row = Row{Tenant: recorded.Tenant, ID: task.IDOf(recorded.Aggregate()), Kind: created.Kind, CreatedAt: recorded.OccurredAt, Audit: by}
+	case before.Usable() != nil:
+		return row, before.Usable()
+	default:
+		row.Audit = query.ChangedBy(by, row.Audit)
+	}
+	after := before.Apply(recorded.Event)
+	row.Status, row.Done, row.Total, row.Rejected = after.Status, after.Progress.Done, after.Progress.Total, after.Progress.Rejected
+	if finished, ends := recorded.Event.(task.Finished); ends {
+		row.Message = finished.Message
 		if len(row.Message) > maxMessage {
 			row.Message = strings.ToValidUTF8(row.Message[:maxMessage], "")
 		}
-		progress(e.Progress)
 	}
-	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, query.ChangedBy(by, row.Audit)
+	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
 	return row, nil
 }
 
@@ -121,4 +113,101 @@ func Unfinished(db *sqlx.DB) func(ctx context.Context, kinds []task.Kind, withou
 		}
 		return keys, err
 	}
+}
+
+// cursors is the kind of cursors in lists of tasks.
+const cursors graphql.Cursors = "tasks"
+
+// The schema's connection of tasks and its edges.
+type (
+	TaskConnection = graphql.Connection[Task]
+	TaskEdge       = graphql.Edge[Task]
+)
+
+// Task is the schema's Task.
+type Task struct {
+	Row
+	ID, TaskID, Kind, Status, CreatedBy string
+}
+
+func shownTask(t Row) Task {
+	return Task{t, t.ID.String(), t.ID.String(), string(t.Kind), string(t.Status), t.CreatedBy.String()}
+}
+
+// TaskResolver resolves the fields of Query and Subscription in tasks.graphqls.
+type TaskResolver struct {
+	Tables  *queryreader.Reader
+	Changes *query.Queries // report changes
+}
+
+// GetTask resolves Query.getTask.
+func (r TaskResolver) GetTask(ctx context.Context, taskID, userAccountID string) (Task, error) {
+	viewer, id, err := viewerAndTask(ctx, userAccountID, taskID)
+	if err != nil {
+		return Task{}, err
+	}
+	found, err := Find(ctx, r.Tables, viewer, id)
+	return shownTask(found), err
+}
+
+// Tasks resolves Query.tasks: the viewer's, latest first.
+func (r TaskResolver) Tasks(ctx context.Context, userAccountID string, first *int, after *string) (TaskConnection, error) {
+	viewer, err := graphql.ViewerOf(ctx, userAccountID)
+	asked, pageErr := graphql.Forward(cursors, first, after)
+	if err := cmp.Or(err, pageErr); err != nil {
+		return TaskConnection{}, err
+	}
+	page, err := queryreader.Page(ctx, r.Tables, shown, ofCreator, asked, viewer.Tenant.String(), viewer.User.String())
+	return graphql.NewConnection(cursors, page, shownTask), err
+}
+
+// TaskChanged resolves Subscription.taskChanged: the current state, and each later one until the task is finished.
+func (r TaskResolver) TaskChanged(ctx context.Context, taskID, userAccountID string) (<-chan Task, error) {
+	viewer, id, err := viewerAndTask(ctx, userAccountID, taskID)
+	if err != nil {
+		return nil, err
+	}
+	read := func(ctx context.Context) (Row, uint64, error) {
+		found, err := Find(ctx, r.Tables, viewer, id)
+		return found, found.Version, err
+	}
+	changes := func(yield func(Row, error) bool) {
+		for seen, err := range query.Changes(ctx, r.Changes, task.Key(viewer.Tenant, id), read) {
+			if !yield(seen, err) || seen.Finished() {
+				return
+			}
+		}
+	}
+	return graphql.Stream(ctx, changes, shownTask), nil
+}
+
+func viewerAndTask(ctx context.Context, userAccountID, taskID string) (query.Viewer, task.ID, error) {
+	viewer, err := graphql.ViewerOf(ctx, userAccountID)
+	id, idErr := graphql.ParseID[task.Task]("taskId", taskID)
+	return viewer, id, cmp.Or(err, idErr)
+}
+
+// shown are the columns that an API shows.
+var shown = Rows.Without("created_ip", "updated_ip", "request_id", "source")
+
+var ofCreator = queryreader.List{
+	Columns: shown.List("t"), From: `FROM tasks t WHERE t.tenant_code = ? AND t.created_by = ?`, At: "t.created_at", ID: "t.id", Descending: true,
+}
+
+// Find returns a task of the viewer's, or [task.ErrTaskNotFound].
+func Find(ctx context.Context, tables *queryreader.Reader, viewer query.Viewer, id task.ID) (Row, error) {
+	return queryreader.One(ctx, tables, shown, task.ErrTaskNotFound,
+		`SELECT `+shown.List("t")+` FROM tasks t WHERE t.tenant_code = ? AND t.id = ? AND t.created_by = ?`,
+		viewer.Tenant.String(), id.String(), viewer.User.String())
+}
+
+// Versions lets consistency tokens name tasks.
+func Versions(tables *queryreader.Reader) query.Awaitable {
+	return query.Awaitable{Type: task.AggregateType, Shows: func(ctx context.Context, viewer query.Viewer, id string) error {
+		parsed, err := ident.Parse[task.Task](id)
+		if err == nil {
+			_, err = Find(ctx, tables, viewer, parsed)
+		}
+		return err
+	}}
 }

@@ -19,7 +19,7 @@ import (
 // Each event is projected; then the row, its audit and the lists are compared.
 func TestRowsOfTasks(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		reader := tasks.NewReader(readmodeltest.NewReader(t, db.DB))
+		reader := readmodeltest.NewReader(t, db.DB)
 		given := feed.New(t, db.DB, chatrows.Projection, tasks.Handler())
 		given.Caller = es.Caller{ClientIP: "192.0.2.1", RequestID: "a request", Source: "a test"}
 		id, viewer := readmodeltest.NewID[task.Task](), query.Viewer{User: readmodeltest.NewUser()}
@@ -40,7 +40,7 @@ func TestRowsOfTasks(t *testing.T) {
 			step.apply()
 			want.Version, want.UpdatedAt, want.Status = want.Version+1, given.Now(), step.status
 			covered = append(covered, sealed.Name(step.event))
-			got, err := reader.Task(t.Context(), viewer, id)
+			got, err := tasks.Find(t.Context(), reader, viewer, id)
 			by := got.Audit
 			if got.Audit = (query.Audit{}); err != nil || got != want || by.CreatedBy != viewer.User || by.UpdatedBy.String() != last.Executor {
 				t.Errorf("after %T: %+v by %+v, %v, want %+v", step.event, got, by, err, want)
@@ -56,7 +56,7 @@ func TestRowsOfTasks(t *testing.T) {
 			}
 		}
 		sealed.Check(t, "events that get into rows", sealed.Types(t, "example.com/threads/extras/tasks/task", "isEvent"), covered)
-		if _, err := reader.Task(t.Context(), query.Viewer{User: readmodeltest.NewUser()}, id); !errors.Is(err, task.ErrTaskNotFound) {
+		if _, err := tasks.Find(t.Context(), reader, query.Viewer{User: readmodeltest.NewUser()}, id); !errors.Is(err, task.ErrTaskNotFound) {
 			t.Errorf("somebody else's task: %v", err)
 		}
 	}, tasks.Schema())

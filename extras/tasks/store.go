@@ -1,65 +1,197 @@
+// Package tasks creates and executes long work. [Store] belongs to the program that clients call: it stores the input
+// and creates the task. [Worker] belongs to the program that executes tasks, and continues where a killed worker
+// stopped. They share the event store: the task itself (extras/tasks/task), and its input and result in its [es.Spool].
 package tasks
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"io"
+	"iter"
 	"slices"
 	"time"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
 )
 
-// Store is where tasks, their inputs and results are. All fields but Keys are required. It is safe for concurrent use.
+// Store creates tasks for those who ask, and shows them to these, their creators. It is safe for concurrent use.
 type Store struct {
-	Events EventStore
-	Keys   *erasure.Keyring // nil: erasure is off
-	// Handle handles commands on tasks.
-	Handle func(context.Context, es.Request[task.Order]) (es.Result, error)
-	// Thread reads the latest state of a thread.
-	Thread func(context.Context, es.AggregateID) (es.State[thread.Thread], error)
+	Events interface {
+		es.Reader
+		es.Spool
+	}
+	Keys   *erasure.Keyring                                                       // nil: erasure is off
+	Handle func(context.Context, es.Request[task.Order]) (es.Result, error)       // handles commands on tasks
+	Thread func(context.Context, es.AggregateID) (es.State[thread.Thread], error) // reads the latest state of a thread
 }
 
-// EventStore is the part of [es.Store] that has the events of tasks and threads, and the inputs and results of tasks.
-type EventStore interface {
-	es.Reader
-	es.Spool
-}
-
-// ErrNoRoom: the inputs and results of the creator's or the tenant's tasks hold too many bytes.
-var ErrNoRoom = ident.Conflict("task_storage_full",
-	"the inputs and results of your tasks take all the room there is for an account or tenant; wait until tasks are done, cancel some, or wait until results expire")
-
-// Kept is how long inputs and results are kept after the task was requested. The input is deleted once the task is
-// finished.
-const Kept = 7 * 24 * time.Hour
-
-// The files of a task.
-const (
-	inputFile  = "input"
-	resultFile = "result"
+// The rejections of requests for tasks and their results, beside those of the tasks themselves.
+var (
+	ErrTaskNotFinished = ident.Conflict("task_not_finished", "the task is not finished; its result is there once it is")
+	ErrResultGone      = ident.NotFound("task_not_found", "the result of the task has expired")
+	ErrNoRoom          = ident.Conflict("task_storage_full",
+		"the inputs and results of your tasks take all the room there is for an account or tenant; wait until tasks are done, cancel some, or wait until results expire")
 )
 
-// fileOf returns one of the files of a task.
-func fileOf(tenant es.Tenant, creator string, id task.ID, what string) es.File {
-	return es.File{Tenant: tenant, Owner: creator, Name: "task-" + id.String() + "-" + what, Expires: expiryOf(id)}
+const (
+	partsAtOnce   = 16 // parts of an import that are stored at once
+	deleteTimeout = 10 * time.Second
+)
+
+// Import creates a task that handles each line of input as a command. A line that is too long is an
+// [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
+func (s Store) Import(ctx context.Context, asked rest.Conditions, input io.Reader) (es.Result, error) {
+	id, digest := rest.NewID[task.Task](), sha256.New()
+	request, err := s.store(ctx, asked, id, io.TeeReader(input, digest))
+	return s.create(ctx, asked, id, err, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
 }
 
-// put stores parts of a file. It fails with [ErrNoRoom], and stores nothing, if there is no room for them.
-func (s Store) put(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
-	err := s.Events.PutParts(ctx, file, first, parts...)
-	if errors.Is(err, es.ErrSpoolFull) {
-		err = ErrNoRoom
+func (s Store) store(ctx context.Context, asked rest.Conditions, id task.ID, input io.Reader) (task.Request, error) {
+	request := task.Request{Kind: task.Import}
+	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
+	var waiting [][]byte
+	put := func() (err error) {
+		if len(waiting) > 0 {
+			err = s.putSealed(ctx, file, request.Parts-uint64(len(waiting)), waiting...)
+			waiting = nil
+		}
+		return err
 	}
-	return err
+	for part, err := range cut(input) {
+		if err == nil {
+			part, err = s.sealOthers(ctx, asked, file.Name, request.Parts, part)
+		}
+		waiting = append(waiting, part)
+		request.Parts++
+		request.Total += part.count()
+		if err == nil && len(waiting) == partsAtOnce {
+			err = put()
+		}
+		if err != nil {
+			return request, err
+		}
+	}
+	return request, put()
 }
 
-// expiryOf returns when the files of a task expire. It follows from the id, so that everybody knows it.
-func expiryOf(id task.ID) time.Time { return id.ULID().Timestamp().Add(Kept) }
+// Export creates a task that writes the events of a thread. Only its Admins may.
+func (s Store) Export(ctx context.Context, asked rest.Conditions, id thread.ID) (es.Result, error) {
+	if err := s.checkExport(ctx, asked.Caller, id); err != nil {
+		return es.Result{}, err
+	}
+	request := task.Request{Kind: task.ExportThread, Subject: id.String()}
+	return s.create(ctx, asked, rest.NewID[task.Task](), nil, request, "task.ExportThread", id.String())
+}
+
+// checkExport returns why the executor may not export the thread.
+func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) error {
+	user, err := ident.Parse[ident.UserAccount](by.Executor)
+	if err != nil {
+		return err
+	}
+	state, err := s.Thread(ctx, chat.ThreadKey(by.Tenant, id))
+	return cmp.Or(err, state.Value.CheckAdmin(user))
+}
+
+// Later is a command whose answer is fetched later, as stored until it is handled.
+type Later struct {
+	Path           string `json:"path"`
+	Body           []byte `json:"body"`
+	IdempotencyKey string `json:"idempotency_key"`
+	IfVersion      uint64 `json:"if_version,omitempty"`
+}
+
+// Later creates a task that handles one command with this name. Repeats are recognised by content.
+func (s Store) Later(ctx context.Context, asked rest.Conditions, later Later, name, content string) (es.Result, error) {
+	id := rest.NewID[task.Task]()
+	if later.IdempotencyKey == "" {
+		later.IdempotencyKey = lineKey(id, 1)
+	}
+	input, err := json.Marshal(later)
+	if err == nil {
+		err = s.putSealed(ctx, fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile), 0, input)
+	}
+	request := task.Request{Kind: task.Command, Subject: later.Path, Parts: 1, Total: 1}
+	return s.create(ctx, asked, id, err, request, "task.Later "+name, content)
+}
+
+// create creates a task, even if the client goes meanwhile. Its input is deleted if it was not stored completely, or if
+// the task is rejected, or exists already: then it has its own. If the outcome is unknown, the input expires.
+func (s Store) create(
+	ctx context.Context, asked rest.Conditions, id task.ID, stored error, request task.Request, name, content string,
+) (es.Result, error) {
+	if stored != nil {
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
+		return es.Result{}, stored
+	}
+	ctx = context.WithoutCancel(ctx)
+	creator, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
+	request.Creator, request.ForOthers = creator, asked.Principal.NamesAnyone()
+	order := es.Request[task.Order]{
+		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
+		IdempotencyKey: asked.IdempotencyKey,
+	}
+	if err == nil {
+		err = erasure.DigestContent(ctx, s.Keys, &order)
+	}
+	var result es.Result
+	if err == nil {
+		result, err = s.Handle(ctx, order)
+	}
+	unknown := slices.Contains([]es.Kind{es.Unavailable, es.Inconsistent, es.Internal}, es.KindOf(err))
+	if err == nil && result.Key.ID != id.String() || err != nil && !unknown {
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
+	}
+	return result, err
+}
+
+// deleteInput deletes an input that is not needed any more, even if the client has gone; at the latest it expires.
+func (s Store) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
+	defer cancel()
+	_ = s.Events.DeleteFile(ctx, fileOf(tenant, "", id, inputFile))
+}
+
+// Cancel ends a task of the executor, or for operators of anybody, and deletes its input.
+func (s Store) Cancel(ctx context.Context, asked rest.Conditions, id task.ID) (es.Result, error) {
+	executor, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
+	if err != nil {
+		return es.Result{}, err
+	}
+	order := task.Cancel{Executor: executor, Operator: asked.Principal.IsOperator()}
+	result, err := s.Handle(ctx, es.Request[task.Order]{
+		Caller: asked.Caller, ID: id.String(), Command: order, Name: task.OrderName(order), Content: id.String(),
+		IfVersion: asked.IfVersion, IdempotencyKey: asked.IdempotencyKey,
+	})
+	if err == nil {
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
+	}
+	return result, err
+}
+
+// Find returns a task of the caller's executor, or [task.ErrTaskNotFound].
+func (s Store) Find(ctx context.Context, caller es.Caller, id string) (Details, error) {
+	parsed, err := ident.Parse[task.Task](id)
+	if err != nil {
+		return Details{}, task.ErrTaskNotFound // as everything that is no task
+	}
+	found, err := s.find(ctx, task.Key(caller.Tenant, parsed))
+	if err == nil && found.CreatedBy.String() != caller.Executor {
+		return Details{}, task.ErrTaskNotFound
+	}
+	return found, err
+}
 
 // Details is a task with everything known about it.
 type Details struct {
@@ -69,9 +201,10 @@ type Details struct {
 	Envelope es.Envelope // of the event that created it
 }
 
+func (d Details) file(what string) es.File { return fileOf(d.Tenant, d.CreatedBy.String(), d.ID, what) }
+
 // find returns a task as its first and its last event describe it, or [task.ErrTaskNotFound].
-func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found Details, err error) {
-	key := task.Key(tenant, id)
+func (s Store) find(ctx context.Context, key es.AggregateID) (found Details, err error) {
 	head, err := s.Events.Head(ctx, key)
 	if err == nil && head.Version == 0 {
 		err = task.ErrTaskNotFound
@@ -81,14 +214,14 @@ func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found De
 	}
 	state, codec := task.Task{}, task.Events()
 	for entry, err := range s.Events.EntriesAt(ctx, key, slices.Compact([]uint64{1, head.Version})) {
-		if err != nil {
-			return found, err
+		var recorded es.Recorded[task.Event]
+		if err == nil {
+			recorded, err = codec.Decode(entry.Payload)
 		}
-		recorded, err := codec.Decode(entry.Payload)
-		if err != nil {
-			return found, err
+		if err == nil {
+			found.Row, err = next(found.Row, found.Version > 0, recorded)
 		}
-		if found.Row, err = next(found.Row, found.Version > 0, recorded); err != nil {
+		if err != nil {
 			return found, err
 		}
 		if created, begins := recorded.Event.(task.Created); begins {
@@ -100,37 +233,26 @@ func (s Store) find(ctx context.Context, tenant es.Tenant, id task.ID) (found De
 	return found, nil
 }
 
-// checkExport returns why the executor may not export the thread.
-func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) error {
-	state, err := s.Thread(ctx, chat.ThreadKey(by.Tenant, id))
-	if err != nil {
-		return err
+// Result yields the result of a task part by part. Before the first part it may fail with [ErrTaskNotFinished] or
+// [ErrResultGone]. A part is empty if it is of an import without rejections.
+func (s Store) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, error], error) {
+	switch {
+	case !found.Finished():
+		return nil, ErrTaskNotFinished
+	case time.Now().After(found.file(resultFile).Expires):
+		return nil, ErrResultGone
 	}
-	user, err := ident.Parse[ident.UserAccount](by.Executor)
-	if err != nil {
-		return err
-	}
-	return state.Value.CheckAdmin(user)
-}
-
-// Line is a command as a client sends it, with its conditions.
-type Line struct {
-	Raw []byte // the line of an import, as sent; [erasure.Erased] with its author; or empty
-	Later
-	Caller    es.Caller // the executor is the task's creator
-	ForOthers bool      // the command may name another executor
-}
-
-// Later is a command whose answer is fetched later, as stored until it is handled.
-type Later struct {
-	Path           string `json:"path"`
-	Body           []byte `json:"body"`
-	IdempotencyKey string `json:"idempotency_key"`
-	IfVersion      uint64 `json:"if_version,omitempty"`
-}
-
-// Outcome is the result of a command: its answer, or the problem of its rejection, as JSON.
-type Outcome struct {
-	Body     []byte
-	Rejected string // for people: the reason of the rejection; empty: it was accepted
+	return func(yield func([]byte, error) bool) {
+		for number := range found.Progress.Parts {
+			content, _, err := s.part(ctx, found.file(resultFile), number)
+			if errors.Is(err, account.ErrAccountErased) {
+				content, err = []byte(`"`+erasure.Erased+"\"\n"), nil
+			} else if err == nil && found.Request.Kind == task.Import {
+				content, err = s.openRejected(ctx, found.Tenant, content)
+			}
+			if !yield(content, err) || err != nil {
+				return
+			}
+		}
+	}, nil
 }

@@ -12,36 +12,38 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	esrun "example.com/threads/es/run"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/rest"
+)
+
+const (
+	lookEvery   = 500 * time.Millisecond // for unfinished tasks, without Wake
+	lookAhead   = 100                    // tasks among which one that can start is searched
+	reportEvery = time.Second            // of the progress
+	firstRetry  = time.Second            // after a failure; the pause doubles up to lastRetry
+	lastRetry   = time.Minute
+	maxFaults   = 10               // attempts at a task, after which a fault of the program makes it fail
+	expiryEvery = 10 * time.Minute // for deleting expired inputs and results
 )
 
 // Ports are what a worker needs.
 type Ports struct {
-	// Unfinished returns the keys of unfinished tasks of these kinds, oldest first, without those of some tenants. It
-	// may be outdated.
+	// Unfinished returns unfinished tasks of these kinds, oldest first, without some tenants'. It may be outdated.
 	Unfinished func(ctx context.Context, kinds []task.Kind, without []es.Tenant, limit int) ([]es.AggregateID, error)
-	// IsActive reports whether the tenant's tasks may be executed now: it is not suspended. It is called for every line
-	// of a slow import, so it caches. Default: all may.
+	// IsActive reports whether a tenant is not suspended. It answers from a cache. Default: all are active.
 	IsActive func(ctx context.Context, tenant es.Tenant) (bool, error)
 	Store
-	// Prepare parses a command of a task: see [Lines].
-	Prepare func(Line) (key string, handle func(context.Context) (Outcome, error))
-	// Finish completes the commands in progress once no task is executed any more.
-	Finish func(context.Context)
-	Log    *slog.Logger
-	// Look is the interval of polls for unfinished tasks without Wake. Default: 500 ms.
-	Look time.Duration
-	// Retry is the pause after the first failure of a task; it doubles up to 60 times as long. Default: 1 s.
-	Retry time.Duration
-	// ReportEvery is the interval of progress reports. Default: 1 s.
-	ReportEvery time.Duration
+	Commands []rest.Aggregate      // that tasks may send
+	Timeout  time.Duration         // of a command
+	Finish   func(context.Context) // completes the commands in progress once no task is executed any more
+	Log      *slog.Logger
 }
 
-// Worker executes tasks, several at the same time. Of several workers on the same tasks only one may run: another one
-// would do harmless but useless work.
+// Worker executes tasks, several at the same time. Another worker on the same tasks would do useless work.
 type Worker struct {
 	ports Ports
 	lanes []*lane
@@ -57,16 +59,13 @@ type lane struct {
 
 // NewWorker returns a worker. It works while [Worker.Run] runs.
 func NewWorker(ports Ports) *Worker {
-	ports.Look = cmp.Or(ports.Look, 500*time.Millisecond)
-	ports.Retry = cmp.Or(ports.Retry, time.Second)
-	ports.ReportEvery = cmp.Or(ports.ReportEvery, time.Second)
 	if ports.IsActive == nil {
 		ports.IsActive = func(context.Context, es.Tenant) (bool, error) { return true, nil }
 	}
-	newLane := func(slots int64, kinds ...task.Kind) *lane {
-		return &lane{kinds: kinds, slots: semaphore.NewWeighted(slots), woken: make(chan struct{}, 1)}
-	}
-	return &Worker{ports: ports, lanes: []*lane{newLane(2, task.Import, task.ExportThread), newLane(8, task.Command)}}
+	return &Worker{ports, []*lane{
+		{kinds: []task.Kind{task.Import, task.ExportThread}, slots: semaphore.NewWeighted(2), woken: make(chan struct{}, 1)},
+		{kinds: []task.Kind{task.Command}, slots: semaphore.NewWeighted(8), woken: make(chan struct{}, 1)},
+	}}
 }
 
 // Wake makes the worker poll at once. It never blocks.
@@ -93,10 +92,6 @@ func (w *Worker) Run(ctx context.Context) {
 // Check implements [esrun.Consumer]: the rows of tasks tell how they are.
 func (*Worker) Check(context.Context) (found esrun.Status, err error) { return found, nil }
 
-// expiryEvery is the interval at which expired inputs and results are deleted.
-const expiryEvery = 10 * time.Minute
-
-// deleteExpired deletes expired files until ctx ends.
 func (w *Worker) deleteExpired(ctx context.Context) {
 	for ctx.Err() == nil {
 		count, err := w.ports.Events.DeleteExpired(ctx)
@@ -110,11 +105,8 @@ func (w *Worker) deleteExpired(ctx context.Context) {
 	}
 }
 
-// lookAhead is the number of tasks among which one that can start is searched.
-const lookAhead = 100
-
 func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) {
-	look := time.NewTicker(w.ports.Look)
+	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for ctx.Err() == nil {
 		keys, err := w.toDo(ctx, l)
@@ -135,8 +127,7 @@ func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) 
 	}
 }
 
-// attempt executes a task, for which it has a slot, until that does not fail temporarily. It has no slot while it waits
-// for the next attempt.
+// attempt executes a task until that does not fail temporarily. It has a slot except while it waits for the next try.
 func (w *Worker) attempt(ctx context.Context, l *lane, key es.AggregateID) {
 	defer w.Wake() // the slot is free for another task
 	defer l.taken.Delete(key)
@@ -147,14 +138,13 @@ func (w *Worker) attempt(ctx context.Context, l *lane, key es.AggregateID) {
 			return
 		}
 		w.Wake()
-		if es.Wait(ctx, es.Backoff(w.ports.Retry, 60*w.ports.Retry, attempt-1)) != nil || l.slots.Acquire(ctx, 1) != nil {
+		if es.Wait(ctx, es.Backoff(firstRetry, lastRetry, attempt-1)) != nil || l.slots.Acquire(ctx, 1) != nil {
 			return
 		}
 	}
 }
 
-// toDo returns the keys of unfinished tasks of active tenants. The tasks of the others do not count for lookAhead: they
-// may be many, and wait for long.
+// toDo returns lookAhead unfinished tasks of active tenants. Those of the others may be many, and wait for long.
 func (w *Worker) toDo(ctx context.Context, l *lane) ([]es.AggregateID, error) {
 	var without []es.Tenant
 	for {
@@ -186,13 +176,10 @@ type run struct {
 	reported time.Time
 }
 
-// maxFaults is the number of attempts after which a task fails permanently because of a fault of the program.
-const maxFaults = 10
-
 // do executes the rest of a task, and starts and finishes it. After an error it must be retried.
 func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error {
 	log := w.ports.Log.With("tenant", key.Tenant, "task", key.ID)
-	found, err := w.ports.find(ctx, key.Tenant, task.IDOf(key))
+	found, err := w.ports.find(ctx, key)
 	if err == nil && found.Finished() {
 		return nil
 	}
@@ -201,15 +188,14 @@ func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error 
 	if err == nil {
 		err = r.try(ctx)
 	}
-	if err == nil || errors.Is(err, task.ErrTaskFinished) {
-		if err := w.ports.Events.DeleteFile(ctx, fileOf(key.Tenant, "", r.ID, inputFile)); err != nil && ctx.Err() == nil {
+	ended := err == nil || errors.Is(err, task.ErrTaskFinished)
+	if ended {
+		if err := w.ports.Events.DeleteFile(ctx, r.file(inputFile)); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "the input of a finished task could not be deleted; it will expire", "error", err)
 		}
 	}
 	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil, errors.Is(err, task.ErrTaskFinished), errors.Is(err, task.ErrTaskOvertaken):
+	case ended, ctx.Err() != nil, errors.Is(err, task.ErrTaskOvertaken):
 		return nil //nolint:nilerr // this worker ends, or the task was cancelled or is another worker's
 	case errors.Is(err, errSuspended):
 		log.InfoContext(ctx, "a task has stopped, because its tenant is suspended")
@@ -228,10 +214,9 @@ func (r *run) try(ctx context.Context) error {
 	if err == nil && r.Status == task.Queued {
 		err = r.order(ctx, task.Start{})
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.work(ctx)
 	}
-	err = r.work(ctx)
 	switch {
 	case err == nil:
 		return r.order(ctx, task.Succeed{Progress: r.Progress})
@@ -260,19 +245,14 @@ func (r *run) work(ctx context.Context) error {
 	}
 }
 
-// file returns one of the files of the task.
-func (r *run) file(what string) es.File { return fileOf(r.Tenant, r.CreatedBy.String(), r.ID, what) }
-
-// input reads a part of the task's input. It fails with errInputGone if the part has expired.
 func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
-	content, exists, err := r.ports.part(ctx, r.Tenant, r.file(inputFile).Name, number)
+	content, exists, err := r.ports.part(ctx, r.file(inputFile), number)
 	if err == nil && !exists {
-		err = errInputGone
+		err = ident.NotFound("task_not_found", "the rest of the input has expired; send it again as a new task")
 	}
 	return content, err
 }
 
-// order sends a command on the task.
 func (r *run) order(ctx context.Context, order task.Order) error {
 	_, err := r.ports.Handle(ctx, es.Request[task.Order]{Caller: r.caller, ID: r.ID.String(), Command: order, Name: task.OrderName(order)})
 	return err
@@ -283,14 +263,11 @@ func (r *run) order(ctx context.Context, order task.Order) error {
 func (r *run) finishedPart(ctx context.Context, progress task.Progress) error {
 	r.Progress = progress
 	stop := r.checkTenant(ctx)
-	if stop == nil && time.Since(r.reported) < r.ports.ReportEvery {
+	if stop == nil && time.Since(r.reported) < reportEvery {
 		return nil
 	}
 	r.reported = time.Now()
-	if err := r.order(ctx, task.Report{Progress: progress}); err != nil {
-		return err
-	}
-	return stop
+	return cmp.Or(r.order(ctx, task.Report{Progress: progress}), stop)
 }
 
 // errSuspended: the task must wait until its tenant is active again.
@@ -305,8 +282,7 @@ func (r *run) checkTenant(ctx context.Context) error {
 	return err
 }
 
-// Consume returns the consumer that executes tasks while its process has the turn, and looks for tasks when some have
-// changed.
+// Consume returns the consumer that executes tasks while its process has the turn.
 func Consume(turn *esrun.Turn, ports Ports) esrun.Consumer {
 	w := NewWorker(ports)
 	turn.OnChange(func(changed []projection.Head) {

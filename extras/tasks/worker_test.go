@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/threads/domain/ident"
@@ -14,6 +15,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/rest"
 )
 
 // input returns n lines for three aggregates. Every tenth is rejected, and every hundredth is not JSON.
@@ -24,19 +26,21 @@ func input(n int) string {
 		case i%100 == 0:
 			lines.WriteString("nonsense\n")
 		case i%10 == 0:
-			fmt.Fprintf(&lines, `{"key":"%d","text":"%d!"}`+"\n", i%3, i)
+			fmt.Fprintf(&lines, `{"path":"/say","body":{"key":"%d","text":"%d!"}}`+"\n", i%3, i)
 		default:
-			fmt.Fprintf(&lines, `{"key":"%d","text":"%d"}`+"\n", i%3, i)
+			fmt.Fprintf(&lines, `{"path":"/say","body":{"key":"%d","text":"%d"}}`+"\n", i%3, i)
 		}
 	}
 	return lines.String()
 }
 
-func TestAnImport(t *testing.T) {
+func TestAnImport(t *testing.T) { synctest.Test(t, testAnImport) }
+
+func testAnImport(t *testing.T) {
 	const lines = 1700
 	w := newWorld()
 	w.busy = 3
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(lines)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(lines)))
 	found, rejected := w.finish(t, created(t, result, err))
 	if found.Status != task.Succeeded || found.Done != lines || found.Total != lines || found.Rejected != lines/10 || found.CreatedBy != ada {
 		t.Errorf("got %+v", found.Row)
@@ -77,7 +81,11 @@ func wantRejected(t *testing.T, result string, lines int) {
 		if err := json.Unmarshal([]byte(line), &rejected); err != nil {
 			t.Fatalf("%v in %q", err, line)
 		}
-		if rejected.Line != number || rejected.Problem.Code != "rejected" || (rejected.Request == "nonsense") != (number%100 == 0) {
+		code := "rejected"
+		if rejected.Request == "nonsense" {
+			code = rest.Malformed
+		}
+		if rejected.Line != number || rejected.Problem.Code != code || (code == rest.Malformed) != (number%100 == 0) {
 			t.Errorf("rejected line %d: %s", number, line)
 		}
 	}
@@ -89,9 +97,14 @@ func wantRejected(t *testing.T, result string, lines int) {
 // A worker is killed at any point and followed by another one. Each accepted line must have one effect, and each
 // rejected line must be in the result once.
 func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
+	synctest.Test(t, testAnImportWhoseWorkersAreKilled)
+}
+
+func testAnImportWhoseWorkersAreKilled(t *testing.T) {
 	const lines = 3600
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(lines)))
+	w.waits = 10 * time.Millisecond // so that a part takes long enough to be reported
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(lines)))
 	id := created(t, result, err)
 	for kill := 1; kill <= 4; kill++ {
 		ctx, killed := context.WithCancelCause(t.Context())
@@ -125,9 +138,12 @@ func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
 	}
 }
 
-func TestACancelledImportStops(t *testing.T) {
+func TestACancelledImportStops(t *testing.T) { synctest.Test(t, testACancelledImportStops) }
+
+func testACancelledImportStops(t *testing.T) {
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(3000)))
+	w.waits = 10 * time.Millisecond // so that a part takes long enough to be reported
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(3000)))
 	id := created(t, result, err)
 	parts := 0
 	w.onResult = func() {
@@ -144,15 +160,17 @@ func TestACancelledImportStops(t *testing.T) {
 }
 
 // The part in progress is completed and reported, so that no line is sent twice however long the suspension is.
-func TestTasksOfASuspendedTenant(t *testing.T) {
+func TestTasksOfASuspendedTenant(t *testing.T) { synctest.Test(t, testTasksOfASuspendedTenant) }
+
+func testTasksOfASuspendedTenant(t *testing.T) {
 	const lines = 3000
 	w := newWorld()
 	for i := range 3000 {
 		w.events = append(w.events, fmt.Sprintf(`{"seq_nr":%d,"text":%q}`, i+1, strings.Repeat("x", 300)))
 	}
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(lines)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(lines)))
 	importing := created(t, result, err)
-	result, err = w.intake().Export(t.Context(), asked(), newThread(t))
+	result, err = w.store().Export(t.Context(), asked(), newThread(t))
 	exporting := created(t, result, err)
 	w.onResult = func() { w.suspend.Store(true) }
 	looks := 0
@@ -186,9 +204,13 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 
 // A part that takes long does not delay the stop.
 func TestASlowImportOfASuspendedTenant(t *testing.T) {
+	synctest.Test(t, testASlowImportOfASuspendedTenant)
+}
+
+func testASlowImportOfASuspendedTenant(t *testing.T) {
 	w := newWorld()
 	w.waits = 10 * time.Millisecond
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(strings.Repeat(`{"key":"a","text":"b"}`+"\n", 500)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(strings.Repeat(`{"path":"/say","body":{"key":"a","text":"b"}}`+"\n", 500)))
 	id := created(t, result, err)
 	begun := time.Now()
 	w.work(t.Context(), t, func() bool {
@@ -202,16 +224,19 @@ func TestASlowImportOfASuspendedTenant(t *testing.T) {
 	}
 }
 
-func TestAnExport(t *testing.T) {
+func TestAnExport(t *testing.T) { synctest.Test(t, testAnExport) }
+
+func testAnExport(t *testing.T) {
 	w := newWorld()
 	for i := range 3000 {
 		w.events = append(w.events, fmt.Sprintf(`{"seq_nr":%d,"text":%q}`, i+1, strings.Repeat("x", 300)))
 	}
-	result, err := w.intake().Export(t.Context(), asked(), newThread(t))
+	result, err := w.store().Export(t.Context(), asked(), newThread(t))
 	id := created(t, result, err)
 	ctx, killed := context.WithCancelCause(t.Context())
 	parts := 0
 	w.onResult = func() {
+		_ = es.Wait(t.Context(), time.Second) // so that each part is reported
 		if parts++; parts == 3 {
 			killed(errKilled)
 		}
@@ -224,33 +249,37 @@ func TestAnExport(t *testing.T) {
 	}
 }
 
-func TestAnExportIsForAdmins(t *testing.T) {
+func TestAnExportIsForAdmins(t *testing.T) { synctest.Test(t, testAnExportIsForAdmins) }
+
+func testAnExportIsForAdmins(t *testing.T) {
 	w := newWorld()
 	w.events = []string{"{}"}
-	result, err := w.intake().Export(t.Context(), asked(), newThread(t))
+	result, err := w.store().Export(t.Context(), asked(), newThread(t))
 	id := created(t, result, err)
 	w.denied = thread.ErrNotAdmin // revoked in the meantime
 	found, exported := w.finish(t, id)
 	if found.Status != task.Failed || found.Message != thread.ErrNotAdmin.Error() || exported != "" {
 		t.Errorf("%+v: %q", found.Row, exported)
 	}
-	if _, err := w.intake().Export(t.Context(), asked(), newThread(t)); !errors.Is(err, thread.ErrNotAdmin) {
+	if _, err := w.store().Export(t.Context(), asked(), newThread(t)); !errors.Is(err, thread.ErrNotAdmin) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestACommandIsDoneLater(t *testing.T) {
+func TestACommandIsDoneLater(t *testing.T) { synctest.Test(t, testACommandIsDoneLater) }
+
+func testACommandIsDoneLater(t *testing.T) {
 	for text, want := range map[string]struct {
 		status          task.Status
 		result, message string
 	}{
 		"hello":  {task.Succeeded, `{"done":true}`, ""},
-		"hello!": {task.Failed, `{"code":"rejected"}`, "it has a !"},
+		"hello!": {task.Failed, problemOf(t, ident.Conflict("rejected", "it has a !")), "it has a !"},
 	} {
 		w := newWorld()
 		w.busy = 2
 		later := tasks.Later{Path: "/say", Body: fmt.Appendf(nil, `{"text":%q}`, text), IdempotencyKey: "the client's"}
-		result, err := w.intake().Later(t.Context(), asked(), later, "say", text)
+		result, err := w.store().Later(t.Context(), asked(), later, "say", text)
 		found, answer := w.finish(t, created(t, result, err))
 		if found.Status != want.status || found.Message != want.message || answer != want.result+"\n" || found.Total != 1 || found.Request.Subject != "/say" {
 			t.Errorf("%s: %+v, %s", text, found.Row, answer)
@@ -261,9 +290,11 @@ func TestACommandIsDoneLater(t *testing.T) {
 	}
 }
 
-func TestAnInputThatIsGone(t *testing.T) {
+func TestAnInputThatIsGone(t *testing.T) { synctest.Test(t, testAnInputThatIsGone) }
+
+func testAnInputThatIsGone(t *testing.T) {
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	clear(w.files)
 	if found, _ := w.finish(t, created(t, result, err)); found.Status != task.Failed || !strings.Contains(found.Message, "expired") {
 		t.Errorf("%+v", found.Row)
@@ -271,9 +302,11 @@ func TestAnInputThatIsGone(t *testing.T) {
 }
 
 // A fault of the program must not keep a task running for ever. While a store does not answer, the task is retried.
-func TestATaskThatCanNotBeDone(t *testing.T) {
+func TestATaskThatCanNotBeDone(t *testing.T) { synctest.Test(t, testATaskThatCanNotBeDone) }
+
+func testATaskThatCanNotBeDone(t *testing.T) {
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)
 	w.broken = es.ErrUnavailable
 	looks := 0
@@ -288,20 +321,22 @@ func TestATaskThatCanNotBeDone(t *testing.T) {
 	}
 }
 
-func TestWhoSeesWhat(t *testing.T) {
+func TestWhoSeesWhat(t *testing.T) { synctest.Test(t, testWhoSeesWhat) }
+
+func testWhoSeesWhat(t *testing.T) {
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)
-	if _, err := w.intake().Find(t.Context(), es.Caller{Executor: bob.String()}, id); !errors.Is(err, task.ErrTaskNotFound) {
+	if _, err := w.store().Find(t.Context(), es.Caller{Executor: bob.String()}, id.String()); !errors.Is(err, task.ErrTaskNotFound) {
 		t.Errorf("another account finds the task: %v", err)
 	}
-	if _, err := w.intake().Result(t.Context(), w.find(t, id)); !errors.Is(err, tasks.ErrTaskNotFinished) {
+	if _, err := w.store().Result(t.Context(), w.find(t, id)); !errors.Is(err, tasks.ErrTaskNotFinished) {
 		t.Errorf("a result before the end: %v", err)
 	}
 	finished, _ := w.finish(t, id)
 	// A task's time is in its id.
 	finished.ID = ident.New[task.Task](time.Now().Add(-tasks.Kept-time.Minute), [10]byte{})
-	if _, err := w.intake().Result(t.Context(), finished); !errors.Is(err, tasks.ErrResultGone) {
+	if _, err := w.store().Result(t.Context(), finished); !errors.Is(err, tasks.ErrResultGone) {
 		t.Errorf("an expired result: %v", err)
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/tests/codectest"
+	"example.com/threads/usecase/chat"
 )
 
 var ada, bob = user("01ARZ3NDEKTSV4RRFFQ69G5FAV"), user("01BX5ZZKBKACTAV9WEVGEMMVRZ")
@@ -61,11 +62,11 @@ type world struct {
 	waits    time.Duration // how long a line takes
 	broken   error         // why files can't be read
 	keys     *erasure.Keyring
-	problem  string // of rejected lines
+	problem  string // of rejected lines, for people
 }
 
 func newWorld() *world {
-	return &world{states: map[string]task.Task{}, journal: map[string][]es.Entry{}, kinds: map[string]task.Kind{}, files: map[string][]byte{}, applied: map[string]int{}, byKey: map[string]es.Result{}, problem: `{"code":"rejected"}`}
+	return &world{states: map[string]task.Task{}, journal: map[string][]es.Entry{}, kinds: map[string]task.Kind{}, files: map[string][]byte{}, applied: map[string]int{}, byKey: map[string]es.Result{}, problem: "it has a !"}
 }
 
 // Handle handles a command on a task.
@@ -118,12 +119,12 @@ func (w *world) entries(id es.AggregateID) (all []es.Entry) {
 	return all
 }
 
-// Head implements [tasks.EventStore].
+// Head implements [es.Reader].
 func (w *world) Head(_ context.Context, id es.AggregateID) (es.Head, error) {
 	return es.Head{Version: uint64(len(w.entries(id)))}, nil
 }
 
-// Entries implements [tasks.EventStore].
+// Entries implements [es.Reader].
 func (w *world) Entries(_ context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
 		for _, entry := range w.entries(id)[after:upTo] {
@@ -134,7 +135,7 @@ func (w *world) Entries(_ context.Context, id es.AggregateID, after, upTo uint64
 	}
 }
 
-// EntriesAt implements [tasks.EventStore].
+// EntriesAt implements [es.Reader].
 func (w *world) EntriesAt(_ context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
 		for _, number := range seqNrs {
@@ -145,7 +146,7 @@ func (w *world) EntriesAt(_ context.Context, id es.AggregateID, seqNrs []uint64)
 	}
 }
 
-// PutParts implements [tasks.EventStore].
+// PutParts implements [es.Spool].
 func (w *world) PutParts(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	if strings.HasSuffix(file.Name, "-result") && w.onResult != nil {
 		w.onResult()
@@ -161,7 +162,7 @@ func (w *world) PutParts(ctx context.Context, file es.File, first uint64, parts 
 	return ctx.Err()
 }
 
-// Part implements [tasks.EventStore].
+// Part implements [es.Spool].
 func (w *world) Part(_ context.Context, _ es.Tenant, name string, number uint64) ([]byte, bool, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -169,7 +170,7 @@ func (w *world) Part(_ context.Context, _ es.Tenant, name string, number uint64)
 	return content, exists, w.broken
 }
 
-// DeleteFile implements [tasks.EventStore].
+// DeleteFile implements [es.Spool].
 func (w *world) DeleteFile(ctx context.Context, file es.File) error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -177,7 +178,7 @@ func (w *world) DeleteFile(ctx context.Context, file es.File) error {
 	return ctx.Err()
 }
 
-// DeleteExpired implements [tasks.EventStore].
+// DeleteExpired implements [es.Spool].
 func (w *world) DeleteExpired(context.Context) (int, error) { w.swept.Store(true); return 0, nil }
 
 // held returns the number of stored parts of inputs.
@@ -192,45 +193,59 @@ func (w *world) held() (parts int) {
 	return parts
 }
 
-// Prepare parses a line. A line is {"key","text"}, or has them in its body; a text
-// with a ! is rejected.
-func (w *world) Prepare(line tasks.Line) (string, func(context.Context) (tasks.Outcome, error)) {
-	if string(line.Raw) == erasure.Erased {
-		return "", func(context.Context) (tasks.Outcome, error) {
-			return tasks.Outcome{Body: []byte(`{"code":"erased"}`), Rejected: "its author is erased"}, nil
-		}
+// say is the command of the lines: a text about something with a key. A text with a ! is rejected.
+type say struct {
+	rest.By
+	Key  string `json:"key,omitempty" doc:"What it is about."`
+	Text string `json:"text" doc:"What is said."`
+}
+
+func (s say) asked() es.Request[say] { return es.Request[say]{ID: s.Key, Command: s, Name: "line.Say"} }
+
+type said struct {
+	Done bool `json:"done"`
+}
+
+// commands are the operations that tasks can ask for.
+func (w *world) commands() []rest.Aggregate {
+	do := rest.Command(chat.Service[say](sayer{w}), func(es.Result) said { return said{true} }, say.asked)
+	return []rest.Aggregate{{Name: "lines", Operations: []rest.Operation{{Path: "/say", Do: do}}}}
+}
+
+// sayer is the service of the lines.
+type sayer struct{ *world }
+
+func (w sayer) Handle(ctx context.Context, r es.Request[say]) (es.Result, error) {
+	if w.waits > 0 {
+		_ = es.Wait(ctx, w.waits)
 	}
-	raw := line.Raw
-	if raw == nil {
-		raw = line.Body
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return es.Result{}, ctx.Err()
+	case w.busy > 0:
+		w.busy--
+		return es.Result{}, es.ErrUnavailable
+	case strings.Contains(r.Command.Text, "!"):
+		return es.Result{}, ident.Conflict("rejected", w.problem)
 	}
-	type say struct{ Key, Text string }
-	var said struct {
-		say
-		Body say
+	if w.applied[r.IdempotencyKey]++; w.applied[r.IdempotencyKey] == 1 {
+		w.order = append(w.order, r.Command.Key+":"+r.Command.Text)
 	}
-	err := json.Unmarshal(raw, &said)
-	said.Key, said.Text = said.Key+said.Body.Key, said.Text+said.Body.Text
-	return said.Key, func(ctx context.Context) (tasks.Outcome, error) {
-		if w.waits > 0 {
-			_ = es.Wait(ctx, w.waits)
-		}
-		w.mutex.Lock()
-		defer w.mutex.Unlock()
-		switch {
-		case ctx.Err() != nil:
-			return tasks.Outcome{}, ctx.Err()
-		case w.busy > 0:
-			w.busy--
-			return tasks.Outcome{}, es.ErrUnavailable
-		case err != nil || strings.Contains(said.Text, "!"):
-			return tasks.Outcome{Body: []byte(w.problem), Rejected: "it has a !"}, nil
-		}
-		if w.applied[line.IdempotencyKey]++; w.applied[line.IdempotencyKey] == 1 {
-			w.order = append(w.order, said.Key+":"+said.Text)
-		}
-		return tasks.Outcome{Body: []byte(`{"done":true}`)}, nil
+	return es.Result{}, nil
+}
+
+func (sayer) Snapshot(context.Context, es.Caller, string) (uint64, error) { return 0, nil }
+
+// problemOf is the problem of a rejected line.
+func problemOf(t *testing.T, err error) string {
+	t.Helper()
+	body, err := json.Marshal(rest.ProblemOf(err))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return string(body)
 }
 
 // Reload returns a thread whose only Admin is ada.
@@ -246,8 +261,6 @@ func (w *world) store() tasks.Store {
 	return tasks.Store{Events: w, Keys: w.keys, Handle: w.Handle, Thread: w.Reload}
 }
 
-func (w *world) intake() *tasks.Intake { return &tasks.Intake{Store: w.store()} }
-
 // finished reports whether a task is; the caller has locked the world.
 func (w *world) finished(id task.ID) bool {
 	return errors.Is(w.states[id.String()].Usable(), task.ErrTaskFinished)
@@ -256,15 +269,18 @@ func (w *world) finished(id task.ID) bool {
 // find returns ada's task.
 func (w *world) find(t *testing.T, id task.ID) tasks.Details {
 	t.Helper()
-	found, err := w.intake().Find(t.Context(), es.Caller{Executor: ada.String()}, id)
+	found, err := w.store().Find(t.Context(), es.Caller{Executor: ada.String()}, id.String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return found
 }
 
-func asked() rest.Conditions {
-	return rest.Conditions{Caller: es.Caller{Executor: ada.String()}, Principal: admission.Principal{Account: ada}}
+// asked is what ada asks with.
+func asked() rest.Conditions { return askedBy(ada) }
+
+func askedBy(user ident.UserID) rest.Conditions {
+	return rest.Conditions{Caller: es.Caller{Executor: user.String()}, Principal: admission.Principal{Account: user}}
 }
 
 // created returns the id of a task that was just created.
@@ -298,8 +314,7 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 			return toDo, nil
 		},
 		IsActive: func(context.Context, es.Tenant) (bool, error) { return !w.suspend.Load(), nil },
-		Store:    w.store(), Prepare: w.Prepare, Finish: func(context.Context) {}, Log: slog.New(slog.DiscardHandler),
-		Look: time.Millisecond, Retry: time.Microsecond, ReportEvery: time.Nanosecond,
+		Store:    w.store(), Commands: w.commands(), Timeout: 10 * time.Second, Finish: func(context.Context) {}, Log: slog.New(slog.DiscardHandler),
 	})
 	worker.Run(ctx)
 	stop()
@@ -311,11 +326,11 @@ func (w *world) finish(t *testing.T, id task.ID) (tasks.Details, string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	w.work(ctx, t, func() bool { return w.finished(id) })
-	found, err := w.intake().Find(t.Context(), es.Caller{Executor: ada.String()}, id)
+	found, err := w.store().Find(t.Context(), es.Caller{Executor: ada.String()}, id.String())
 	if err != nil || !found.Finished() {
 		t.Fatalf("%+v, %v", found.Row, err)
 	}
-	parts, err := w.intake().Result(t.Context(), found)
+	parts, err := w.store().Result(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func TestAnOperatorLetsAProcessGoOn(t *testing.T) {
 		ada.sees(t, threads[0], ada.id+" ADMIN")
 		ada.sees(t, threads[1], ada.id+" ADMIN", bob.id+" MEMBER Bob")
 		s.operate(t, allIsWell, "dead-letters", "list")
-		if skipped := s.operate(t, allIsWell, "dead-letters", "list", "--skipped"); !strings.Contains(skipped, "thread.Withdraw") || !strings.Contains(skipped, "by grace") {
+		if skipped := s.operate(t, allIsWell, "dead-letters", "list", "--skipped"); !strings.Contains(skipped, "thread.Withdraw") || !strings.Contains(skipped, "by: grace") {
 			t.Errorf("the operator and the reason of the skip are not stored:\n%s", skipped)
 		}
 		if err := s.metric(t, metric, "0"); err != nil {

@@ -101,12 +101,12 @@ func Listen(
 	queries := query.New(rows, watcher, query.Settings{WaitTimeout: s.WaitTimeout, Waited: measureWaits(parts.Registry)})
 	resolver := resolver{
 		graphql.Resolver{Queries: queries},
-		history.HistoryResolver{History: history.New(history.JournalsOf(store, parts.Log))}, // extra:history
-		tasks.NewResolver(tasks.NewReader(reader), queries),                                 // extra:tasks
-		tenants.TenantResolver{Registry: registered},                                        // extra:tenants
+		history.HistoryResolver{History: history.New(store, parts.Log)}, // extra:history
+		tasks.TaskResolver{Tables: reader, Changes: queries},            // extra:tasks
+		tenants.TenantResolver{Registry: registered},                    // extra:tenants
 	}
-	queries.Add(tasks.NewReader(reader).Versions()) // extra:tasks
-	queries.Add(tenants.Versions())                 // extra:tenants {
+	queries.Add(tasks.Versions(reader)) // extra:tasks
+	queries.Add(tenants.Versions())     // extra:tenants {
 	server.Around = append(server.Around, parts.Tenants.Middleware(registered.IsActive, parts.Log))
 	// extra:tenants }
 

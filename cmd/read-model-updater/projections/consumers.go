@@ -48,8 +48,9 @@ func (d Databases) taskWorker(s Settings, parts system.Parts) consumer {
 		)
 		return tasks.Consume(turn, tasks.Ports{
 			Unfinished: tasks.Unfinished(d.ReadModel),
-			Store:      handling.Tasks.Store,
-			Prepare:    tasks.Lines(handling.Operations, 2*settings.StoreTimeout, log),
+			Store:      handling.Tasks,
+			Commands:   handling.Operations,
+			Timeout:    2 * settings.StoreTimeout,
 			Finish:     func(ctx context.Context) { handling.Finish(ctx, log) },
 			Log:        log,
 			IsActive:   parts.Tenants.Active(tenants.InJournal(d.Store.Gateway, log)), // extra:tenants

@@ -56,7 +56,7 @@ func ReadSnapshotEvery(r *config.Reader) int {
 type Commands struct {
 	Services   []Service
 	Operations []rest.Aggregate
-	Tasks      *tasks.Intake // extra:tasks
+	Tasks      tasks.Store // extra:tasks
 }
 
 // Service is an [es.Service] of any aggregate type.
@@ -119,7 +119,7 @@ func New(
 	c.Services = append(c.Services, registry)
 	c.Operations = append(c.Operations, tenants.Operations(registry)) // extra:tenants }
 	taskService := es.NewService(task.Aggregate(), gateway, ofOthers) // extra:tasks {
-	c.Tasks = &tasks.Intake{Store: tasks.Store{Events: gateway, Keys: keys, Handle: taskService.Handle, Thread: threads.Reload}}
+	c.Tasks = tasks.Store{Events: gateway, Keys: keys, Handle: taskService.Handle, Thread: threads.Reload}
 	c.Services = append(c.Services, taskService)
 	c.Operations = append(c.Operations, tasks.Operations(c.Tasks, handle.Logger)) // extra:tasks }
 	return c

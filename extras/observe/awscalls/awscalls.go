@@ -14,7 +14,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
 )
 
 const tracerName = "example.com/threads/extras/observe/awscalls"
@@ -40,11 +39,19 @@ func CountCapacity(count func(table, index, operation string, units float64)) fu
 		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 	) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
 		operation := middleware.GetOperationName(ctx)
-		ctx, span := startSpan(ctx, operation)
-		defer span.End()
+		if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
+			var span trace.Span
+			ctx, span = parent.TracerProvider().Tracer(tracerName).Start(ctx, "DynamoDB "+operation, trace.WithSpanKind(trace.SpanKindClient),
+				trace.WithAttributes(attribute.String("db.system.name", "aws.dynamodb"), attribute.String("db.operation.name", operation)))
+			defer func() {
+				if err != nil {
+					span.SetStatus(codes.Error, err.Error())
+				}
+				span.End()
+			}()
+		}
 		in.Parameters = asking(in.Parameters)
 		if out, metadata, err = next.HandleInitialize(ctx, in); err != nil {
-			span.SetStatus(codes.Error, err.Error())
 			return out, metadata, err
 		}
 		for _, consumed := range capacityOf(out.Result) {
@@ -62,16 +69,6 @@ func CountCapacity(count func(table, index, operation string, units float64)) fu
 	return func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error { return stack.Initialize.Add(observe, middleware.After) })
 	}
-}
-
-// startSpan starts the span of a call below a recorded span.
-func startSpan(ctx context.Context, operation string) (context.Context, trace.Span) {
-	parent := trace.SpanFromContext(ctx)
-	if !parent.IsRecording() {
-		return ctx, noop.Span{}
-	}
-	return parent.TracerProvider().Tracer(tracerName).Start(ctx, "DynamoDB "+operation, trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(attribute.String("db.system.name", "aws.dynamodb"), attribute.String("db.operation.name", operation)))
 }
 
 // asking returns a copy of a call's input that requests the capacity; input itself if the call has no such parameter.

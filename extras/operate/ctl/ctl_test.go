@@ -21,12 +21,12 @@ func TestWhoSkips(t *testing.T) {
 
 func TestProgressIsShownNowAndThen(t *testing.T) {
 	var out bytes.Buffer
-	p := &progressLine{out: &out}
-	p.tell("%d of %d", 1, 9)
-	p.tell("%d of %d", 2, 9)
-	p.next = time.Time{}
-	p.tell("%d of %d", 3, 9)
-	p.clear()
+	c := &call{terminal: &out}
+	c.tell("%d of %d", 1, 9)
+	c.tell("%d of %d", 2, 9)
+	c.next = time.Time{}
+	c.tell("%d of %d", 3, 9)
+	c.clear()
 	if got := strings.ReplaceAll(out.String(), "\r\x1b[K", "|"); got != "|1 of 9|3 of 9|" {
 		t.Errorf("%q", got)
 	}

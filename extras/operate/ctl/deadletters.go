@@ -1,14 +1,16 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"os"
+	"slices"
 	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/es/process"
-	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/extras/operate"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
@@ -21,8 +23,11 @@ that grow to five minutes.
 An aggregate is named by its AID and the projection that it is parked in, a command by the AID of its target, the
 process (--projection) and the event that caused it (--event): list prints all of them.`
 
-// maxListed limits lists.
-const maxListed = 100_000
+const (
+	maxListed     = 100_000          // in a list
+	outcomeWithin = 10 * time.Second // for a retry: programs check every second what is due
+	retryEvery    = 500 * time.Millisecond
+)
 
 // stuck is a parked aggregate, or a failing command of a process.
 type stuck struct {
@@ -30,34 +35,26 @@ type stuck struct {
 	target es.AggregateID
 	event  string // of a command: what caused it; otherwise empty
 	seqNr  uint64 // of the event that an aggregate is parked on
-	shown  any    // for programs: an operate.Letter or a shownCommand
-	text   string // for people
+	shown  any    // an operate.Letter or a shownCommand
 }
 
-func parked(l projection.DeadLetter) stuck {
-	return stuck{
-		of: l.Projection, target: l.Key, seqNr: l.SeqNr, shown: operate.LetterOf(l),
-		text: fmt.Sprintf("%s is parked on event %d in the projection %s since %s\n%s",
-			operate.Name(l.Key), l.SeqNr, l.Projection, l.ParkedAt.Format(time.RFC3339), attempts(l.Reason, l.Attempts, l.RetryAt)),
+// next says what to do.
+func (s stuck) next() string {
+	var flags []string
+	if s.of != chatrows.Projection { // the default
+		flags = append(flags, "--projection", s.of)
 	}
+	if s.event != "" {
+		flags = append(flags, "--event", s.event)
+	}
+	return commandLine("dead-letters show", s.target, flags...) + " tells more; `retry` it once its reason is gone, or `skip` it"
 }
 
-// shownCommand is a failing command of a process for programs.
+// shownCommand is a failing command of a process.
 type shownCommand struct {
 	operate.Named // the command's aggregate
 	process.Pending
-}
-
-func failing(p process.Pending) stuck {
-	return stuck{
-		of: p.Process, target: p.Target, event: p.EventID, shown: shownCommand{operate.Name(p.Target), p},
-		text: fmt.Sprintf("%s: the command %s of the process %s has failed since %s\n%s  event     %s\n  executor  %s\n",
-			operate.Name(p.Target), p.Name, p.Process, p.FailingSince.Format(time.RFC3339), attempts(p.Reason, p.Attempts, p.DueAt), p.EventID, p.Executor),
-	}
-}
-
-func attempts(reason string, count int, next time.Time) string {
-	return fmt.Sprintf("  reason    %s\n  attempts  %d, the next at %s\n", reason, count, next.Format(time.RFC3339))
+	Next string `json:"next"`
 }
 
 // stuck reads all that are stuck, parked aggregates first.
@@ -70,32 +67,34 @@ func (c *call) stuck(ctx context.Context) (found []stuck, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the commands of processes: %w", err)
 	}
-	for _, each := range letters {
-		found = append(found, parked(each))
+	for _, l := range letters {
+		s := stuck{of: l.Projection, target: l.Key, seqNr: l.SeqNr}
+		s.shown = operate.Letter{Named: operate.Name(l.Key), DeadLetter: l, Next: s.next()}
+		found = append(found, s)
 	}
-	for _, each := range commands {
-		found = append(found, failing(each))
+	for _, p := range commands {
+		s := stuck{of: p.Process, target: p.Target, event: p.EventID}
+		s.shown = shownCommand{operate.Name(p.Target), p, s.next()}
+		found = append(found, s)
 	}
 	return found, nil
 }
 
-// printStuck prints all, and then a text.
-func (c *call) printStuck(found []stuck, end string) error {
-	lists := map[string][]any{"parked": {}, "commands": {}}
-	var text strings.Builder
+// printStuck prints all, and the outcome of a retry.
+func (c *call) printStuck(found []stuck, outcome string) error {
+	shown := struct {
+		Parked   []any  `json:"parked"`
+		Commands []any  `json:"commands"`
+		Outcome  string `json:"outcome,omitempty"`
+	}{[]any{}, []any{}, outcome}
 	for _, each := range found {
-		list, flags := "parked", []string{}
-		if each.of != chatrows.Projection { // the default
-			flags = append(flags, "--projection", each.of)
+		if each.event == "" {
+			shown.Parked = append(shown.Parked, each.shown)
+		} else {
+			shown.Commands = append(shown.Commands, each.shown)
 		}
-		if each.event != "" {
-			list, flags = "commands", append(flags, "--event", each.event)
-		}
-		lists[list] = append(lists[list], each.shown)
-		fmt.Fprintf(&text, "%s  next      %s tells more; `retry` it once its reason is gone, or `skip` it\n",
-			each.text, commandLine("dead-letters show", each.target, flags...))
 	}
-	return c.print(len(found) == 0, lists, text.String()+end)
+	return c.print(len(found) == 0, shown)
 }
 
 type listLetters struct {
@@ -104,28 +103,15 @@ type listLetters struct {
 
 func (listLetters) Help() string { return aboutLetters }
 
-// Run lists what is stuck, or what was skipped.
 func (cmd *listLetters) Run(ctx context.Context, c *call) error {
 	if cmd.Skipped {
 		return c.listSkips(ctx)
 	}
 	found, err := c.stuck(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.printStuck(found, "")
 	}
-	failing := 0
-	for _, each := range found {
-		if each.event != "" {
-			failing++
-		}
-	}
-	return c.printStuck(found, fmt.Sprintf("%d aggregates are parked, %d commands fail\n", len(found)-failing, failing))
-}
-
-// shownSkip is a skipped event of a projection for people and programs, or a skipped command of a process.
-type shownSkip struct {
-	operate.Named
-	rowstore.Skip
+	return err
 }
 
 func (c *call) listSkips(ctx context.Context) error {
@@ -133,17 +119,171 @@ func (c *call) listSkips(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read what was skipped: %w", err)
 	}
-	shown, text, commands := []shownSkip{}, strings.Builder{}, 0
-	for _, s := range skips {
-		what := fmt.Sprintf("event %d was left out of the projection", s.SeqNr)
-		if s.Command != "" {
-			commands++
-			what = fmt.Sprintf("the command %s was left out of the process", s.Command)
-		}
-		named := operate.Name(s.Key)
-		shown = append(shown, shownSkip{named, s})
-		fmt.Fprintf(&text, "%s: %s %s by %s at %s\n  reason    %s\n  cause     %s\n", named, what, s.Projection, s.By, s.At.Format(time.RFC3339), s.Reason, s.Cause)
+	type skip struct {
+		operate.Named
+		rowstore.Skip
 	}
-	fmt.Fprintf(&text, "%d events and %d commands were skipped\n", len(skips)-commands, commands)
-	return c.print(true, map[string]any{"skipped": shown}, text.String())
+	shown := []skip{}
+	for _, s := range skips {
+		shown = append(shown, skip{operate.Name(s.Key), s})
+	}
+	return c.print(true, map[string]any{"skipped": shown})
+}
+
+// queue has the dead letters of a projection, or the failing commands of a process.
+type queue struct {
+	Projection string `default:"${read_model}" help:"name of the projection or process"`
+	Event      string `help:"a command of the process, by the id of the event that caused it"`
+}
+
+func (queue) Help() string { return aboutLetters }
+
+// stores returns the dead letters of the projection, and the commands of the process.
+func (q queue) stores(c *call) (*rowstore.Store, *process.Outbox, error) {
+	store, err := rowstore.New(c.db, q.Projection)
+	return store, process.New(c.db, store, q.Projection, c.log), err
+}
+
+// find reads those that a call selects.
+func (q queue) find(ctx context.Context, c *call, of aggregates) ([]stuck, error) {
+	found, err := c.stuck(ctx)
+	isNamed := of.id != es.AggregateID{}
+	found = slices.DeleteFunc(found, func(s stuck) bool {
+		return s.of != q.Projection || !of.have(s.target) || (isNamed || q.Event != "") && s.event != q.Event
+	})
+	return found, err
+}
+
+// only reads the one that a call names.
+func (q queue) only(ctx context.Context, c *call, of aggregates) (stuck, error) {
+	found, err := q.find(ctx, c, of)
+	switch {
+	case err != nil:
+		return stuck{}, err
+	case len(found) > 0:
+		return found[0], nil
+	case q.Event != "":
+		return stuck{}, fmt.Errorf("no command of the process %s for %s that follows from the event %q fails; `dead-letters list` tells what does",
+			q.Projection, operate.Name(of.id), q.Event)
+	}
+	return stuck{}, fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", operate.Name(of.id), q.Projection)
+}
+
+type showLetter struct {
+	one
+	queue
+}
+
+func (cmd *showLetter) Run(ctx context.Context, c *call) error {
+	found, err := cmd.only(ctx, c, cmd.aggregates)
+	if err != nil {
+		return err
+	}
+	letter, isParked := found.shown.(operate.Letter)
+	if !isParked {
+		return c.print(false, found.shown)
+	}
+	payload := []byte("it is not in the journal")
+	for entry, err := range c.store.Gateway.Entries(ctx, found.target, letter.SeqNr-1, letter.SeqNr) {
+		payload = entry.Payload
+		if err != nil {
+			payload = fmt.Appendf(nil, "it can't be read from the journal: %v", err)
+		}
+	}
+	letter.Event = operate.Payload(payload)
+	return c.print(false, letter)
+}
+
+type retryLetter struct {
+	some
+	queue
+}
+
+func (cmd *retryLetter) Run(ctx context.Context, c *call) error {
+	if cmd.AID != nil {
+		if _, err := cmd.only(ctx, c, cmd.aggregates); err != nil {
+			return err
+		}
+	}
+	return cmd.retry(ctx, c, cmd.aggregates, fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails", cmd.Projection))
+}
+
+// retry retries what a call selects until nothing is stuck or time is up, and prints what still is; none if nothing was.
+// More than once, because the first attempt may have begun before the cause was fixed.
+func (q queue) retry(ctx context.Context, c *call, of aggregates, none string) error {
+	letters, commands, err := q.stores(c)
+	if err != nil {
+		return err
+	}
+	for end := time.Now().Add(outcomeWithin); ; none = "all continue" {
+		left, err := q.find(ctx, c, of)
+		switch {
+		case err != nil:
+			return err
+		case len(left) == 0:
+			return c.printStuck(left, none)
+		case time.Now().After(end):
+			return c.printStuck(left, "still stuck: if no attempt was made, is the program of this projection or process running?")
+		}
+		for _, each := range left {
+			if each.event != "" {
+				err = commands.Retry(ctx, each.target, each.event, time.Now())
+			} else {
+				err = letters.Retry(ctx, each.target, time.Now())
+			}
+			if err != nil && !errors.Is(err, rowstore.ErrNotParked) { // it may no longer be stuck
+				return err
+			}
+		}
+		if err := es.Wait(ctx, retryEvery); err != nil {
+			return err
+		}
+	}
+}
+
+type skipLetter struct {
+	one
+	queue
+	Reason string `required:"" help:"why it is skipped; stored with the skip"`
+	By     string `help:"who decided it; default: USER, or the number of the user who runs this program"`
+}
+
+func (cmd *skipLetter) Validate() error {
+	if cmd.Reason == "" {
+		return errors.New("say with --reason why")
+	}
+	return cmd.one.Validate()
+}
+
+func (skipLetter) Help() string {
+	return `Skips the event that an aggregate is parked on: the event stays in the journal, its effect is
+missing from the rows. With --event, drops a failing command of a process: it is not sent again. Who decided it and
+why is stored: see dead-letters list --skipped. Skip only what can't be fixed: often a newer release reads the event,
+and a retry is enough.`
+}
+
+// who is the user who skips. In a container USER may not be set.
+func (cmd *skipLetter) who(getenv func(string) string) string {
+	return cmp.Or(cmd.By, getenv("USER"), fmt.Sprintf("user %d", os.Getuid()))
+}
+
+func (cmd *skipLetter) Run(ctx context.Context, c *call) error {
+	found, err := cmd.only(ctx, c, cmd.aggregates)
+	if err != nil {
+		return err
+	}
+	letters, commands, err := cmd.stores(c)
+	if err != nil {
+		return err
+	}
+	by := cmd.who(c.getenv)
+	if found.event != "" {
+		err = commands.Skip(ctx, found.target, found.event, cmd.Reason, by, time.Now())
+	} else {
+		err = letters.SkipEvent(ctx, found.target, found.seqNr, cmd.Reason, by, time.Now())
+	}
+	if err != nil {
+		return err
+	}
+	return cmd.retry(ctx, c, cmd.aggregates, "all continue")
 }

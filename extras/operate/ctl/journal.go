@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,21 +27,20 @@ belong somewhere else, broken snapshots and a pointer to the wrong one; and for 
 nothing and may run beside everything else. On DynamoDB a check of everything reads both tables about twice.`
 }
 
-// Run compares one aggregate, or all.
 func (cmd *check) Run(ctx context.Context, c *call) error {
 	checked, wrong, findings := 0, 0, 0
-	tell := func(id es.AggregateID, found []journalcheck.Finding) error {
+	tell := func(_ es.AggregateID, found []journalcheck.Finding) error {
 		checked++
 		findings += len(found)
 		if len(found) > 0 {
 			wrong++
 		}
 		for _, finding := range found {
-			if err := c.add(finding, textOf(id, finding)); err != nil {
+			if err := c.add("findings", finding); err != nil {
 				return err
 			}
 		}
-		c.line.tell("checked %d aggregates, %d findings", checked, findings)
+		c.tell("checked %d aggregates, %d findings", checked, findings)
 		return nil
 	}
 	checker := c.checker()
@@ -56,11 +56,7 @@ func (cmd *check) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("checked %d aggregates: all is well\n", checked)
-	if findings > 0 {
-		text = fmt.Sprintf("checked %d aggregates: %d findings in %d of them\n", checked, findings, wrong)
-	}
-	return c.end(findings == 0, "findings", map[string]any{"checked": checked, "wrong": wrong, "ok": findings == 0}, text)
+	return c.end(findings == 0, "findings", map[string]any{"checked": checked, "wrong": wrong, "ok": findings == 0})
 }
 
 func (cmd *check) have(id es.AggregateID) bool {
@@ -69,19 +65,8 @@ func (cmd *check) have(id es.AggregateID) bool {
 
 func (c *call) checker() *journalcheck.Checker {
 	checker := journalcheck.New(c.store.Gateway, c.Types...)
-	checker.RepairBy = func(id es.AggregateID) string {
-		if id.Tenant != "" {
-			return fmt.Sprintf("`journal repair %s --tenant %s`", id, id.Tenant)
-		}
-		return fmt.Sprintf("`journal repair %s`", id)
-	}
+	checker.RepairBy = func(id es.AggregateID) string { return commandLine("journal repair", id) }
 	return checker
-}
-
-// textOf returns a finding as text.
-func textOf(id es.AggregateID, f journalcheck.Finding) string {
-	return fmt.Sprintf("%s: %s (%s)\n  expected  %s\n  found     %s\n  next      %s\n",
-		operate.Name(id), f.What, f.Kind, f.Expected, f.Found, f.Next)
 }
 
 type repair struct {
@@ -96,31 +81,16 @@ the programs: the head's version protects repair and commands from each other. I
 because only a backup has them.`
 }
 
-// Run corrects a head.
 func (cmd *repair) Run(ctx context.Context, c *call) error {
 	steps, left, err := c.checker().Repair(ctx, cmd.id, cmd.DryRun)
 	if err != nil {
 		return err
 	}
-	how := "done"
-	if cmd.DryRun {
-		how = "to do"
-	}
-	var text strings.Builder
-	for _, step := range steps {
-		fmt.Fprintf(&text, "%s: %s\n", how, step)
-	}
-	if len(steps) == 0 {
-		text.WriteString("there is nothing that a repair could do\n")
-	}
-	for _, finding := range left {
-		text.WriteString(textOf(cmd.id, finding))
-	}
 	isWell := len(left) == 0 && (!cmd.DryRun || len(steps) == 0)
 	return c.print(isWell, map[string]any{
 		"tenant": cmd.id.Tenant, "aid": cmd.id.String(), "dry_run": cmd.DryRun,
 		"steps": append([]string{}, steps...), "left": append([]journalcheck.Finding{}, left...),
-	}, text.String())
+	})
 }
 
 type show struct {
@@ -178,7 +148,8 @@ func (cmd *show) Run(ctx context.Context, c *call) error {
 	case len(out.Events) == 0 && !head.Exists && len(out.Snapshots) == 0:
 		return fmt.Errorf("%s: %w", cmd.id, journalcheck.ErrUnknown)
 	}
-	return c.print(true, out, indent("", out)+"\n")
+	c.JSON = true
+	return c.print(true, out)
 }
 
 // events returns the events to print, in order.
@@ -216,4 +187,103 @@ func ledTo(stored es.Entry, command string) bool {
 		CommandID string `json:"command_id"`
 	}
 	return json.Unmarshal(stored.Payload, &event) == nil && strings.EqualFold(event.CommandID, command)
+}
+
+type due struct {
+	aggregates
+}
+
+func (due) Help() string {
+	return `Lists the aggregates whose version is more than SNAPSHOT_EVERY ahead of their latest snapshot. Nothing is
+wrong with them: loading them takes longer. On DynamoDB it reads the whole snapshot table.`
+}
+
+type take struct {
+	some
+}
+
+func (take) Help() string {
+	return `Writes the snapshot of one aggregate, or all snapshots that are due. It may run beside the
+programs.`
+}
+
+// dueSnapshot is an aggregate whose snapshot is due, or was written.
+type dueSnapshot struct {
+	operate.Named
+	es.Head
+	Error string `json:"error,omitempty"` // why writing failed
+}
+
+// eachDue calls do for the aggregate that is named, or for those of known types that are more than SNAPSHOT_EVERY
+// events ahead of their snapshot. `journal check` reports wrong heads.
+func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggregate, es.StoredAggregate) error) error {
+	isNamed := of.id != (es.AggregateID{})
+	for _, kind := range c.Types {
+		switch {
+		case isNamed && kind.Type() != of.id.Type:
+			continue
+		case isNamed:
+			head, err := c.store.Gateway.Head(ctx, of.id)
+			if err == nil && head.Version == 0 {
+				err = errors.New("there is no such aggregate: check id, tenant and tables")
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", of.id, err)
+			}
+			return do(kind, es.StoredAggregate{ID: of.id, Head: head})
+		}
+		for head, err := range c.store.Gateway.Heads(ctx, kind.Type()) {
+			switch {
+			case err != nil:
+			case !of.have(head.ID):
+			case head.Version == 0:
+				err = fmt.Errorf("the head of %s can't be read: `journal check` says why", head.ID)
+			case head.Version > head.SnapshotVersion+uint64(c.SnapshotEvery):
+				err = do(kind, head)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if isNamed {
+		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", of.id, of.id.Type)
+	}
+	return nil
+}
+
+// snapshots reports the aggregates with a snapshot due, after do was called for each. It goes on after a failure.
+func (c *call) snapshots(ctx context.Context, of aggregates, done string, do func(es.AnyAggregate, *es.StoredAggregate) error) error {
+	count, failed := 0, 0
+	err := c.eachDue(ctx, of, func(kind es.AnyAggregate, head es.StoredAggregate) error {
+		failure, message := do(kind, &head), ""
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case failure != nil:
+			failed++
+			message = failure.Error() + "; `journal check` may tell more"
+		default:
+			count++
+		}
+		return c.add("snapshots", dueSnapshot{operate.Name(head.ID), head.Head, message})
+	})
+	if err != nil {
+		return err
+	}
+	return c.end(failed == 0, "snapshots", map[string]any{done: count, "failed": failed})
+}
+
+func (cmd *due) Run(ctx context.Context, c *call) error {
+	return c.snapshots(ctx, cmd.aggregates, "due", func(es.AnyAggregate, *es.StoredAggregate) error { return nil })
+}
+
+func (cmd *take) Run(ctx context.Context, c *call) error {
+	return c.snapshots(ctx, cmd.aggregates, "taken", func(kind es.AnyAggregate, head *es.StoredAggregate) error {
+		err := kind.TakeSnapshot(ctx, c.store.Gateway, head.ID, es.Settings{Logger: c.log})
+		if err == nil {
+			head.Head, err = c.store.Gateway.Head(ctx, head.ID)
+		}
+		return err
+	})
 }

@@ -4,81 +4,125 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
+	"strings"
 	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"example.com/threads/es"
 )
 
-// print prints a result: as text, or with --json as JSON. It returns errFound unless all is well.
-func (c *call) print(isWell bool, value any, text string) error {
-	c.line.clear()
-	if c.JSON {
-		text = indent("", value) + "\n"
+// one is the aggregate that a command is about.
+type one struct {
+	AID *string `arg:"" name:"AID" help:"the aggregate, such as thread-01H42K4ABWQ5V2XQEP3A48VE0Z"`
+	aggregates
+}
+
+func (o *one) Validate() error { return o.read(o.AID) }
+
+// some is the aggregate that a command is about, or all of them.
+type some struct {
+	AID *string `arg:"" optional:"" name:"AID" help:"the aggregate, such as thread-01H42K4ABWQ5V2XQEP3A48VE0Z; all without it"`
+	aggregates
+}
+
+func (s *some) Validate() error { return s.read(s.AID) }
+
+// aggregates are those that a call selects.
+type aggregates struct {
+	Tenant *string        `help:"code of the tenant; empty is the tenant without a code"`
+	id     es.AggregateID // zero: no aggregate is named
+}
+
+func (a *aggregates) read(aid *string) (err error) {
+	if aid == nil {
+		return nil
 	}
-	_, err := fmt.Fprint(c.stdout, text)
+	var tenant es.Tenant
+	if a.Tenant != nil {
+		if tenant, err = es.ParseTenant(*a.Tenant); err != nil {
+			return err
+		}
+	}
+	a.id, err = es.ParseAggregateID(tenant, *aid)
+	a.id.ID = strings.ToUpper(a.id.ID)
+	return err
+}
+
+// have reports whether an aggregate is selected.
+func (a *aggregates) have(id es.AggregateID) bool {
+	if a.id != (es.AggregateID{}) {
+		return id == a.id
+	}
+	return a.Tenant == nil || id.Tenant.String() == *a.Tenant
+}
+
+// commandLine returns a command about an aggregate, quoted, with more flags.
+func commandLine(words string, id es.AggregateID, more ...string) string {
+	line := words + " " + id.String()
+	if id.Tenant != "" {
+		line += " --tenant " + id.Tenant.String()
+	}
+	return "`" + strings.Join(append([]string{line}, more...), " ") + "`"
+}
+
+// print prints a result: as YAML, or with --json as JSON. It returns errFound unless all is well.
+func (c *call) print(isWell bool, value any) error {
+	err := c.write(value)
 	if err == nil && !isWell {
 		err = errFound
 	}
 	return err
 }
 
-// indent returns a value as indented JSON; all lines but the first begin with prefix.
-func indent(prefix string, value any) string {
+func (c *call) write(value any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent(prefix, "  ")
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Sprintf("%q", err.Error()) // a result always encodes
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(value)
+	shown := text.Bytes()
+	if err == nil && !c.JSON {
+		shown, err = yaml.JSONToYAML(shown)
 	}
-	return string(bytes.TrimSpace(text.Bytes()))
+	if err == nil {
+		c.clear()
+		_, err = c.stdout.Write(shown)
+	}
+	return err
 }
 
-// add prints the text about something that was found, or keeps the element for [call.end].
-func (c *call) add(element any, text string) error {
+// add prints an element of the list as soon as it is found, or keeps it for [call.end].
+func (c *call) add(list string, element any) error {
 	if c.JSON {
 		c.found = append(c.found, element)
 		return nil
 	}
-	c.line.clear()
-	_, err := fmt.Fprint(c.stdout, text)
-	return err
-}
-
-// end prints what was found under a name, with the totals, or the text about these.
-func (c *call) end(isWell bool, name string, totals map[string]any, text string) error {
-	totals[name] = append([]any{}, c.found...)
-	return c.print(isWell, totals, text)
-}
-
-// progressLine shows the progress on a terminal, in one line that it overwrites.
-type progressLine struct {
-	out  io.Writer // nil: no terminal
-	next time.Time
-}
-
-const progressEvery = 200 * time.Millisecond
-
-func progressOn(stderr io.Writer) *progressLine {
-	if file, isFile := stderr.(*os.File); isFile {
-		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return &progressLine{out: file}
-		}
+	if c.listed++; c.listed == 1 {
+		c.clear()
+		fmt.Fprintln(c.stdout, list+":")
 	}
-	return &progressLine{}
+	return c.write([]any{element})
 }
 
-// tell shows the line, but not too often.
-func (p *progressLine) tell(format string, args ...any) {
-	if now := time.Now(); p.out != nil && now.After(p.next) {
-		p.next = now.Add(progressEvery)
-		fmt.Fprintf(p.out, "\r\x1b[K"+format, args...)
+// end prints the list with the totals, or these alone after the list.
+func (c *call) end(isWell bool, list string, totals map[string]any) error {
+	if c.listed == 0 {
+		totals[list] = append([]any{}, c.found...)
+	}
+	return c.print(isWell, totals)
+}
+
+// tell shows the progress on a terminal, in one line that it overwrites, but not too often.
+func (c *call) tell(format string, args ...any) {
+	if now := time.Now(); c.terminal != nil && now.After(c.next) {
+		c.next = now.Add(200 * time.Millisecond)
+		fmt.Fprintf(c.terminal, "\r\x1b[K"+format, args...)
 	}
 }
 
-// clear removes the line.
-func (p *progressLine) clear() {
-	if p.out != nil {
-		fmt.Fprint(p.out, "\r\x1b[K")
+func (c *call) clear() {
+	if c.terminal != nil {
+		fmt.Fprint(c.terminal, "\r\x1b[K")
 	}
 }

@@ -13,8 +13,10 @@ import (
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
 
-// leastAge is the minimum age of dropped rows.
-const leastAge = 24 * time.Hour
+const (
+	leastAge   = 24 * time.Hour // of dropped rows
+	pruneBatch = 500            // rows, maximum per statement
+)
 
 type prune struct {
 	OlderThan time.Duration `required:"" help:"such as 720h; at least 24h"`
@@ -27,7 +29,6 @@ func (prune) Help() string {
 answer. These rows are not dropped automatically. Inputs and results of tasks are, and on DynamoDB receipts.`
 }
 
-// Validate checks the flags.
 func (cmd *prune) Validate() error {
 	if cmd.OlderThan < leastAge {
 		return fmt.Errorf("--older-than must be %s at least", leastAge)
@@ -35,26 +36,18 @@ func (cmd *prune) Validate() error {
 	return nil
 }
 
-// Run drops or counts rows.
 func (cmd *prune) Run(ctx context.Context, c *call) error {
 	before := time.Now().Add(-cmd.OlderThan).UTC()
 	rows, err := pruneRows(ctx, c.db, before, cmd.DryRun)
 	if err != nil {
 		return fmt.Errorf("prune the read model: %w", err)
 	}
-	how := "dropped"
-	if cmd.DryRun {
-		how = "would drop"
-	}
 	return c.print(true, map[string]any{
 		"dry_run": cmd.DryRun, "before": before, "threads": rows.Threads, "members": rows.Members, "messages": rows.Messages,
-	}, fmt.Sprintf("%s rows of %d threads, %d members and %d messages\n", how, rows.Threads, rows.Members, rows.Messages))
+	})
 }
 
-// prunedRows counts rows.
 type prunedRows struct{ Threads, Members, Messages int }
-
-const pruneBatch = 500 // rows, maximum per statement
 
 // pruneRows deletes the rows of things that were deleted before a time: messages, members who left, and threads with
 // all their rows. These rows are not readable by anyone, and no event changes them. With dryRun it only counts.

@@ -1,7 +1,9 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -25,10 +27,8 @@ behind are reported if they do not catch up.`
 }
 
 const (
-	// behindFor is how long rows may be behind before that is reported.
-	behindFor = 2 * time.Second
-	// maxBehind limits the aggregates that are verified again.
-	maxBehind = 1000
+	behindFor = 2 * time.Second // before rows that are behind are reported
+	maxBehind = 1000            // aggregates that are verified again
 )
 
 // verifier prints differences as they are found.
@@ -38,12 +38,11 @@ type verifier struct {
 	rows      *rowstore.Store
 	projector *projection.Projector
 
-	mu                                    sync.Mutex
-	checked, wrong, differences, repaired int
-	behind                                []es.AggregateID // aggregates that were behind when verified
+	mu                             sync.Mutex
+	checked, wrong, repaired, more int
+	behind                         []es.AggregateID // aggregates that were behind when verified
 }
 
-// Run verifies one aggregate, or all.
 func (cmd *verify) Run(ctx context.Context, c *call) error {
 	rows, err := rowstore.New(c.db, c.ReadModel.Name)
 	if err != nil {
@@ -64,25 +63,20 @@ func (cmd *verify) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	left := v.wrong - v.repaired
-	text := fmt.Sprintf("verified %d aggregates: all is well\n", v.checked)
-	if v.wrong > 0 {
-		text = fmt.Sprintf("verified %d aggregates: %d differences in %d of them, %d repaired\n", v.checked, v.differences, v.wrong, v.repaired)
-	}
-	return c.end(left == 0, "differences", map[string]any{"verified": v.checked, "wrong": v.wrong, "repaired": v.repaired, "ok": left == 0}, text)
+	return c.end(left == 0, "differences", map[string]any{
+		"verified": v.checked, "wrong": v.wrong, "repaired": v.repaired, "more": v.more, "ok": left == 0,
+	})
 }
 
 // one verifies an aggregate. It fails if neither the journal nor the rows know it.
 func (v *verifier) one(ctx context.Context, id es.AggregateID) error {
 	head, err := v.store.Gateway.Head(ctx, id)
+	versions, failed := v.rows.Versions(ctx, []es.AggregateID{id})
+	if err = cmp.Or(err, failed); err == nil && head.Version == 0 && versions[id] == 0 {
+		err = fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", id)
+	}
 	if err != nil {
 		return err
-	}
-	versions, err := v.rows.Versions(ctx, []es.AggregateID{id})
-	if err != nil {
-		return err
-	}
-	if head.Version == 0 && versions[id] == 0 {
-		return fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", id)
 	}
 	return v.look(ctx, id)
 }
@@ -111,29 +105,19 @@ func (v *verifier) look(ctx context.Context, key es.AggregateID) error {
 func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired bool) error {
 	if len(found.Differences) > 0 {
 		v.wrong++
-		v.differences += len(found.Differences) + found.More
+		v.more += found.More
 	}
-	for i, d := range found.Differences {
-		text := fmt.Sprintf("%s: %s: %s\n  expected  %s\n  found     %s\n", operate.Name(key), d.Row, d.What, d.Expected, d.Found)
-		if i == len(found.Differences)-1 {
-			if found.More > 0 {
-				text += fmt.Sprintf("%s: and %d differences more\n", operate.Name(key), found.More)
-			}
-			text += fmt.Sprintf("  next      %s\n", next(key, repaired))
-		}
-		if err := v.add(operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired}, text); err != nil {
+	next := commandLine("rows verify --repair", key) + " rebuilds its rows, once " + commandLine("journal check", key) + " finds nothing wrong"
+	if repaired {
+		next = "nothing: its rows were rebuilt from the journal"
+	}
+	for _, d := range found.Differences {
+		if err := v.add("differences", operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired, Next: next}); err != nil {
 			return err
 		}
 	}
-	v.line.tell("verified %d aggregates, %d differences", v.checked, v.differences)
+	v.call.tell("verified %d aggregates, of which %d differ", v.checked, v.wrong)
 	return nil
-}
-
-func next(key es.AggregateID, repaired bool) string {
-	if repaired {
-		return "nothing: its rows were rebuilt from the journal"
-	}
-	return commandLine("rows verify --repair", key) + " rebuilds its rows, once " + commandLine("journal check", key) + " finds nothing wrong"
 }
 
 // tellLate prints the aggregates that were behind and have not moved since. A repair brings them up to date.
@@ -142,38 +126,105 @@ func (v *verifier) tellLate(ctx context.Context) error {
 		return nil
 	}
 	before, err := v.rows.Versions(ctx, v.behind)
-	if err != nil {
+	if err == nil {
+		err = es.Wait(ctx, behindFor)
+	}
+	if err == nil && v.Repair {
+		_, err = v.projector.Fill(ctx, v.behind...)
+	}
+	now, failed := v.rows.Versions(ctx, v.behind)
+	if err := cmp.Or(err, failed); err != nil {
 		return err
 	}
-	if err := es.Wait(ctx, behindFor); err != nil {
-		return err
-	}
-	if v.Repair {
-		if _, err := v.projector.Fill(ctx, v.behind...); err != nil {
-			return err
-		}
-	}
-	now, err := v.rows.Versions(ctx, v.behind)
-	if err != nil {
-		return err
-	}
+	late := projection.Verified{Differences: []projection.Difference{{
+		Row: "all rows", What: "they are behind the journal and do not catch up", Expected: "all events of the journal",
+		Found: "fewer: is the read-model-updater running, and is this aggregate in `dead-letters list`?",
+	}}}
 	for _, key := range v.behind {
 		if now[key] > before[key] {
 			continue
 		}
 		again, err := v.projector.Verify(ctx, key)
+		if err == nil && again.Behind {
+			err = v.tell(key, late, false)
+		}
 		if err != nil {
-			return err
-		}
-		if !again.Behind {
-			continue
-		}
-		if err := v.tell(key, projection.Verified{Differences: []projection.Difference{{
-			Key: key, Row: "all rows", What: "they are behind the journal and do not catch up",
-			Expected: "all events of the journal", Found: "fewer: is the read-model-updater running, and is this aggregate in `dead-letters list`?",
-		}}}, false); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+type rebuild struct {
+	Resume    bool `xor:"what" help:"continue an interrupted rebuild"`
+	Cancel    bool `xor:"what,from" help:"end a running or interrupted rebuild, and drop its rows"`
+	DropOld   bool `xor:"what,from" help:"drop the rows that were live before the last rebuild"`
+	FromEmpty bool `xor:"from" help:"replace the rows by none if the event store is empty; also with --resume"`
+}
+
+func (rebuild) Help() string {
+	return `Builds all rows of the read model from the journal in new tables beside the live ones. It
+catches up with the live rows, compares the new rows with the journal, and switches to them in one step. Queries,
+subscriptions and the updater continue meanwhile; process managers do not react to these events. An interrupted
+rebuild continues with --resume. The previous rows stay in tables whose names end with _old until the next rebuild, or
+--drop-old.
+
+An event store that is empty while there are rows is probably lost, or the wrong one: the rows are then replaced only
+with --from-empty.`
+}
+
+func (cmd *rebuild) Run(ctx context.Context, c *call) error {
+	rebuild, err := c.ReadModel.Rebuild(c.db, c.store.Gateway, 0, c.log)
+	if err != nil {
+		return err
+	}
+	rebuild.FromEmpty = cmd.FromEmpty
+	rebuild.Observe = func(state rowstore.RebuildState) {
+		c.tell("%s: %d of %d events", state.Phase, state.Done, state.Total)
+	}
+	failed := "the rebuild failed, and the live rows are unchanged unless the error says otherwise; continue with `rows rebuild --resume`"
+	switch {
+	case cmd.DropOld:
+		if err = rebuild.DropOld(ctx); err == nil {
+			return c.print(true, map[string]any{"dropped": true})
+		}
+		failed = "the rows from before the last rebuild could not be dropped"
+	case cmd.Cancel:
+		err = rebuild.Cancel(ctx)
+	case cmd.Resume:
+		err = rebuild.Resume(ctx)
+	default:
+		err = rebuild.Start(ctx)
+	}
+	if err != nil {
+		return rebuildAdvice(failed, err)
+	}
+	state, err := rebuild.Store.RebuildState(ctx)
+	if err != nil {
+		return err
+	}
+	outcome := "the rows were compared with the journal, and are live; --drop-old drops those that were live before"
+	if state.Cancelled {
+		outcome = "the rebuild ends and its rows are dropped: the live rows are unchanged"
+	}
+	return c.print(true, map[string]any{
+		"phase": state.Phase, "events": state.Done, "seconds": state.UpdatedAt.Sub(state.StartedAt).Seconds(), "outcome": outcome,
+	})
+}
+
+// rebuildAdvice adds what to do to an error, or else what has failed.
+func rebuildAdvice(failed string, err error) error {
+	switch {
+	case errors.Is(err, rowstore.ErrUnfinished):
+		return fmt.Errorf("%w: continue with --resume, or end it with --cancel", err)
+	case errors.Is(err, rowstore.ErrRebuilding):
+		return fmt.Errorf("%w, in another process: wait for its end, see /health/ready of the updater, or end it with --cancel", err)
+	case errors.Is(err, rowstore.ErrNothingBegun):
+		return fmt.Errorf("%w: `rows rebuild` begins one", err)
+	case errors.Is(err, rowstore.ErrEmptyJournal):
+		return fmt.Errorf("%w; only if all events are gone for good, `rows rebuild --from-empty` replaces the rows by none", err)
+	case errors.Is(err, rowstore.ErrCancelled):
+		return err
+	}
+	return fmt.Errorf("%s: %w", failed, err)
 }

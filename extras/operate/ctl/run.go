@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/jmoiron/sqlx"
@@ -31,17 +33,15 @@ type Settings struct {
 	Logger        func(io.Writer) *slog.Logger
 	Open          func(context.Context, *slog.Logger) (*eventstore.Store, error)
 	// Unseal returns what opens the sealed texts in a payload; nil: none is sealed.
-	Unseal func(context.Context, *eventstore.Store) (func(context.Context, es.Tenant, []byte) ([]byte, error), error)
-	// Types are the aggregate types that the commands know.
-	Types []es.AnyAggregate
-	// ReadModel is the projection of the rows, and Schemas are those of its database.
+	Unseal    func(context.Context, *eventstore.Store) (func(context.Context, es.Tenant, []byte) ([]byte, error), error)
+	Types     []es.AnyAggregate // that the commands know
 	ReadModel run.ReadModel
-	Schemas   []migration.Set
+	Schemas   []migration.Set // of the database of the read model
 }
 
 // commands are the commands, and what follows them in a call. needs says what a command needs open.
 type commands struct {
-	JSON bool `help:"print JSON for programs"`
+	JSON bool `help:"print JSON for programs, not YAML"`
 
 	Journal struct {
 		Show   show   `cmd:"" needs:"events" help:"prints the head, snapshots and events of an aggregate"`
@@ -114,11 +114,7 @@ func (c *call) help(parser *kong.Kong, args []string) error {
 	if command := named.Selected(); command != nil {
 		needs = command.Tag.Get("needs")
 	}
-	if needs != "" {
-		fmt.Fprintln(c.stdout, "\nEnvironment variables (defaults in parentheses):")
-		fmt.Fprint(c.stdout, config.Help(c.settings(needs)))
-	}
-	_, err = fmt.Fprint(c.stdout, exitCodes)
+	_, err = fmt.Fprint(c.stdout, "\nEnvironment variables (defaults in parentheses):\n", config.Help(c.settings(needs)), exitCodes)
 	return err
 }
 
@@ -135,7 +131,9 @@ type call struct {
 	store       *eventstore.Store // nil: the command does not need it
 	db          *sqlx.DB          // of the read model; nil: the command does not need it
 	found       []any             // what the command reports, with --json
-	line        *progressLine
+	listed      int               // what it has reported already, without
+	terminal    io.Writer         // for the progress; nil: there is none
+	next        time.Time         // when progress is shown again
 }
 
 // settings reads the settings of a command.
@@ -152,7 +150,12 @@ func (c *call) open(ctx context.Context, needs string) (err error) {
 	if c.Settings, err = config.Read(c.getenv, c.settings(needs)); err != nil {
 		return err
 	}
-	c.log, c.line = c.Logger(c.stderr), progressOn(c.stderr)
+	c.log = c.Logger(c.stderr)
+	if file, isFile := c.stderr.(*os.File); isFile {
+		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			c.terminal = file
+		}
+	}
 	if strings.Contains(needs, "rows") {
 		if c.db, err = database.Open(ctx, c.databaseURL, database.Settings{MustExist: true, Rebuildable: true, Logger: c.log}); err == nil {
 			err = migration.Check(ctx, c.db, c.Schemas...)

@@ -47,8 +47,7 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Progress is the progress of a task. Parts of the input (or, without one, of the result) are done completely or not at
-// all, so a worker that continues starts with the first part that is not counted.
+// Progress is the progress of a task. Parts (of the input, or without one of the result) are done completely or again.
 type Progress struct {
 	Parts    uint64 `json:"parts"`
 	Done     uint64 `json:"done"`     // lines or events
@@ -97,29 +96,22 @@ type Order interface {
 // OrderName returns the name by which repeats of the command are recognised; it must never change.
 func OrderName(o Order) string { return o.name() }
 
-// Create creates the task.
-type Create struct{ Request }
-
-// Start: a worker begins.
-type Start struct{}
-
-// Report: a worker has finished more parts.
-type Report struct{ Progress }
-
-// Succeed: all parts are done.
-type Succeed struct{ Progress Progress }
-
-// Fail: the rest can't be done, with the reason.
-type Fail struct {
-	Progress Progress
-	Message  string
-}
-
-// Cancel ends the task without the rest of the work. An operator may cancel any task, others their own.
-type Cancel struct {
-	Executor ident.UserID
-	Operator bool
-}
+// The commands.
+type (
+	Create  struct{ Request }           // creates the task
+	Start   struct{}                    // a worker begins
+	Report  struct{ Progress }          // a worker has finished more parts
+	Succeed struct{ Progress Progress } // all parts are done
+	Fail    struct {                    // the rest can't be done
+		Progress Progress
+		Message  string // why
+	}
+	// Cancel ends the task without the rest of the work. An operator may cancel any task, others their own.
+	Cancel struct {
+		Executor ident.UserID
+		Operator bool
+	}
+)
 
 func (Create) name() string  { return "task.Create" }
 func (Start) name() string   { return "task.Start" }
@@ -161,4 +153,80 @@ func Aggregate() es.Aggregate[Task, Order, Event] {
 	return es.Aggregate[Task, Order, Event]{
 		Decide: Decide, Apply: Task.Apply, Usable: Task.Usable, Events: Events(),
 	}
+}
+
+// Decide returns the events that result from the command on t, or the rejection. It is pure.
+func Decide(t Task, order Order) ([]Event, error) {
+	create, begins := order.(Create)
+	cancel, cancels := order.(Cancel)
+	switch {
+	case begins && t.Status == "":
+		return []Event{Created(create)}, nil
+	case begins:
+		return nil, ErrTaskOvertaken
+	case cancels && cancel.Executor != t.Creator && !cancel.Operator:
+		return nil, ErrTaskNotFound // a task is invisible to other accounts
+	case t.Usable() != nil:
+		return nil, t.Usable()
+	}
+	var event Event
+	overtaken := false
+	switch o := order.(type) {
+	case Create: // see above
+	case Start:
+		event, overtaken = Started{}, t.Status == Running
+	case Report:
+		event, overtaken = Progressed(o), o.Parts <= t.Progress.Parts
+	case Succeed:
+		event, overtaken = Finished{Status: Succeeded, Progress: o.Progress}, o.Progress.Parts < t.Progress.Parts
+	case Fail:
+		event, overtaken = Finished{Status: Failed, Progress: o.Progress, Message: o.Message}, o.Progress.Parts < t.Progress.Parts
+	case Cancel:
+		event = Finished{Status: Cancelled, Progress: t.Progress}
+	}
+	if overtaken {
+		return nil, ErrTaskOvertaken
+	}
+	return []Event{event}, nil
+}
+
+// Event is a fact about a task. The set is closed. Every event after Started has the whole progress, so the first and
+// the last event describe the task completely.
+//
+//sumtype:decl
+type Event interface{ isEvent() }
+
+// The events.
+type (
+	Created    struct{ Request }  // the task was created
+	Started    struct{}           // a worker has begun
+	Progressed struct{ Progress } // a worker has finished more parts
+	Finished   struct {           // the task has reached a final status
+		Status  Status `json:"status"`
+		Message string `json:"message"` // why it failed; otherwise empty
+		Progress
+	}
+)
+
+func (Created) isEvent()    {}
+func (Started) isEvent()    {}
+func (Progressed) isEvent() {}
+func (Finished) isEvent()   {}
+
+// Apply returns the state after the event. It never fails.
+func (t Task) Apply(event Event) Task {
+	switch e := event.(type) {
+	case Created:
+		return Task{Creator: e.Creator, Status: Queued, Progress: Progress{Total: e.Total}}
+	case Started:
+		t.Status = Running
+	case Progressed:
+		t.Status, t.Progress = Running, e.Progress
+	case Finished:
+		t.Status, t.Progress = e.Status, e.Progress
+	default:
+		// The set of events is closed: only a new event without a case can get here.
+		panic(fmt.Sprintf("task: no state after event %T", event))
+	}
+	return t
 }

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,24 +14,23 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/domain/ident"
+	"example.com/threads/domain/thread"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/rest"
+	"example.com/threads/usecase/chat"
 )
-
-// errInputGone: the input has expired before the task was finished.
-var errInputGone = ident.NotFound("task_not_found", "the rest of the input has expired; send it again as a new task")
 
 const (
-	// linesAtOnce is the number of lines, for different aggregates, that are handled concurrently.
-	linesAtOnce = 16
+	linesAtOnce  = 16 // for different aggregates
+	lineAttempts = 5
+	exportBytes  = 256 << 10 // of a part of the result
 	// partTime is how long the part in progress is completed when the tenant is suspended. A complete part is never
 	// repeated; the lines of an incomplete one are, and are recognised only while their receipts exist.
-	partTime     = time.Second
-	lineAttempts = 5
+	partTime = time.Second
 )
 
-// importLines handles the remaining parts of the input, one after another. Repeating a part after a kill is harmless,
-// because each line has its idempotency key.
+// importLines handles the remaining parts of the input. A part may be repeated: each line has its idempotency key.
 func (r *run) importLines(ctx context.Context) error {
 	for r.Progress.Parts < r.Request.Parts {
 		number := r.Progress.Parts
@@ -71,9 +71,8 @@ type rejectedLine struct {
 func (r *run) importPart(ctx context.Context, part linesPart) (rejected []rejectedLine, err error) {
 	type line struct {
 		rejectedLine
-		raw      string
-		handle   func(context.Context) (Outcome, error)
-		rejected bool
+		raw     string
+		request rest.Request
 	}
 	var all []*line
 	var sealed []erasure.Text // lines in the name of others
@@ -90,13 +89,8 @@ func (r *run) importPart(ctx context.Context, part linesPart) (rejected []reject
 	}
 	byKey := map[string][]*line{}
 	for _, next := range all {
-		var key string
-		key, next.handle = r.ports.Prepare(Line{
-			Raw: []byte(next.raw), Later: Later{IdempotencyKey: lineKey(r.ID, next.Line)}, Caller: r.caller, ForOthers: r.Request.ForOthers,
-		})
-		if key == "" {
-			key = fmt.Sprint(next.Line)
-		}
+		next.request = r.line(next.raw, next.Line)
+		key := cmp.Or(next.request.Aggregate, fmt.Sprint(next.Line))
 		byKey[key] = append(byKey[key], next)
 	}
 	begun := time.Now()
@@ -105,11 +99,13 @@ func (r *run) importPart(ctx context.Context, part linesPart) (rejected []reject
 	for _, ofOne := range byKey {
 		group.Go(func() error {
 			for _, next := range ofOne {
-				outcome, err := r.handle(groupCtx, begun, next.handle)
+				outcome, err := r.handle(groupCtx, begun, next.request)
 				if err != nil {
 					return err
 				}
-				next.Problem, next.rejected = outcome.Body, outcome.Rejected != ""
+				if outcome.rejected != "" {
+					next.Problem = outcome.body
+				}
 			}
 			return nil
 		})
@@ -118,7 +114,7 @@ func (r *run) importPart(ctx context.Context, part linesPart) (rejected []reject
 		return nil, err
 	}
 	for _, line := range all {
-		if line.rejected {
+		if line.Problem != nil {
 			if line.Sealed == "" {
 				line.Request = requestOf(line.raw)
 			}
@@ -138,17 +134,17 @@ func requestOf(raw string) any {
 // lineKey is the idempotency key of a line's command.
 func lineKey(id task.ID, line uint64) string { return fmt.Sprintf("task-%s-%d", id, line) }
 
-// handle handles a command of a part that was begun at a time. It retries the command for a while if its outcome is
-// unknown. After partTime it stops if the tenant is suspended.
-func (r *run) handle(ctx context.Context, begun time.Time, command func(context.Context) (Outcome, error)) (Outcome, error) {
+// handle executes a request, again for a while if its outcome is unknown. partTime after begun, the beginning of the
+// part, it stops if the tenant is suspended.
+func (r *run) handle(ctx context.Context, begun time.Time, request rest.Request) (outcome, error) {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
-	return backoff.Retry(ctx, func() (Outcome, error) {
+	return backoff.Retry(ctx, func() (outcome, error) {
 		if time.Since(begun) > partTime {
 			if stop := r.checkTenant(ctx); stop != nil {
-				return Outcome{}, backoff.Permanent(stop)
+				return outcome{}, backoff.Permanent(stop)
 			}
 		}
-		return command(ctx)
+		return r.execute(ctx, request)
 	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(lineAttempts))
 }
 
@@ -158,22 +154,61 @@ func (r *run) handleCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	line := Line{Caller: r.caller, ForOthers: r.Request.ForOthers}
-	if err := json.Unmarshal(input, &line.Later); err != nil {
+	var command Later
+	if err := json.Unmarshal(input, &command); err != nil {
 		return fmt.Errorf("read the command of the task: %w", err)
 	}
-	_, command := r.ports.Prepare(line)
-	outcome, err := r.handle(ctx, time.Now(), command)
+	outcome, err := r.handle(ctx, time.Now(), r.request(command))
 	if err != nil {
 		return err
 	}
-	if err := r.ports.putSealed(ctx, r.file(resultFile), 0, append(bytes.TrimSpace(outcome.Body), '\n')); err != nil {
+	if err := r.ports.putSealed(ctx, r.file(resultFile), 0, append(bytes.TrimSpace(outcome.body), '\n')); err != nil {
 		return err
 	}
 	r.Progress = task.Progress{Parts: 1, Done: 1, Total: 1}
-	if outcome.Rejected != "" {
+	if outcome.rejected != "" {
 		r.Progress.Rejected = 1
-		return ident.Conflict("command_rejected", outcome.Rejected) // is not retried
+		return ident.Conflict("command_rejected", outcome.rejected) // is not retried
+	}
+	return nil
+}
+
+// exportThread writes the remaining events as they are in the journal. The creator must still be an Admin.
+func (r *run) exportThread(ctx context.Context) error {
+	id, err := ident.Parse[thread.Thread](r.Request.Subject)
+	if err != nil {
+		return err
+	}
+	if err := r.ports.checkExport(ctx, r.caller, id); err != nil {
+		return err
+	}
+	key := chat.ThreadKey(r.Tenant, id)
+	progress := r.Progress
+	if progress.Total == 0 {
+		head, err := r.ports.Events.Head(ctx, key)
+		if err != nil {
+			return err
+		}
+		progress.Total = head.Version
+	}
+	var content []byte
+	for event, err := range r.ports.Events.Entries(ctx, key, progress.Done, progress.Total) {
+		if err != nil {
+			return fmt.Errorf("read the events of the thread: %w", err)
+		}
+		content = append(append(content, event.Payload...), '\n')
+		progress.Done++
+		if len(content) < exportBytes && progress.Done < progress.Total {
+			continue
+		}
+		if err := r.ports.put(ctx, r.file(resultFile), progress.Parts, content); err != nil {
+			return err
+		}
+		content = content[:0]
+		progress.Parts++
+		if err := r.finishedPart(ctx, progress); err != nil {
+			return err
+		}
 	}
 	return nil
 }

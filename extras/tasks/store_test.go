@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/threads/domain/ident"
@@ -23,22 +24,26 @@ func (b breaksOff) Read([]byte) (int, error) {
 }
 
 func TestAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
+	synctest.Test(t, testAnInputThatNoTaskNeedsIsDeleted)
+}
+
+func testAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
 	const lines = 20_000 // many parts
 	for about, begin := range map[string]func(context.Context, *world) (es.Result, error){
 		"the client breaks off": func(ctx context.Context, w *world) (es.Result, error) {
 			ctx, leave := context.WithCancel(ctx)
-			return w.intake().Import(ctx, asked(), io.MultiReader(strings.NewReader(input(lines)), breaksOff{leave}))
+			return w.store().Import(ctx, asked(), io.MultiReader(strings.NewReader(input(lines)), breaksOff{leave}))
 		},
 		"a line is too long": func(ctx context.Context, w *world) (es.Result, error) {
-			return w.intake().Import(ctx, asked(), strings.NewReader(input(lines)+strings.Repeat("x", tasks.MaxLine+1)))
+			return w.store().Import(ctx, asked(), strings.NewReader(input(lines)+strings.Repeat("x", tasks.MaxLine+1)))
 		},
 		"the task is rejected": func(ctx context.Context, w *world) (es.Result, error) {
 			w.refuses = es.ErrKeyReused
-			return w.intake().Import(ctx, asked(), strings.NewReader(input(lines)))
+			return w.store().Import(ctx, asked(), strings.NewReader(input(lines)))
 		},
 		"a command is rejected": func(ctx context.Context, w *world) (es.Result, error) {
 			w.refuses = ident.Conflict("any", "any")
-			return w.intake().Later(ctx, asked(), tasks.Later{Path: "/say", Body: []byte("{}")}, "say", "")
+			return w.store().Later(ctx, asked(), tasks.Later{Path: "/say", Body: []byte("{}")}, "say", "")
 		},
 	} {
 		w := newWorld()
@@ -49,21 +54,27 @@ func TestAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
 }
 
 func TestAnInputWhoseTaskMayExistIsKept(t *testing.T) {
+	synctest.Test(t, testAnInputWhoseTaskMayExistIsKept)
+}
+
+func testAnInputWhoseTaskMayExistIsKept(t *testing.T) {
 	w := newWorld()
 	w.refuses = es.ErrUnavailable
-	if _, err := w.intake().Import(t.Context(), asked(), strings.NewReader("{}")); !errors.Is(err, es.ErrUnavailable) || w.held() != 1 {
+	if _, err := w.store().Import(t.Context(), asked(), strings.NewReader("{}")); !errors.Is(err, es.ErrUnavailable) || w.held() != 1 {
 		t.Errorf("%v; %d parts are left", err, w.held())
 	}
 }
 
-func TestARepeatedInputIsDeleted(t *testing.T) {
+func TestARepeatedInputIsDeleted(t *testing.T) { synctest.Test(t, testARepeatedInputIsDeleted) }
+
+func testARepeatedInputIsDeleted(t *testing.T) {
 	w := newWorld()
 	repeatable := asked()
 	repeatable.IdempotencyKey = "one"
-	first, err := w.intake().Import(t.Context(), repeatable, strings.NewReader(input(3000)))
+	first, err := w.store().Import(t.Context(), repeatable, strings.NewReader(input(3000)))
 	id, parts := created(t, first, err), w.held()
 	for range 3 {
-		if again, err := w.intake().Import(t.Context(), repeatable, strings.NewReader(input(3000))); err != nil || again.Key != first.Key || w.held() != parts {
+		if again, err := w.store().Import(t.Context(), repeatable, strings.NewReader(input(3000))); err != nil || again.Key != first.Key || w.held() != parts {
 			t.Errorf("%+v, %v; %d parts of %d", again, err, w.held(), parts)
 		}
 	}
@@ -73,28 +84,34 @@ func TestARepeatedInputIsDeleted(t *testing.T) {
 }
 
 func TestTheInputOfACancelledTaskIsDeleted(t *testing.T) {
+	synctest.Test(t, testTheInputOfACancelledTaskIsDeleted)
+}
+
+func testTheInputOfACancelledTaskIsDeleted(t *testing.T) {
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(3000)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(3000)))
 	id := created(t, result, err)
-	_, err = w.intake().Cancel(t.Context(), es.Request[task.Order]{Caller: es.Caller{Executor: bob.String()}, ID: id.String(), Command: task.Cancel{Executor: bob}})
+	_, err = w.store().Cancel(t.Context(), askedBy(bob), id)
 	if !errors.Is(err, task.ErrTaskNotFound) || w.held() == 0 {
 		t.Errorf("not cancelled: %v; %d parts are left", err, w.held())
 	}
-	_, err = w.intake().Cancel(t.Context(), es.Request[task.Order]{Caller: es.Caller{Executor: ada.String()}, ID: id.String(), Command: task.Cancel{Executor: ada}})
+	_, err = w.store().Cancel(t.Context(), asked(), id)
 	if err != nil || w.held() > 0 {
 		t.Errorf("cancelled: %v; %d parts are left", err, w.held())
 	}
 }
 
-func TestNoRoom(t *testing.T) {
+func TestNoRoom(t *testing.T) { synctest.Test(t, testNoRoom) }
+
+func testNoRoom(t *testing.T) {
 	w := newWorld()
-	result, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
 	id := created(t, result, err)
 	w.full = true
-	if _, err := w.intake().Import(t.Context(), asked(), strings.NewReader(input(10))); !errors.Is(err, tasks.ErrNoRoom) {
+	if _, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10))); !errors.Is(err, tasks.ErrNoRoom) {
 		t.Errorf("an import: %v", err)
 	}
-	if _, err := w.intake().Later(t.Context(), asked(), tasks.Later{}, "say", ""); !errors.Is(err, tasks.ErrNoRoom) {
+	if _, err := w.store().Later(t.Context(), asked(), tasks.Later{}, "say", ""); !errors.Is(err, tasks.ErrNoRoom) {
 		t.Errorf("a command: %v", err)
 	}
 	if found, _ := w.finish(t, id); found.Status != task.Failed || found.Message != tasks.ErrNoRoom.Error() {
@@ -102,7 +119,9 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-func TestExpiredFilesAreDeleted(t *testing.T) {
+func TestExpiredFilesAreDeleted(t *testing.T) { synctest.Test(t, testExpiredFilesAreDeleted) }
+
+func testExpiredFilesAreDeleted(t *testing.T) {
 	w := newWorld()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()

@@ -7,33 +7,52 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/rest"
 )
 
+// Kept is how long inputs and results are kept after the request. Inputs are deleted once their task is finished.
+const Kept = 7 * 24 * time.Hour
+
+// The files of a task.
+const (
+	inputFile  = "input"
+	resultFile = "result"
+)
+
+func fileOf(tenant es.Tenant, creator string, id task.ID, what string) es.File {
+	return es.File{Tenant: tenant, Owner: creator, Name: "task-" + id.String() + "-" + what, Expires: id.ULID().Timestamp().Add(Kept)}
+}
+
+// put stores parts of a file. It fails with [ErrNoRoom], and stores nothing, if there is no room for them.
+func (s Store) put(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
+	err := s.Events.PutParts(ctx, file, first, parts...)
+	if errors.Is(err, es.ErrSpoolFull) {
+		err = ErrNoRoom
+	}
+	return err
+}
+
 // Clients' requests and answers contain people's texts, so parts are stored sealed with the key of the task's creator.
-// An export is stored as it is in the journal, where each author's texts are sealed already. Without a keyring, parts
-// are stored unsealed.
+// An export is stored as it is in the journal, where each author's texts are sealed already.
 //
-// Lines of an import can be in the name of other accounts than its creator's. These lines are also sealed with the key
-// of their author, in the input and in the result, so that an erasure of the author erases them before the task
-// expires.
+// Lines in the name of other accounts are also sealed with the key of their author, in the input and in the result, so
+// that an erasure of the author erases them before the task expires.
 
 // putSealed stores parts of a file, sealed with its creator's key.
 func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	for i, part := range parts {
-		if s.Keys == nil || len(part) == 0 {
+		if len(part) == 0 {
 			continue
 		}
 		sealed, err := s.Keys.Seal(ctx, file.Tenant, file.Owner, fmt.Sprintf("%s %d", file.Name, first+uint64(i)), string(part))
-		if errors.Is(err, erasure.ErrErased) {
-			return account.ErrAccountErased
-		}
 		if err != nil {
 			return err
 		}
@@ -42,28 +61,26 @@ func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts 
 	return s.put(ctx, file, first, parts...)
 }
 
-// part reads a part of a file and opens it: as a whole, or the texts in it. A part of an erased creator is
-// [account.ErrAccountErased].
-func (s Store) part(ctx context.Context, tenant es.Tenant, name string, number uint64) (content []byte, exists bool, err error) {
-	content, exists, err = s.Events.Part(ctx, tenant, name, number)
+// part reads a part of a file and opens it: as a whole, or the texts in it. It fails if its creator is erased.
+func (s Store) part(ctx context.Context, file es.File, number uint64) (content []byte, exists bool, err error) {
+	content, exists, err = s.Events.Part(ctx, file.Tenant, file.Name, number)
 	if err != nil || !exists {
 		return nil, false, err
 	}
 	if !erasure.IsSealed(string(content)) {
-		content, err = s.Keys.OpenJSON(ctx, tenant, content)
+		content, err = s.Keys.OpenJSON(ctx, file.Tenant, content)
 		return content, true, err
 	}
-	opened, err := s.Keys.OpenOne(ctx, tenant, string(content))
+	opened, err := s.Keys.OpenOne(ctx, file.Tenant, string(content))
 	if err == nil && opened == erasure.Erased {
 		err = account.ErrAccountErased
 	}
 	return []byte(opened), true, err
 }
 
-// sealOthers seals the lines of a part that are in the name of others, each with its author's key. The line of an
-// erased author becomes [erasure.Erased].
-func (i *Intake) sealOthers(ctx context.Context, asked rest.Conditions, file string, number uint64, p linesPart) (linesPart, error) {
-	if i.Keys == nil || !asked.Principal.NamesAnyone() {
+// sealOthers seals the lines in the name of others with their authors' keys; [erasure.Erased] if an author is erased.
+func (s Store) sealOthers(ctx context.Context, asked rest.Conditions, file string, number uint64, p linesPart) (linesPart, error) {
+	if s.Keys == nil || !asked.Principal.NamesAnyone() {
 		return p, nil
 	}
 	lines := strings.Split(string(p), "\n") // the first one is the number of the first line and has no author
@@ -76,7 +93,7 @@ func (i *Intake) sealOthers(ctx context.Context, asked rest.Conditions, file str
 			lines[n] = "\uFFFD" + line
 		case author != "" && author != asked.Caller.Executor:
 			group.Go(func() (err error) {
-				lines[n], err = i.Keys.Seal(groupCtx, asked.Caller.Tenant, author, fmt.Sprintf("%s %d %d", file, number, n), line)
+				lines[n], err = s.Keys.Seal(groupCtx, asked.Caller.Tenant, author, fmt.Sprintf("%s %d %d", file, number, n), line)
 				if errors.Is(err, erasure.ErrErased) {
 					lines[n], err = erasure.Erased, nil
 				}
@@ -88,7 +105,6 @@ func (i *Intake) sealOthers(ctx context.Context, asked rest.Conditions, file str
 	return linesPart(strings.Join(lines, "\n")), err
 }
 
-// openRejected opens the sealed lines of a result.
 func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte) ([]byte, error) {
 	if !bytes.Contains(result, []byte(`"sealed":`)) {
 		return result, nil

@@ -83,7 +83,7 @@ func TestAnInputThatBreaksOff(t *testing.T) {
 	for _, err := range cut(io.MultiReader(strings.NewReader("a\nb"), broken{})) {
 		failed = err
 	}
-	if !errors.Is(failed, io.ErrUnexpectedEOF) {
+	if !errors.Is(failed, malformedBody) {
 		t.Errorf("got %v", failed)
 	}
 }
