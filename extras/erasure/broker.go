@@ -13,25 +13,20 @@ import (
 
 var erasedEvent = eventjson.Accounts().Events.EventType(account.Erased{})
 
-// Broker is where events are published.
-type Broker interface {
-	Publish(ctx context.Context, event es.Described) error
-	Close() error
-}
+type publish = func(ctx context.Context, event es.Described) error
 
-// Broker returns a broker that opens sealed texts before publishing; those of erased people become [Erased]. An event
+// Broker opens the sealed texts of events before they are published; those of erased people become [Erased]. An event
 // whose key is missing by mistake is refused, which parks only its aggregate. Once an account's erasure is published,
 // no text of its owner is published in clear any more.
-func (k *Keyring) Broker(broker Broker) Broker { return &openedBroker{Broker: broker, keys: k} }
+func (k *Keyring) Broker(next publish) publish { return (&openedBroker{next: next, keys: k}).publish }
 
 type openedBroker struct {
-	Broker
+	next  publish
 	keys  *Keyring
 	clear sync.RWMutex // held for reading while an event with opened texts is published
 }
 
-// Publish implements [Broker].
-func (o *openedBroker) Publish(ctx context.Context, event es.Described) error {
+func (o *openedBroker) publish(ctx context.Context, event es.Described) error {
 	if o.keys != nil && event.AggregateType == account.AggregateType && event.Type == erasedEvent {
 		o.forget(event.Tenant, event.AggregateID)
 	}
@@ -45,7 +40,7 @@ func (o *openedBroker) Publish(ctx context.Context, event es.Described) error {
 		return err
 	}
 	event.Data = data
-	return o.Broker.Publish(ctx, event)
+	return o.next(ctx, event)
 }
 
 // forget removes the key of an erased account from the cache, after the answers to all events that were opened with it.

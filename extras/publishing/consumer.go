@@ -21,8 +21,8 @@ const Projection = "publisher"
 // Events are what a program publishes.
 type Events struct {
 	Types []es.AnyAggregate
-	// Around, unless nil, wraps the broker.
-	Around func(Broker) Broker
+	// Around, unless nil, wraps what publishes them.
+	Around func(Publish) Publish
 }
 
 // publication publishes events.
@@ -30,32 +30,32 @@ type publication struct {
 	*run.Followed
 	store     *rowstore.Store
 	publisher *Publisher
-	log       *slog.Logger
+	end       func() // of the connection to the broker
 	parked    string // how to list the dead letters
 }
 
 // Consumer returns what publishes events.
 func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.Consumer, error) {
 	return func(turn *run.Turn) (run.Consumer, error) {
-		if s.URL == "" {
+		if s.kind == nil {
 			return unpublished{}, nil
 		}
 		store, err := turn.Store(Projection)
 		if err != nil {
 			return nil, err
 		}
-		broker, err := s.open()
+		publish, end, err := s.kind.Connect(s.at, s.Topic)
 		if err != nil {
 			return nil, err
 		}
 		if events.Around != nil {
-			broker = events.Around(broker)
+			publish = events.Around(publish)
 		}
 		var handlers []projection.Handler
 		for _, each := range events.Types {
 			handlers = append(handlers, Handler(each))
 		}
-		p := &publication{store: store, publisher: New(store, broker), log: log, parked: turn.Advice.Parked}
+		p := &publication{store: store, publisher: New(store, publish), end: end, parked: turn.Advice.Parked}
 		registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry)
 		total := func(name, help string, of *atomic.Int64) {
 			promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(of.Load()) })
@@ -68,7 +68,7 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 			Attempts: 3, // per batch; the source continues with longer pauses
 		}, handlers...)
 		if err != nil {
-			_ = broker.Close() // nothing was published
+			end()
 			return nil, err
 		}
 		return p, nil
@@ -79,9 +79,7 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 func (p *publication) Run(ctx context.Context) {
 	defer context.AfterFunc(ctx, p.publisher.Stop)()
 	p.Followed.Run(ctx)
-	if err := p.publisher.broker.Close(); err != nil {
-		p.log.WarnContext(ctx, "the connection to the broker could not be closed cleanly", "error", err)
-	}
+	p.end()
 }
 
 // Check implements [run.Consumer]. A broker that is down does not make the updater unready, because the read model does

@@ -15,18 +15,20 @@ import (
 // Event is an event in its published form.
 type Event = es.Described
 
-// Broker accepts events. Publish may be called concurrently, but not for two events of one aggregate. It returns when
-// the broker has answered for the one event, so events of one aggregate never overtake each other.
-type Broker interface {
-	// Publish returns nil once the broker has stored the event. A [projection.ErrRefused], as of [Refused], means
-	// that the event would always be refused. Every other error is an outage: the event may be stored or not, and
-	// is published again; a *[BusyError] says when.
-	//
-	// ctx ends when the broker has not answered within 10 s. Errors are logged and stored. Their text has no words of
-	// the broker, because those may be the words of the event.
-	Publish(ctx context.Context, event Event) error
-	// Close ends the connection.
-	Close() error
+// Publish publishes an event. It returns nil once the broker has stored it. A [projection.ErrRefused], as of [Refused],
+// means that the event would always be refused. Every other error is an outage: the event may be stored or not, and is
+// published again; a *[BusyError] says when.
+//
+// It may be called concurrently, but not for two events of one aggregate, which therefore never overtake each other.
+// ctx ends when the broker has not answered within 10 s. Errors are logged and stored. Their text has no words of the
+// broker, because those may be the words of the event.
+type Publish = func(ctx context.Context, event Event) error
+
+// Message is an event as a broker gets it.
+type Message struct {
+	ID   string // of the event
+	Key  string // of its aggregate
+	Body []byte // of type [ContentType]
 }
 
 // Refused returns an error that means that a broker refuses an event. It parks only the event's aggregate.
