@@ -39,7 +39,6 @@ type openedRows struct {
 	keys *Keyring
 }
 
-// Message implements [query.Reader].
 func (o openedRows) Message(ctx context.Context, viewer query.Viewer, id thread.MessageID) (query.Message, error) {
 	row, err := o.Reader.Message(ctx, viewer, id)
 	if err == nil {
@@ -48,7 +47,6 @@ func (o openedRows) Message(ctx context.Context, viewer query.Viewer, id thread.
 	return row, err
 }
 
-// Messages implements [query.Reader].
 func (o openedRows) Messages(ctx context.Context, tenant es.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
 	found, err := o.Reader.Messages(ctx, tenant, threads, page)
 	if err != nil {

@@ -79,13 +79,11 @@ func ReadOrMakeMaster(path string) (*LocalMaster, error) {
 	return ReadMaster(path)
 }
 
-// Wrap implements [Master].
 func (l *LocalMaster) Wrap(_ context.Context, key []byte, about string) ([]byte, error) {
 	with := l.keys[0]
 	return with.aead.Seal(with.id[:], nil, key, []byte(about)), nil
 }
 
-// Unwrap implements [Master].
 func (l *LocalMaster) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte, error) {
 	for _, with := range l.keys {
 		if sealed, own := bytes.CutPrefix(wrapped, with.id[:]); own {

@@ -3,13 +3,11 @@ package erasure
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/es/migration"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -64,17 +62,9 @@ func Open(ctx context.Context, s Settings, db *sqlx.DB) (*Keyring, error) {
 	if !s.On {
 		return nil, nil
 	}
-	keys, keysErr := s.Keys(ctx, db)
+	keys, keysErr := NewRelationalStore(ctx, db)
 	master, err := s.Master()
 	return NewKeyring(keys, master, time.Now), errors.Join(keysErr, err)
-}
-
-// Keys returns the store of keys in the database of a relational event store.
-func (s Settings) Keys(ctx context.Context, db *sqlx.DB) (Store, error) {
-	if err := migration.Check(ctx, db, Schema()); err != nil {
-		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
-	}
-	return NewRelationalStore(db), nil
 }
 
 // Master returns the master key of a setting or a file.

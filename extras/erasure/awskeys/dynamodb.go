@@ -56,7 +56,6 @@ func entryOf(found item) (erasure.Entry, error) {
 
 const batchGet = 100 // keys in a request
 
-// Keys implements [erasure.Store].
 func (s dynamoDBStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]erasure.Entry, error) {
 	found := make(map[string]erasure.Entry, len(owners))
 	for some := range slices.Chunk(owners, batchGet) {
@@ -79,7 +78,6 @@ func (s dynamoDBStore) Keys(ctx context.Context, tenant es.Tenant, owners []stri
 	return found, nil
 }
 
-// Create implements [erasure.Store].
 func (s dynamoDBStore) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
 	put := keyOf(tenant, owner)
 	put[wrappedA] = &types.AttributeValueMemberB{Value: wrapped}
@@ -97,7 +95,6 @@ func (s dynamoDBStore) Create(ctx context.Context, tenant es.Tenant, owner strin
 	return erasure.Entry{}, esdynamodb.Explain(ctx, err, "store a key")
 }
 
-// Destroy implements [erasure.Store].
 func (s dynamoDBStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: aws.String(s.table), Key: keyOf(tenant, owner),

@@ -46,7 +46,7 @@ func OpenIn(ctx context.Context, s erasure.Settings, open history.Store) (*erasu
 	}
 	var keys erasure.Store
 	if store.SQL != nil {
-		keys, err = s.Keys(ctx, store.SQL)
+		keys, err = erasure.NewRelationalStore(ctx, store.SQL)
 	} else {
 		keys = NewDynamoDBStore(store.DynamoDB.(*dynamodb.Client), s.KeyTable) // as the field says
 	}
