@@ -19,7 +19,6 @@ import (
 	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/extras/limits"
 	"example.com/threads/infrastructure/httpserver"
-	"example.com/threads/interfaceadaptor/admission"
 )
 
 // Access authenticates and limits the callers of a program. [Open] returns one as its settings say.
@@ -36,9 +35,9 @@ type Access struct {
 	Memory, Live, Uninitialized *limits.Budget
 
 	log      *slog.Logger
-	verifier *Verifier          // nil with AUTH=none
-	server   *httpserver.Server // the development issuer; nil: this program does not run it
-	issuer   http.Handler
+	verifier *Verifier                     // nil with AUTH=none
+	server   *httpserver.Server            // of the development issuer; nil: this program does not run it
+	parts    []func(context.Context) error // that run
 }
 
 // OpenWarning is shown in log, health and pages while every caller is admitted.
@@ -70,6 +69,7 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 	}
 	a.verifier = NewVerifier(a.Settings, log)
 	a.Verify = a.verifier.Verify
+	a.parts = append(a.parts, func(ctx context.Context) error { a.verifier.Run(ctx); return nil })
 	return a, nil
 }
 
@@ -82,7 +82,8 @@ func (a *Access) bringIssuer(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, server.Close())
 	}
-	a.server, a.issuer, a.Settings.Issuer, a.DevIssuer = server, issuer.Handler(), server.URL(), server.URL()
+	a.server, a.Settings.Issuer, a.DevIssuer = server, server.URL(), server.URL()
+	a.parts = append(a.parts, func(ctx context.Context) error { return server.Serve(ctx, issuer.Handler()) })
 	return nil
 }
 
@@ -114,24 +115,21 @@ func (a *Access) ProtectPage(server *httpserver.Server) {
 func (a *Access) LimitAddresses(next http.Handler) http.Handler {
 	perAddress := limits.NewRate(a.Settings.PerAddress)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var refusal *admission.Refusal
-		if !strings.HasPrefix(r.URL.Path, "/health/") && errors.As(take(perAddress, "address", network(a.Settings.Proxies.client(r))), &refusal) {
-			refusal.SetHeaders(w.Header())
-			httpserver.WriteProblem(w, refusal.Status, refusal.Code, refusal.Detail)
+		if strings.HasPrefix(r.URL.Path, "/health/") || perAddress.Take(network(a.Settings.Proxies.client(r))) {
+			next.ServeHTTP(w, r)
 			return
 		}
-		next.ServeHTTP(w, r)
+		refusal := tooManyOf("address")
+		refusal.SetHeaders(w.Header())
+		httpserver.WriteProblem(w, refusal.Status, refusal.Code, refusal.Detail)
 	})
 }
 
 // Run refreshes the issuer's keys, and serves the development issuer, until ctx ends.
 func (a *Access) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	if a.server != nil {
-		group.Go(func() error { return a.server.Serve(ctx, a.issuer) })
-	}
-	if a.verifier != nil {
-		group.Go(func() error { a.verifier.Run(ctx); return nil })
+	for _, part := range a.parts {
+		group.Go(func() error { return part(ctx) })
 	}
 	return group.Wait()
 }

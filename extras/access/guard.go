@@ -9,7 +9,7 @@ import (
 	"example.com/threads/interfaceadaptor/admission"
 )
 
-// guard decides about one request. Enter is called before everything else.
+// guard is the [admission.Guard] of one request. Enter is called before everything else.
 type guard struct {
 	Identity // zero until it is verified, but for the address
 
@@ -42,7 +42,6 @@ func nothing() {}
 
 var errMemory = tooMany("your requests and answers in flight use all the memory reserved for them; receive the answers, and try again later")
 
-// Enter implements [admission.Guard].
 func (g *guard) Enter(ask admission.Ask) (admission.Principal, error) {
 	if err := g.identify(ask); err != nil {
 		return g.Principal, err
@@ -59,37 +58,31 @@ func (g *guard) Enter(ask admission.Ask) (admission.Principal, error) {
 
 // identify verifies who sends the request, and counts it.
 func (g *guard) identify(ask admission.Ask) error {
+	authorization := strings.Join(g.request.Header.Values("Authorization"), ", ")
+	needed := ask.Stage != admission.Handshake || authorization != ""
 	if ask.Stage == admission.Init {
-		authorization, given := authorizationIn(ask.Payload)
-		if g.access.Verify == nil || g.IsKnown() && !given {
-			return nil
-		}
-		return g.verify(authorization)
-	}
-	if err := take(g.access.PerAddress, "address", network(g.Address)); err != nil {
+		authorization, needed = authorizationIn(ask.Payload)
+		needed = needed || !g.IsKnown()
+	} else if err := take(g.access.PerAddress, "address", network(g.Address)); err != nil {
 		return err
 	}
-	authorization := strings.Join(g.request.Header.Values("Authorization"), ", ")
-	if g.access.Verify == nil || ask.Stage == admission.Handshake && authorization == "" {
+	if g.access.Verify == nil || !needed {
 		return nil
 	}
-	if err := g.verify(authorization); err != nil {
-		return err
-	}
-	return g.spend()
-}
-
-func (g *guard) verify(authorization string) error {
 	token, err := bearer(authorization)
 	if err != nil {
 		return err
 	}
 	identity, err := g.access.Verify(g.request.Context(), token)
-	if err == nil {
-		identity.Address = g.Address
-		g.Identity = identity
+	if err != nil {
+		return err
 	}
-	return err
+	identity.Address = g.Address
+	g.Identity = identity
+	if ask.Stage == admission.Init {
+		return nil
+	}
+	return g.spend()
 }
 
 // authorizationIn returns the entry authorization, in any case, of the payload of connection_init.
@@ -141,7 +134,6 @@ func (g *guard) reserve(stage admission.Stage) error {
 	return g.hold(&g.connection, g.access.Live, g.client(), 1, "this account has reached its limit of open connections")
 }
 
-// Next implements [admission.Guard].
 func (g *guard) Next(context.Context) error {
 	if err := g.spend(); err != nil {
 		return err
@@ -166,7 +158,6 @@ func (g *guard) spend() error {
 
 var errExpired = Unauthenticated("the token has expired; connect again with a new one")
 
-// Stay implements [admission.Guard].
 func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) {
 	if g.Expires.IsZero() {
 		return context.WithCancel(ctx)
