@@ -31,7 +31,6 @@ type listener struct {
 	log  *slog.Logger
 }
 
-// Accept implements [net.Listener].
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		accepted, err := l.Listener.Accept()
@@ -70,19 +69,16 @@ type connection struct {
 	deadline atomic.Pointer[time.Time] // for writing, as net/http and handlers have set it; nil or zero: none
 }
 
-// Close implements [net.Conn].
 func (c *connection) Close() error {
 	c.leave()
 	return c.TCPConn.Close()
 }
 
-// SetDeadline implements [net.Conn].
 func (c *connection) SetDeadline(at time.Time) error {
 	c.deadline.Store(&at)
 	return c.TCPConn.SetDeadline(at)
 }
 
-// SetWriteDeadline implements [net.Conn].
 func (c *connection) SetWriteDeadline(at time.Time) error {
 	c.deadline.Store(&at)
 	return c.TCPConn.SetWriteDeadline(at)

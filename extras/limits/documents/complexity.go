@@ -16,33 +16,28 @@ const maxRootFields = 100 // each needs a statement of its own
 // complexityOf returns the number of an operation's fields, where fields inside a list count as often as the list's
 // page has rows. It refuses an operation that would cost too much to execute.
 func complexityOf(operation *gqlgen.OperationContext, most int) (int, error) {
-	m := meter{variables: operation.Variables, fragments: map[fragmentUse]measure{}}
-	total := m.selections(operation.Operation.SelectionSet, 1)
+	m := meter{variables: operation.Variables, fragments: map[fragmentUse]int{}}
+	cost := m.selections(operation.Operation.SelectionSet, 1)
+	fields := len(gqlgen.CollectFields(operation, operation.Operation.SelectionSet, []string{"Query", "Subscription"}))
 	const refusal = "the operation's %s is %d, and at most %d is accepted; select fewer fields, or smaller pages"
 	switch {
-	case total.cost > most:
-		return total.cost, tooComplex(refusal, "complexity", total.cost, most)
-	case total.fields > maxRootFields:
-		return total.cost, tooComplex(refusal, "number of top-level fields", total.fields, maxRootFields)
+	case cost > most:
+		return cost, tooComplex(refusal, "complexity", cost, most)
+	case fields > maxRootFields:
+		return cost, tooComplex(refusal, "number of top-level fields", fields, maxRootFields)
 	}
-	return total.cost, nil
+	return cost, nil
 }
 
 func tooComplex(format string, args ...any) error {
 	return &graphql.Refusal{Code: graphql.CodeTooComplex, Message: fmt.Sprintf(format, args...)}
 }
 
-// measure is the cost of a selection.
-type measure struct {
-	cost   int // fields times page sizes
-	fields int // of the selection itself
-}
-
 // meter measures selections. Each fragment is measured once, because nested fragments would otherwise cost the server
 // exponentially more than the client.
 type meter struct {
 	variables map[string]any
-	fragments map[fragmentUse]measure
+	fragments map[fragmentUse]int
 }
 
 type fragmentUse struct {
@@ -54,13 +49,12 @@ type fragmentUse struct {
 const enough = 1 << 30
 
 // selections measures a selection inside a field that returns a page of the given length.
-func (m *meter) selections(set ast.SelectionSet, page int) measure {
-	var total measure
+func (m *meter) selections(set ast.SelectionSet, page int) (cost int) {
 	for _, selection := range set {
-		var part measure
+		var part int
 		switch selection := selection.(type) {
 		case *ast.Field:
-			part = measure{m.field(selection, page), 1}
+			part = m.field(selection, page)
 		case *ast.InlineFragment:
 			part = m.selections(selection.SelectionSet, page)
 		case *ast.FragmentSpread:
@@ -70,10 +64,9 @@ func (m *meter) selections(set ast.SelectionSet, page int) measure {
 				m.fragments[use] = part
 			}
 		}
-		total.cost = min(total.cost+part.cost, enough)
-		total.fields = min(total.fields+part.fields, enough)
+		cost = min(cost+part, enough)
 	}
-	return total
+	return cost
 }
 
 // unpaged is the element type of a list without pages. Such a list counts as a page of maximum size.
@@ -92,7 +85,7 @@ func (m *meter) field(field *ast.Field, page int) int {
 	if isList := field.Definition.Type.Elem != nil; isList {
 		times, inside = page, 1
 	}
-	return min(1+times*m.selections(field.SelectionSet, inside).cost, enough)
+	return min(1+times*m.selections(field.SelectionSet, inside), enough)
 }
 
 func (m *meter) pageSize(field *ast.Field) (size int, paged bool) {

@@ -71,10 +71,8 @@ var (
 	_ gqlgen.FieldInterceptor          = operations{}
 )
 
-// ExtensionName implements [gqlgen.HandlerExtension].
 func (operations) ExtensionName() string { return "limits" }
 
-// Validate implements [gqlgen.HandlerExtension].
 func (operations) Validate(gqlgen.ExecutableSchema) error { return nil }
 
 // MutateOperationParameters refuses a document that would cost too much to validate. The time it takes grows only with
