@@ -120,7 +120,7 @@ func (l *login) finish(w http.ResponseWriter, r *http.Request) {
 // open begins the session, and shows the page.
 func (l *login) open(w http.ResponseWriter, r *http.Request, found *session) {
 	if !l.sessions.begin(w, found) {
-		l.fail(w, r, http.StatusServiceUnavailable, "too many users are logged in; try again later", errFull)
+		l.fail(w, r, http.StatusServiceUnavailable, "too many users are logged in; try again later", errors.New("the most sessions are open"))
 		return
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -24,8 +23,6 @@ const (
 	renewBefore = 30 * time.Second // a token expires
 	renewPause  = 5 * time.Second  // after a renewal, successful or not
 )
-
-var errFull = errors.New("the most sessions are open")
 
 // session is a logged-in user. The token is sent to the APIs only.
 type session struct {
