@@ -74,8 +74,6 @@ func (s Settings) Master() (Master, error) {
 		return nil, errors.New("ERASURE_KMS_KEY: this program has no client of AWS KMS; set ERASURE_KEY or ERASURE_KEY_FILE")
 	case s.Key != "":
 		return ParseMaster(s.Key)
-	case s.MakeFile:
-		return ReadOrMakeMaster(s.File)
 	}
-	return ReadMaster(s.File)
+	return ReadMaster(s.File, s.MakeFile)
 }

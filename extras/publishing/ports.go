@@ -33,24 +33,21 @@ type Message struct {
 
 // Refused returns an error that means that a broker refuses an event. It parks only the event's aggregate.
 func Refused(cause error) error {
-	return &answer{"the broker refuses the event", cause, projection.ErrRefused}
+	return answer{fmt.Errorf("the broker refuses the event: %w", cause), projection.ErrRefused}
 }
 
 // outage returns an error that makes the projection retry the events.
 func outage(cause error) error {
-	return &answer{"the broker did not accept an event; it is published again", cause, projection.ErrTransient}
+	return answer{fmt.Errorf("the broker did not accept an event; it is published again: %w", cause), projection.ErrTransient}
 }
 
 // answer is an error of a kind that the projection knows.
 type answer struct {
-	text        string
-	cause, kind error
+	error
+	kind error
 }
 
-func (a *answer) Error() string { return a.text + ": " + a.cause.Error() }
-
-// Unwrap returns the cause and the kind.
-func (a *answer) Unwrap() []error { return []error{a.cause, a.kind} }
+func (a answer) Unwrap() []error { return []error{a.error, a.kind} }
 
 // BusyError is an outage with the time of the next attempt, given by the broker.
 type BusyError struct {
@@ -59,9 +56,6 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string { return e.Cause.Error() }
-
-// Unwrap returns the cause.
-func (e *BusyError) Unwrap() error { return e.Cause }
 
 // Cause describes why a broker has not accepted an event, in words of our own. The text of a library's error may quote
 // what the broker answered, and so the texts in the event, or secrets of the URL.
