@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -42,20 +41,17 @@ func open(at *url.URL, topic string) (send func(context.Context, publishing.Mess
 		conn.Close()
 		return nil, nil, err
 	}
-	return (&broker{js: js, topic: topic}).send, conn.Close, nil
+	return broker{js, topic}.send, conn.Close, nil
 }
 
 type broker struct {
 	js    nats.JetStreamContext
 	topic string
-	there atomic.Bool // the stream
 }
 
-// send sends a message. Its id lets JetStream drop repeats within its window.
-func (b *broker) send(ctx context.Context, message publishing.Message) error {
-	if err := b.makeStream(); err != nil {
-		return answer(err)
-	}
+// send sends a message. Its id lets JetStream drop repeats within its window. If no stream takes the subject, it makes
+// one in files, also if others do so at the same time. A stream's name can't have the dots of its subject.
+func (b broker) send(ctx context.Context, message publishing.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	m := nats.NewMsg(b.topic)
@@ -63,23 +59,15 @@ func (b *broker) send(ctx context.Context, message publishing.Message) error {
 	m.Header.Set("content-type", publishing.ContentType)
 	m.Header.Set("partitionkey", message.Key)
 	_, err := b.js.PublishMsg(m, nats.MsgId(message.ID), nats.Context(ctx))
-	return answer(err)
-}
-
-// makeStream makes a stream in files if none takes the subject, also if others do so at the same time. A stream's name
-// can't have the dots of its subject.
-func (b *broker) makeStream() error {
-	if b.there.Load() {
-		return nil
-	}
-	_, err := b.js.StreamNameBySubject(b.topic)
-	if errors.Is(err, nats.ErrNoMatchingStream) {
+	if errors.Is(err, nats.ErrNoStreamResponse) {
 		_, err = b.js.AddStream(&nats.StreamConfig{
 			Name: strings.ReplaceAll(b.topic, ".", "-"), Subjects: []string{b.topic}, Storage: nats.FileStorage,
-		})
+		}, nats.Context(ctx))
+		if err == nil {
+			_, err = b.js.PublishMsg(m, nats.MsgId(message.ID), nats.Context(ctx))
+		}
 	}
-	b.there.Store(err == nil)
-	return err
+	return answer(err)
 }
 
 // tooLargeForTheStream is JetStream's code for an event above the stream's limit.
