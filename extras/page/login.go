@@ -185,7 +185,8 @@ func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string)
 		return nil, fmt.Errorf("the access token: %w", err)
 	}
 	found := &session{account: who.Account.String(), name: name, ends: who.Expires, operator: who.IsOperator()}
-	found.token.Store(&oauth2.Token{AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: who.Expires})
+	token.Expiry = who.Expires
+	found.token.Store(token)
 	return found, nil
 }
 

@@ -58,9 +58,8 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 		if err != nil {
 			return nil, fmt.Errorf("the URL of the %s: %w", behind.name, err)
 		}
-		mux.Handle(behind.prefix+"/*", logins.sessions.authorized(proxy{
-			prefix: behind.prefix, name: behind.name, target: target, stopping: ctx, log: s.log,
-		}))
+		passed := logins.sessions.authorized(proxy{name: behind.name, target: target, stopping: ctx, log: s.log})
+		mux.Handle(behind.prefix+"/*", http.StripPrefix(behind.prefix, passed))
 	}
 	mux.Handle("GET /status", &status{programs: programs, client: http.Client{Transport: transport}})
 	mux.HandleFunc("GET /session", logins.tell(s.lab != nil))
