@@ -19,13 +19,11 @@ import (
 	"example.com/threads/infrastructure/eventstore/dynamo"
 )
 
-// Table defines the keys' table in DynamoDB. Its backups must not be kept longer than erased data may exist.
-func Table(name string) esdynamodb.Table { return esdynamodb.Table{Name: name} }
-
-// ReadTables returns the DynamoDB tables that the settings need.
+// ReadTables returns the DynamoDB tables that the settings need: that of the keys, whose backups must not be kept longer
+// than erased data may exist.
 func ReadTables(r *config.Reader) (tables []esdynamodb.Table) {
 	if on, name := erasure.ReadPlace(r); on {
-		tables = append(tables, Table(name))
+		tables = append(tables, esdynamodb.Table{Name: name})
 	}
 	return tables
 }
