@@ -19,15 +19,16 @@ type guard struct {
 	streams bool // its answers follow until the client leaves
 
 	// They release what it holds until it ends, or earlier. They may be called repeatedly.
-	body, uninitialized, connection func()
+	body, connection func()
 }
 
 // Around puts a guard into the context of each request.
 func (a *Access) Around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		guard := &guard{access: a, request: r, body: nothing, uninitialized: nothing, connection: nothing}
+		nothing := func() {}
+		guard := &guard{access: a, request: r, body: nothing, connection: nothing}
 		guard.Address = a.Settings.Proxies.client(r)
-		defer guard.leave()
+		defer func() { guard.body(); guard.connection() }()
 		admitted := r.WithContext(admission.With(r.Context(), guard))
 		if a.Settings.Origins.Allow(r.Header.Get("Origin")) && r.Header.Get("Upgrade") != "" {
 			// The API would refuse a WebSocket of this page, because it is of another origin.
@@ -37,8 +38,6 @@ func (a *Access) Around(next http.Handler) http.Handler {
 		next.ServeHTTP(w, admitted)
 	})
 }
-
-func nothing() {}
 
 var errMemory = tooMany("your requests and answers in flight use all the memory reserved for them; receive the answers, and try again later")
 
@@ -116,10 +115,10 @@ func (g *guard) reserve(stage admission.Stage) error {
 	g.streams = stage == admission.Stream
 	switch stage {
 	case admission.Handshake:
-		return g.hold(&g.uninitialized, g.access.Uninitialized, network(g.Address), 1,
+		return g.hold(&g.connection, g.access.Uninitialized, network(g.Address), 1,
 			"too many WebSockets of this address have not sent connection_init yet; send it, or reconnect later")
 	case admission.Init:
-		g.uninitialized()
+		g.connection()
 	case admission.Request, admission.Stream:
 		const maxBody = 64 << 10                                   // bytes of a body that an API has in memory at once
 		size := int(min(uint64(g.request.ContentLength), maxBody)) // an unknown length is -1, which is large
@@ -193,11 +192,4 @@ func (g *guard) hold(what *func(), of *limits.Budget, key string, n int, refused
 	}
 	*what = release
 	return nil
-}
-
-// leave releases everything at the end of the request.
-func (g *guard) leave() {
-	g.body()
-	g.uninitialized()
-	g.connection()
 }

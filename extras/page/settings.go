@@ -2,9 +2,9 @@ package page
 
 import (
 	"errors"
-	"net/url"
 	"strings"
 
+	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -46,10 +46,9 @@ func ReadPrograms(r *config.Reader) Programs {
 }
 
 func parseBase(value string) (string, error) {
-	parsed, err := url.Parse(value)
-	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" || parsed.User != nil ||
-		strings.Trim(parsed.Path, "/") != "" || parsed.RawQuery != "" {
+	origins, err := access.ParseOrigins(strings.TrimRight(value, "/"))
+	if err != nil || len(origins) != 1 {
 		return "", errors.New("expected an http or https URL without path and credentials, such as http://127.0.0.1:28080")
 	}
-	return parsed.Scheme + "://" + parsed.Host, nil
+	return origins[0], nil
 }
