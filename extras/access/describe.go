@@ -1,20 +1,16 @@
 package access
 
 import (
-	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"example.com/threads/interfaceadaptor/admission"
+	"example.com/threads/interfaceadaptor/rest"
 )
 
-const (
-	bearerScheme = "token"
-	mediaProblem = "application/problem+json"
-)
+const bearerScheme = "token"
 
 // Describe adds to the OpenAPI document of a program who is admitted, and how others are refused. Operations have the
 // rights that they need in their metadata.
@@ -36,13 +32,13 @@ func (a *Access) Describe(doc *huma.OpenAPI) {
 	for _, path := range doc.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Post} {
 			if op != nil && op.Metadata[admission.Rights] != nil {
-				a.describe(op, op.Metadata[admission.Rights].([]admission.Right))
+				a.describe(doc.Components.Schemas, op, op.Metadata[admission.Rights].([]admission.Right))
 			}
 		}
 	}
 }
 
-func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
+func (a *Access) describe(schemas huma.Registry, op *huma.Operation, rights []admission.Right) {
 	refusals := []*admission.Refusal{tooManyOf("address")}
 	if !a.IsOpen() {
 		op.Security = []map[string][]string{{bearerScheme: {}}}
@@ -54,20 +50,8 @@ func (a *Access) describe(op *huma.Operation, rights []admission.Right) {
 		refusals = append(refusals, errTokenExpired, missingScope(rights[0]),
 			unavailable("the token can't be verified now; try again later"))
 	}
-	problem := &huma.Schema{Ref: "#/components/schemas/Problem"}
-	for _, refused := range refusals {
-		status := strconv.Itoa(refused.Status)
-		response := op.Responses[status]
-		if response == nil {
-			response = &huma.Response{Content: map[string]*huma.MediaType{mediaProblem: {Schema: problem, Examples: map[string]*huma.Example{}}}}
-			op.Responses[status] = response
-		} else {
-			response.Description += ", "
-		}
-		response.Description += "`" + refused.Code + "`"
-		response.Content[mediaProblem].Examples[refused.Code] = &huma.Example{Summary: refused.Detail, Value: map[string]any{
-			"status": refused.Status, "title": http.StatusText(refused.Status), "detail": refused.Detail, "code": refused.Code,
-		}}
+	for _, refusal := range refusals {
+		rest.DescribeProblems(schemas, op.Responses, rest.ProblemOf(refusal))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"example.com/threads/interfaceadaptor/admission"
 )
 
-// guard decides about one request. Enter is called before everything else.
+// guard is the [admission.Guard] of one request. Enter is called before everything else.
 type guard struct {
 	Identity // zero until it is verified, but for the address
 
@@ -19,15 +19,16 @@ type guard struct {
 	streams bool // its answers follow until the client leaves
 
 	// They release what it holds until it ends, or earlier. They may be called repeatedly.
-	body, uninitialized, connection func()
+	body, connection func()
 }
 
 // Around puts a guard into the context of each request.
 func (a *Access) Around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		guard := &guard{access: a, request: r, body: nothing, uninitialized: nothing, connection: nothing}
+		nothing := func() {}
+		guard := &guard{access: a, request: r, body: nothing, connection: nothing}
 		guard.Address = a.Settings.Proxies.client(r)
-		defer guard.leave()
+		defer func() { guard.body(); guard.connection() }()
 		admitted := r.WithContext(admission.With(r.Context(), guard))
 		if a.Settings.Origins.Allow(r.Header.Get("Origin")) && r.Header.Get("Upgrade") != "" {
 			// The API would refuse a WebSocket of this page, because it is of another origin.
@@ -38,11 +39,8 @@ func (a *Access) Around(next http.Handler) http.Handler {
 	})
 }
 
-func nothing() {}
-
 var errMemory = tooMany("your requests and answers in flight use all the memory reserved for them; receive the answers, and try again later")
 
-// Enter implements [admission.Guard].
 func (g *guard) Enter(ask admission.Ask) (admission.Principal, error) {
 	if err := g.identify(ask); err != nil {
 		return g.Principal, err
@@ -59,37 +57,31 @@ func (g *guard) Enter(ask admission.Ask) (admission.Principal, error) {
 
 // identify verifies who sends the request, and counts it.
 func (g *guard) identify(ask admission.Ask) error {
+	authorization := strings.Join(g.request.Header.Values("Authorization"), ", ")
+	needed := ask.Stage != admission.Handshake || authorization != ""
 	if ask.Stage == admission.Init {
-		authorization, given := authorizationIn(ask.Payload)
-		if g.access.Verify == nil || g.IsKnown() && !given {
-			return nil
-		}
-		return g.verify(authorization)
-	}
-	if err := take(g.access.PerAddress, "address", network(g.Address)); err != nil {
+		authorization, needed = authorizationIn(ask.Payload)
+		needed = needed || !g.IsKnown()
+	} else if err := take(g.access.PerAddress, "address", network(g.Address)); err != nil {
 		return err
 	}
-	authorization := strings.Join(g.request.Header.Values("Authorization"), ", ")
-	if g.access.Verify == nil || ask.Stage == admission.Handshake && authorization == "" {
+	if g.access.Verify == nil || !needed {
 		return nil
 	}
-	if err := g.verify(authorization); err != nil {
-		return err
-	}
-	return g.spend()
-}
-
-func (g *guard) verify(authorization string) error {
 	token, err := bearer(authorization)
 	if err != nil {
 		return err
 	}
 	identity, err := g.access.Verify(g.request.Context(), token)
-	if err == nil {
-		identity.Address = g.Address
-		g.Identity = identity
+	if err != nil {
+		return err
 	}
-	return err
+	identity.Address = g.Address
+	g.Identity = identity
+	if ask.Stage == admission.Init {
+		return nil
+	}
+	return g.spend()
 }
 
 // authorizationIn returns the entry authorization, in any case, of the payload of connection_init.
@@ -123,10 +115,10 @@ func (g *guard) reserve(stage admission.Stage) error {
 	g.streams = stage == admission.Stream
 	switch stage {
 	case admission.Handshake:
-		return g.hold(&g.uninitialized, g.access.Uninitialized, network(g.Address), 1,
+		return g.hold(&g.connection, g.access.Uninitialized, network(g.Address), 1,
 			"too many WebSockets of this address have not sent connection_init yet; send it, or reconnect later")
 	case admission.Init:
-		g.uninitialized()
+		g.connection()
 	case admission.Request, admission.Stream:
 		const maxBody = 64 << 10                                   // bytes of a body that an API has in memory at once
 		size := int(min(uint64(g.request.ContentLength), maxBody)) // an unknown length is -1, which is large
@@ -141,7 +133,6 @@ func (g *guard) reserve(stage admission.Stage) error {
 	return g.hold(&g.connection, g.access.Live, g.client(), 1, "this account has reached its limit of open connections")
 }
 
-// Next implements [admission.Guard].
 func (g *guard) Next(context.Context) error {
 	if err := g.spend(); err != nil {
 		return err
@@ -166,7 +157,6 @@ func (g *guard) spend() error {
 
 var errExpired = Unauthenticated("the token has expired; connect again with a new one")
 
-// Stay implements [admission.Guard].
 func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) {
 	if g.Expires.IsZero() {
 		return context.WithCancel(ctx)
@@ -202,11 +192,4 @@ func (g *guard) hold(what *func(), of *limits.Budget, key string, n int, refused
 	}
 	*what = release
 	return nil
-}
-
-// leave releases everything at the end of the request.
-func (g *guard) leave() {
-	g.body()
-	g.uninitialized()
-	g.connection()
 }

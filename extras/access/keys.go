@@ -38,12 +38,14 @@ type keySet struct {
 	verified *lru.Cache[[sha256.Size]byte, Identity]
 }
 
+func newKeySet(keys []jose.JSONWebKey) *keySet {
+	verified, _ := lru.New[[sha256.Size]byte, Identity](cachedTokens) // fails only for a size below 1
+	return &keySet{jose.JSONWebKeySet{Keys: keys}, verified}
+}
+
 // signers returns the keys with this id, or all keys for a token without an id.
 func (k *keySet) signers(id string) []jose.JSONWebKey {
-	switch {
-	case k == nil:
-		return nil
-	case id == "":
+	if id == "" {
 		return k.Keys
 	}
 	return k.Key(id)
@@ -51,7 +53,7 @@ func (k *keySet) signers(id string) []jose.JSONWebKey {
 
 // Ready returns nil once the issuer's keys are known, also if the issuer fails later.
 func (v *Verifier) Ready(context.Context) error {
-	if v.keys.Load() == nil {
+	if len(v.keys.Load().Keys) == 0 {
 		return httpserver.Public("the issuer of the tokens has not returned its keys yet; the log says why")
 	}
 	return nil
@@ -73,19 +75,17 @@ func (v *Verifier) Run(ctx context.Context) {
 // keysOf returns the issuer's keys, and those of them that may have signed a token with this key id. If the id is
 // unknown, it waits for keys that are fetched from now on.
 func (v *Verifier) keysOf(ctx context.Context, id string) (*keySet, []jose.JSONWebKey, error) {
-	keys := v.keys.Load()
-	if found := keys.signers(id); len(found) > 0 {
-		return keys, found, nil
+	for fresh := false; ; fresh = true {
+		keys := v.keys.Load()
+		switch found := keys.signers(id); {
+		case len(found) > 0:
+			return keys, found, nil
+		case fresh:
+			return nil, nil, Unauthenticated("the token is signed with a key that the issuer does not have")
+		case v.refresh(ctx) != nil:
+			return nil, nil, unavailable("the token can't be verified now, because its issuer does not answer; try again later")
+		}
 	}
-	if err := v.refresh(ctx); err != nil {
-		return nil, nil, unavailable("the token can't be verified now, because its issuer does not answer; try again later")
-	}
-	keys = v.keys.Load()
-	found := keys.signers(id)
-	if len(found) == 0 {
-		return nil, nil, Unauthenticated("the token is signed with a key that the issuer does not have")
-	}
-	return keys, found, nil
 }
 
 // refresh replaces the keys by the issuer's, unless another call begins to fetch them from now on. They are kept if the
@@ -138,11 +138,11 @@ func (v *Verifier) fetch(ctx context.Context) (*keySet, error) {
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	keys := &keySet{}
+	var keys jose.JSONWebKeySet
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the issuer answered %s", response.Status)
 	}
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxKeys)).Decode(&keys.JSONWebKeySet); err != nil {
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxKeys)).Decode(&keys); err != nil {
 		return nil, fmt.Errorf("read the issuer's keys: %w", err)
 	}
 	keys.Keys = slices.DeleteFunc(keys.Keys, func(key jose.JSONWebKey) bool {
@@ -151,6 +151,5 @@ func (v *Verifier) fetch(ctx context.Context) (*keySet, error) {
 	if len(keys.Keys) == 0 {
 		return nil, errors.New("the issuer has no public key for signatures")
 	}
-	keys.verified, err = lru.New[[sha256.Size]byte, Identity](cachedTokens)
-	return keys, err
+	return newKeySet(keys.Keys), nil
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -37,7 +38,7 @@ type Verifier struct {
 	settings Settings
 	log      *slog.Logger
 
-	keys atomic.Pointer[keySet] // nil until first fetched
+	keys atomic.Pointer[keySet] // without keys until they are fetched
 
 	rate     *rate.Limiter
 	fetching *semaphore.Weighted // held while keys are fetched, for the fields below
@@ -47,7 +48,9 @@ type Verifier struct {
 
 // NewVerifier returns a verifier without contacting the issuer. [Verifier.Run] keeps its keys fresh.
 func NewVerifier(settings Settings, log *slog.Logger) *Verifier {
-	return &Verifier{settings: settings, log: log, rate: rate.NewLimiter(rate.Every(fetchEvery), fetchBurst), fetching: semaphore.NewWeighted(1)}
+	v := &Verifier{settings: settings, log: log, rate: rate.NewLimiter(rate.Every(fetchEvery), fetchBurst), fetching: semaphore.NewWeighted(1)}
+	v.keys.Store(newKeySet(nil))
+	return v
 }
 
 // The scopes of tokens: that of each right, and acting for another account of the tenant, for imports and process
@@ -72,13 +75,11 @@ func (v *Verifier) Verify(ctx context.Context, text string) (Identity, error) {
 		return Identity{}, Unauthenticated(fmt.Sprintf("the token is longer than %d bytes", maxToken))
 	}
 	digest := sha256.Sum256([]byte(text))
-	if keys := v.keys.Load(); keys != nil {
-		if known, found := keys.verified.Get(digest); found {
-			if time.Now().After(known.Expires.Add(v.settings.ClockSkew)) {
-				return Identity{}, errTokenExpired
-			}
-			return known, nil
+	if known, found := v.keys.Load().verified.Get(digest); found {
+		if time.Now().After(known.Expires.Add(v.settings.ClockSkew)) {
+			return Identity{}, errTokenExpired
 		}
+		return known, nil
 	}
 	token, err := jwt.ParseSigned(text, algorithms)
 	if err != nil {
@@ -134,12 +135,9 @@ func (v *Verifier) check(claims jwt.Claims) error {
 // identify returns the identity in the claims of a token. A token without a tenant is of the tenant with the empty
 // code.
 func (v *Verifier) identify(claims map[string]any) (found Identity, err error) {
-	account, err := textClaim(claims, v.settings.AccountClaim)
-	if err != nil {
-		return found, err
-	}
-	tenant, err := textClaim(claims, v.settings.TenantClaim)
-	if err != nil {
+	account, accountErr := textClaim(claims, v.settings.AccountClaim)
+	tenant, tenantErr := textClaim(claims, v.settings.TenantClaim)
+	if err := cmp.Or(accountErr, tenantErr); err != nil {
 		return found, err
 	}
 	if found.Account, err = ident.Parse[ident.UserAccount](account); err != nil {

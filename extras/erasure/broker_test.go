@@ -25,8 +25,6 @@ type taking struct {
 	before func(es.Described) // called before an event is stored
 }
 
-func (*taking) Close() error { return nil }
-
 func (b *taking) Publish(_ context.Context, event es.Described) error {
 	if b.before != nil {
 		b.before(event)
@@ -45,11 +43,11 @@ func said(data string) es.Described {
 func TestSealedTextsAreNotPublished(t *testing.T) {
 	var off *erasure.Keyring
 	var broker taking
-	to := off.Broker(&broker)
-	if err := to.Publish(t.Context(), said(`{"text":"hello"}`)); err != nil || string(broker.events[0].Data) != `{"text":"hello"}` {
+	to := off.Broker(broker.Publish)
+	if err := to(t.Context(), said(`{"text":"hello"}`)); err != nil || string(broker.events[0].Data) != `{"text":"hello"}` {
 		t.Errorf("published %v, %v", broker.events, err)
 	}
-	if err := to.Publish(t.Context(), said(`{"text":"\u00011ada:YWJj"}`)); !errors.Is(err, projection.ErrRefused) || len(broker.events) != 1 {
+	if err := to(t.Context(), said(`{"text":"\u00011ada:YWJj"}`)); !errors.Is(err, projection.ErrRefused) || len(broker.events) != 1 {
 		t.Errorf("published %v, %v", broker.events, err)
 	}
 }
@@ -89,11 +87,11 @@ func TestNoClearTextFollowsAnErasure(t *testing.T) {
 			first, answer := make(chan struct{}), make(chan struct{})
 			var once sync.Once
 			broker := &taking{before: func(es.Described) { once.Do(func() { close(first); <-answer }) }}
-			to := keys.Broker(broker)
+			to := keys.Broker(broker.Publish)
 			var publishers sync.WaitGroup
 			publish := func(event es.Described) {
 				publishers.Go(func() {
-					if err := to.Publish(t.Context(), event); err != nil {
+					if err := to(t.Context(), event); err != nil {
 						t.Error(err)
 					}
 				})

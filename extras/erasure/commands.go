@@ -2,6 +2,7 @@ package erasure
 
 import (
 	"context"
+	"fmt"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
@@ -19,7 +20,9 @@ type Threads func(context.Context, es.AggregateID) (es.State[thread.Thread], err
 // with the account.
 func (k *Keyring) Commands(services chat.Services, threads Threads) chat.Services {
 	if k != nil {
-		services.Threads = sealed[thread.Command]{services.Threads, threadSealer{k, threads}.seal}
+		services.Threads = sealed[thread.Command]{services.Threads, func(ctx context.Context, r *es.Request[thread.Command]) error {
+			return k.sealThread(ctx, r, threads)
+		}}
 	}
 	services.Accounts = sealed[account.Command]{services.Accounts, k.sealAccount}
 	return services
@@ -39,27 +42,21 @@ func (s sealed[C]) Handle(ctx context.Context, request es.Request[C]) (es.Result
 	return s.Service.Handle(ctx, request)
 }
 
-// threadSealer seals commands on threads.
-type threadSealer struct {
-	*Keyring
-	threads Threads
-}
-
-// seal seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no change,
-// whoever does.
-func (k threadSealer) seal(ctx context.Context, r *es.Request[thread.Command]) (err error) {
+// sealThread seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no
+// change, whoever does.
+func (k *Keyring) sealThread(ctx context.Context, r *es.Request[thread.Command], threads Threads) (err error) {
 	switch c := r.Command.(type) { //nolint:gochecksumtype // the others have no words, which TestEveryWordIsSealed checks
 	case thread.Create:
-		c.Name, err = k.sealName(ctx, r.Caller, r.ID, c.Name)
+		c.Name, err = seal(ctx, k, r.Caller, r.ID, c.Name, writing.RecordedName)
 		r.Command = c
 	case thread.Rename:
-		c.Name, err = k.sealNewName(ctx, r.Caller, r.ID, c.Name)
+		c.Name, err = k.sealNewName(ctx, r.Caller, r.ID, c.Name, threads)
 		r.Command = c
 	case thread.PostMessage:
-		c.Text, err = k.sealText(ctx, r.Caller, c.Message, c.Text)
+		c.Text, err = seal(ctx, k, r.Caller, c.Message.String(), c.Text, thread.RecordedText)
 		r.Command = c
 	case thread.EditMessage:
-		c.Text, err = k.sealText(ctx, r.Caller, c.Message, c.Text)
+		c.Text, err = seal(ctx, k, r.Caller, c.Message.String(), c.Text, thread.RecordedText)
 		r.Command = c
 	default:
 		return nil
@@ -67,7 +64,7 @@ func (k threadSealer) seal(ctx context.Context, r *es.Request[thread.Command]) (
 	if err != nil {
 		return err
 	}
-	return DigestContent(ctx, k.Keyring, r)
+	return DigestContent(ctx, k, r)
 }
 
 // sealAccount seals a command on an account. Nobody can be erased while erasure is off.
@@ -75,23 +72,19 @@ func (k threadSealer) seal(ctx context.Context, r *es.Request[thread.Command]) (
 // The key of an erased account is destroyed first. If the rest fails, nobody can read the texts any more, commands of
 // the account are rejected, and a repeat of the command closes it.
 func (k *Keyring) sealAccount(ctx context.Context, r *es.Request[account.Command]) (err error) {
-	_, erases := r.Command.(account.Erase)
-	switch {
-	case k == nil && erases:
-		return ErrErasureOff
-	case k == nil:
-		return nil
-	}
 	switch c := r.Command.(type) {
 	case account.Register:
-		c.Name, err = k.sealName(ctx, r.Caller, r.ID, c.Name)
+		c.Name, err = seal(ctx, k, r.Caller, r.ID, c.Name, writing.RecordedName)
 		r.Command = c
 	case account.Rename:
-		c.Name, err = k.sealName(ctx, r.Caller, r.ID, c.Name)
+		c.Name, err = seal(ctx, k, r.Caller, r.ID, c.Name, writing.RecordedName)
 		r.Command = c
 	case account.Close:
 		return nil // no words
 	case account.Erase:
+		if k == nil {
+			return ErrErasureOff
+		}
 		return k.Destroy(ctx, r.Caller.Tenant, r.ID)
 	}
 	if err != nil {
@@ -100,19 +93,15 @@ func (k *Keyring) sealAccount(ctx context.Context, r *es.Request[account.Command
 	return DigestContent(ctx, k, r)
 }
 
-func (k *Keyring) sealName(ctx context.Context, by es.Caller, of string, name writing.Name) (writing.Name, error) {
-	sealed, err := k.Seal(ctx, by.Tenant, by.Executor, of, name.String())
-	return writing.RecordedName(sealed), err
-}
-
-func (k *Keyring) sealText(ctx context.Context, by es.Caller, of thread.MessageID, text thread.Text) (thread.Text, error) {
-	sealed, err := k.Seal(ctx, by.Tenant, by.Executor, of.String(), text.String())
-	return thread.RecordedText(sealed), err
+// seal seals a name or a text, which belongs to place, with the key of who writes it.
+func seal[W fmt.Stringer](ctx context.Context, k *Keyring, by es.Caller, place string, word W, recorded func(string) W) (W, error) {
+	sealed, err := k.Seal(ctx, by.Tenant, by.Executor, place, word.String())
+	return recorded(sealed), err
 }
 
 // sealNewName seals a thread's new name: the one that it has stays as it is.
-func (k threadSealer) sealNewName(ctx context.Context, by es.Caller, of string, name writing.Name) (writing.Name, error) {
-	known, err := k.threads(ctx, es.AggregateID{Tenant: by.Tenant, Type: thread.AggregateType, ID: of})
+func (k *Keyring) sealNewName(ctx context.Context, by es.Caller, of string, name writing.Name, threads Threads) (writing.Name, error) {
+	known, err := threads(ctx, es.AggregateID{Tenant: by.Tenant, Type: thread.AggregateType, ID: of})
 	if err != nil {
 		return name, err
 	}
@@ -120,7 +109,7 @@ func (k threadSealer) sealNewName(ctx context.Context, by es.Caller, of string, 
 	if err == nil && before == name.String() {
 		return known.Value.Name(), nil
 	}
-	return k.sealName(ctx, by, of, name) // also where the former name can't be read
+	return seal(ctx, k, by, of, name, writing.RecordedName) // also where the former name can't be read
 }
 
 // DigestContent replaces the content that a repeat is recognised by: its hash in a receipt must not tell the words.

@@ -47,8 +47,14 @@ func ParseMaster(text string) (*LocalMaster, error) {
 	return local, nil
 }
 
-// ReadMaster reads master keys from a file.
-func ReadMaster(path string) (*LocalMaster, error) {
+// ReadMaster reads master keys from a file. With create, it creates a missing file with a new key that only this user
+// can read.
+func ReadMaster(path string, create bool) (*LocalMaster, error) {
+	if create {
+		if err := makeMaster(path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("create a file for the master key: %w", err)
+		}
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the file of the master key: %w", err)
@@ -60,32 +66,22 @@ func ReadMaster(path string) (*LocalMaster, error) {
 	return local, nil
 }
 
-// ReadOrMakeMaster is ReadMaster. If the file does not exist, it creates one with a new key that only this user can
-// read.
-func ReadOrMakeMaster(path string) (*LocalMaster, error) {
+func makeMaster(path string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return ReadMaster(path)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("create a file for the master key: %w", err)
+		return err
 	}
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails, as documented
 	_, err = file.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return nil, fmt.Errorf("create a file for the master key: %w", err)
-	}
-	return ReadMaster(path)
+	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// Wrap implements [Master].
 func (l *LocalMaster) Wrap(_ context.Context, key []byte, about string) ([]byte, error) {
 	with := l.keys[0]
 	return with.aead.Seal(with.id[:], nil, key, []byte(about)), nil
 }
 
-// Unwrap implements [Master].
 func (l *LocalMaster) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte, error) {
 	for _, with := range l.keys {
 		if sealed, own := bytes.CutPrefix(wrapped, with.id[:]); own {

@@ -64,10 +64,10 @@ func TestLocal(t *testing.T) {
 
 func TestAFileIsMadeOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "erasure.key")
-	if _, err := erasure.ReadMaster(path); err == nil {
+	if _, err := erasure.ReadMaster(path, false); err == nil {
 		t.Error("a missing file was read")
 	}
-	made, err := erasure.ReadOrMakeMaster(path)
+	made, err := erasure.ReadMaster(path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestAFileIsMadeOnce(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file has the mode %v, %v", info.Mode(), err)
 	}
-	again, err := erasure.ReadOrMakeMaster(path)
+	again, err := erasure.ReadMaster(path, true)
 	if err != nil {
 		t.Fatal(err)
 	}

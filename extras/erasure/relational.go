@@ -19,10 +19,15 @@ type relationalStore struct {
 	db *sqlx.DB
 }
 
-// NewRelationalStore returns a store over a database that has the tables of [Schema].
-func NewRelationalStore(db *sqlx.DB) Store { return relationalStore{db} }
+// NewRelationalStore returns a store over the database of a relational event store, which must have the tables of
+// [Schema].
+func NewRelationalStore(ctx context.Context, db *sqlx.DB) (Store, error) {
+	if err := migration.Check(ctx, db, Schema()); err != nil {
+		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
+	}
+	return relationalStore{db}, nil
+}
 
-// Keys implements [Store].
 func (s relationalStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]Entry, error) {
 	query, args, err := sqlx.In("SELECT owner_id, wrapped, erased_at FROM personal_keys WHERE tenant_code = ? AND owner_id IN (?)", tenant.String(), owners)
 	if err != nil {
@@ -47,13 +52,9 @@ func (s relationalStore) Keys(ctx context.Context, tenant es.Tenant, owners []st
 	return found, nil
 }
 
-// Create implements [Store].
 func (s relationalStore) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (Entry, error) {
 	_, err := s.db.ExecContext(ctx, insertKey, tenant.String(), owner, wrapped, 0)
-	switch {
-	case err == nil:
-		return Entry{Wrapped: wrapped}, nil
-	case !database.IsDuplicate(err):
+	if err != nil && !database.IsDuplicate(err) {
 		return Entry{}, explain("store a key", err)
 	}
 	found, err := s.Keys(ctx, tenant, []string{owner})

@@ -28,7 +28,11 @@ func openKeys(t *testing.T, url string) (erasure.Store, *sqlx.DB) {
 	if _, err := migration.Up(t.Context(), db, erasure.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	return erasure.NewRelationalStore(db), db
+	store, err := erasure.NewRelationalStore(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, db
 }
 
 func TestContractOnSQLite(t *testing.T) {

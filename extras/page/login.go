@@ -120,7 +120,7 @@ func (l *login) finish(w http.ResponseWriter, r *http.Request) {
 // open begins the session, and shows the page.
 func (l *login) open(w http.ResponseWriter, r *http.Request, found *session) {
 	if !l.sessions.begin(w, found) {
-		l.fail(w, r, http.StatusServiceUnavailable, "too many users are logged in; try again later", errFull)
+		l.fail(w, r, http.StatusServiceUnavailable, "too many users are logged in; try again later", errors.New("the most sessions are open"))
 		return
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
@@ -185,7 +185,8 @@ func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string)
 		return nil, fmt.Errorf("the access token: %w", err)
 	}
 	found := &session{account: who.Account.String(), name: name, ends: who.Expires, operator: who.IsOperator()}
-	found.token.Store(&oauth2.Token{AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: who.Expires})
+	token.Expiry = who.Expires
+	found.token.Store(token)
 	return found, nil
 }
 

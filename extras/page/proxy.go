@@ -15,10 +15,10 @@ import (
 // proxy passes requests through to a program, WebSockets and event streams included. The program's response headers are
 // passed through unchanged.
 type proxy struct {
-	prefix, name string
-	target       *url.URL
-	stopping     context.Context // ends streams; other requests are finished
-	log          *slog.Logger
+	name     string
+	target   *url.URL
+	stopping context.Context // ends streams; other requests are finished
+	log      *slog.Logger
 }
 
 func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -36,8 +36,6 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	forward := httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
 			request.SetURL(p.target)
-			request.Out.URL.Path = p.target.Path + strings.TrimPrefix(r.URL.Path, p.prefix)
-			request.Out.URL.RawPath = ""
 			request.Out.Host = r.Host // the read-api compares it with the origin
 			request.Out.Header["X-Forwarded-For"] = r.Header["X-Forwarded-For"]
 			request.SetXForwarded()

@@ -1,19 +1,33 @@
+// Package page is what people see - chat, the way of a command, the past of a thread - and its server. On the page's
+// origin, the server passes requests on to both APIs below /api/write and /api/read, by [httputil]'s reverse proxy. Its
+// only state are the sessions (sessions.go). With access control, the users' tokens stay in the sessions and are added
+// to the proxied requests, so no script can read a token.
+//
+// The page's source is TypeScript on preact in src; app.js is bundled from both by `go generate`, so that neither a
+// build nor a browser needs anything from elsewhere. schema.ts has the types of the GraphQL schema.
+//
+// cmd/web runs it as a program of its own; standalone runs it beside the other servers.
 package page
 
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
 	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/asset"
+	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/httpserver"
 )
+
+//go:generate go run -C ../../tools/dev ./page
 
 // Server is the page and its origin. It holds its listening address.
 type Server struct {
@@ -58,9 +72,8 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 		if err != nil {
 			return nil, fmt.Errorf("the URL of the %s: %w", behind.name, err)
 		}
-		mux.Handle(behind.prefix+"/*", logins.sessions.authorized(proxy{
-			prefix: behind.prefix, name: behind.name, target: target, stopping: ctx, log: s.log,
-		}))
+		passed := logins.sessions.authorized(proxy{name: behind.name, target: target, stopping: ctx, log: s.log})
+		mux.Handle(behind.prefix+"/*", http.StripPrefix(behind.prefix, passed))
 	}
 	mux.Handle("GET /status", &status{programs: programs, client: http.Client{Transport: transport}})
 	mux.HandleFunc("GET /session", logins.tell(s.lab != nil))
@@ -82,3 +95,48 @@ var embedded embed.FS
 // make markup from text (Trusted Types).
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// UsualAddress is the default of WEB_ADDR.
+const UsualAddress = ":28083"
+
+// Settings are read from the environment.
+type Settings struct {
+	Address string
+	URL     string // of the page, for browsers
+	// The OAuth client for logins.
+	ClientID, ClientSecret string
+}
+
+func ReadSettings(r *config.Reader) Settings {
+	r = r.Group("The page (extras/page)")
+	return Settings{
+		Address: r.Address("WEB_ADDR", UsualAddress, "address to listen on, for the page"),
+		URL: config.Parsed(r, "WEB_URL", "http://localhost:28083",
+			"with AUTH=oidc: where browsers reach the page; the issuer sends them to /login/callback there", parseBase),
+		ClientID:     r.String("WEB_CLIENT_ID", "", "with AUTH=oidc: the OAuth client for logins on the page; without it there is no login"),
+		ClientSecret: r.Secret("WEB_CLIENT_SECRET", "with AUTH=oidc: its secret, if it has one", func(string) error { return nil }),
+	}
+}
+
+// Programs are the URLs of the programs behind the page, without a slash at the end.
+type Programs struct{ Write, Read, Updater string }
+
+// ReadPrograms reads the URLs of the programs, for a program that does not contain them.
+func ReadPrograms(r *config.Reader) Programs {
+	base := func(name, fallback, program string) string {
+		return config.Parsed(r, name, fallback, "where the page reaches the "+program, parseBase)
+	}
+	return Programs{
+		Write:   base("WRITE_API_URL", "http://127.0.0.1:28080", "write-api"),
+		Read:    base("READ_API_URL", "http://127.0.0.1:28082", "read-api"),
+		Updater: base("UPDATER_URL", "http://127.0.0.1:28081", "read-model-updater"),
+	}
+}
+
+func parseBase(value string) (string, error) {
+	origins, err := access.ParseOrigins(strings.TrimRight(value, "/"))
+	if err != nil || len(origins) != 1 {
+		return "", errors.New("expected an http or https URL without path and credentials, such as http://127.0.0.1:28080")
+	}
+	return origins[0], nil
+}

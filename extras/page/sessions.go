@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -25,8 +24,6 @@ const (
 	renewPause  = 5 * time.Second  // after a renewal, successful or not
 )
 
-var errFull = errors.New("the most sessions are open")
-
 // session is a logged-in user. The token is sent to the APIs only.
 type session struct {
 	account, name, csrf string
@@ -37,14 +34,14 @@ type session struct {
 
 	token    atomic.Pointer[oauth2.Token]
 	renewing singleflight.Group
-	renewed  atomic.Int64 // when the last renewal ended, in Unix nanoseconds
+	renewed  time.Time // the end of the last renewal; only [session.replace] uses it
 }
 
 // bearer returns the token; "": it has expired. A token that expires soon is renewed in the background, once at a time.
 // Requests use it until it expires; only then do they wait for the renewal.
 func (s *session) bearer(ctx context.Context) string {
 	token := s.token.Load()
-	if s.renew != nil && time.Until(token.Expiry) < renewBefore && time.Since(time.Unix(0, s.renewed.Load())) > renewPause {
+	if s.renew != nil && time.Until(token.Expiry) < renewBefore {
 		renewed := s.renewing.DoChan("", s.replace)
 		if time.Now().After(token.Expiry) {
 			select {
@@ -63,14 +60,14 @@ func (s *session) bearer(ctx context.Context) string {
 // replace renews the token, unless that has just been done.
 func (s *session) replace() (any, error) {
 	last := s.token.Load()
-	if time.Until(last.Expiry) > renewBefore {
+	if time.Until(last.Expiry) > renewBefore || time.Since(s.renewed) < renewPause {
 		return nil, nil
 	}
 	next, err := s.renew(last)
 	if err == nil {
 		s.token.Store(next)
 	}
-	s.renewed.Store(time.Now().UnixNano())
+	s.renewed = time.Now()
 	return nil, err
 }
 

@@ -2,8 +2,13 @@ package publishing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,7 +18,76 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
+	"example.com/threads/infrastructure/config"
 )
+
+// Kind is a kind of broker. A program links a broker's client by naming its kind to [ReadSettings].
+type Kind struct {
+	Schemes []string // of the broker's URLs
+	URLs    string   // the same for people
+	// Open returns what sends a message to a broker, as [Publish] says, and what ends the connection. It does not wait
+	// for the broker: one that is not there is an outage. The text of an error may contain the URL.
+	Open func(at *url.URL, topic string) (send func(context.Context, Message) error, end func(), err error)
+}
+
+// Settings are read from the environment.
+type Settings struct {
+	Topic string
+	kind  *Kind    // nil: nothing is published
+	at    *url.URL // secret
+}
+
+// ReadSettings reads where events are published, for a program with these kinds of brokers.
+func ReadSettings(r *config.Reader, kinds ...*Kind) (s Settings) {
+	r = r.Group("Publishing (extras/publishing)")
+	var urls []string
+	for _, kind := range kinds {
+		urls = append(urls, kind.URLs)
+	}
+	r.Secret("PUBLISH_URL", "broker that every event is published to: "+strings.Join(urls, ", ")+"; user:password@ where the broker asks for it. "+
+		"read-model-updater has every kind of broker, standalone webhooks alone; without it nothing is published", func(text string) error {
+		if text == "" {
+			return nil
+		}
+		at, err := url.Parse(text)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(kinds, func(kind *Kind) bool { return slices.Contains(kind.Schemes, at.Scheme) })
+		if i < 0 || at.Host == "" {
+			return errors.New("no URL of a broker")
+		}
+		s.kind, s.at = kinds[i], at
+		return nil
+	})
+	s.Topic = config.Parsed(r, "PUBLISH_TOPIC", "threads.events", "with PUBLISH_URL: NATS subject or Kafka topic; a webhook has none", ParseTopic)
+	return s
+}
+
+// Connect returns what publishes to the broker of a URL, and what ends the connection.
+func (k *Kind) Connect(at *url.URL, topic string) (publish Publish, end func(), err error) {
+	send, end, err := k.Open(at, topic)
+	if err != nil { // its text may contain the URL
+		return nil, nil, fmt.Errorf("PUBLISH_URL: the client of the broker can't use it (%T): expected %s", err, k.URLs)
+	}
+	return func(ctx context.Context, event Event) error {
+		body, err := Encode(event)
+		if err != nil {
+			return err
+		}
+		return send(ctx, Message{event.EventID, event.Aggregate().String(), body})
+	}, end, nil
+}
+
+var topics = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+
+// ParseTopic checks a topic, which must suit every broker.
+func ParseTopic(text string) (string, error) {
+	if len(text) > 200 || !topics.MatchString(text) {
+		return "", fmt.Errorf("%q is no topic: expected letters, digits, - and _, in parts separated by dots, at most 200", text)
+	}
+	return text, nil
+}
 
 // Projection is the name of the projection that publishes events.
 const Projection = "publisher"
@@ -21,8 +95,8 @@ const Projection = "publisher"
 // Events are what a program publishes.
 type Events struct {
 	Types []es.AnyAggregate
-	// Around, unless nil, wraps the broker.
-	Around func(Broker) Broker
+	// Around, unless nil, wraps what publishes them.
+	Around func(Publish) Publish
 }
 
 // publication publishes events.
@@ -30,32 +104,32 @@ type publication struct {
 	*run.Followed
 	store     *rowstore.Store
 	publisher *Publisher
-	log       *slog.Logger
+	end       func() // of the connection to the broker
 	parked    string // how to list the dead letters
 }
 
 // Consumer returns what publishes events.
 func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.Consumer, error) {
 	return func(turn *run.Turn) (run.Consumer, error) {
-		if s.URL == "" {
+		if s.kind == nil {
 			return unpublished{}, nil
 		}
 		store, err := turn.Store(Projection)
 		if err != nil {
 			return nil, err
 		}
-		broker, err := s.open()
+		publish, end, err := s.kind.Connect(s.at, s.Topic)
 		if err != nil {
 			return nil, err
 		}
 		if events.Around != nil {
-			broker = events.Around(broker)
+			publish = events.Around(publish)
 		}
 		var handlers []projection.Handler
 		for _, each := range events.Types {
 			handlers = append(handlers, Handler(each))
 		}
-		p := &publication{store: store, publisher: New(store, broker), log: log, parked: turn.Advice.Parked}
+		p := &publication{store: store, publisher: New(store, publish), end: end, parked: turn.Advice.Parked}
 		registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry)
 		total := func(name, help string, of *atomic.Int64) {
 			promauto.With(registry).NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(of.Load()) })
@@ -68,7 +142,7 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 			Attempts: 3, // per batch; the source continues with longer pauses
 		}, handlers...)
 		if err != nil {
-			_ = broker.Close() // nothing was published
+			end()
 			return nil, err
 		}
 		return p, nil
@@ -79,9 +153,7 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 func (p *publication) Run(ctx context.Context) {
 	defer context.AfterFunc(ctx, p.publisher.Stop)()
 	p.Followed.Run(ctx)
-	if err := p.publisher.broker.Close(); err != nil {
-		p.log.WarnContext(ctx, "the connection to the broker could not be closed cleanly", "error", err)
-	}
+	p.end()
 }
 
 // Check implements [run.Consumer]. A broker that is down does not make the updater unready, because the read model does

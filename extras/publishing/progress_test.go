@@ -153,8 +153,6 @@ type hanging struct {
 	answers chan error
 }
 
-func (hanging) Close() error { return nil }
-
 func (h hanging) Publish(context.Context, publishing.Event) error {
 	h.asked <- struct{}{}
 	return <-h.answers
@@ -168,7 +166,7 @@ func TestABrokerThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := hanging{make(chan struct{}), make(chan error)}
-	p := publishing.New(store, b)
+	p := publishing.New(store, b.Publish)
 	projector := projection.New(p, j, projection.Options{Attempts: 1}, publishing.Handler(orders{}))
 	ctx, stop := context.WithCancel(t.Context())
 	wait := project(ctx, func(ctx context.Context) error { _, err := projector.Project(ctx, j.batch()); return err })
@@ -201,8 +199,6 @@ func TestABrokerThatHangs(t *testing.T) {
 // limited is a broker that reports when its answer is no longer waited for.
 type limited struct{ waited time.Duration }
 
-func (*limited) Close() error { return nil }
-
 func (l *limited) Publish(ctx context.Context, _ publishing.Event) error {
 	until, _ := ctx.Deadline()
 	l.waited = time.Until(until)
@@ -217,7 +213,7 @@ func TestAPanicOfABroker(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &limited{}
-	p := publishing.New(store, b)
+	p := publishing.New(store, b.Publish)
 	projector := projection.New(p, j, projection.Options{Attempts: 1}, publishing.Handler(orders{}))
 	if outcome, err := projector.Project(t.Context(), j.batch()); err != nil || outcome.Parked != 1 {
 		t.Fatal(outcome, err)

@@ -33,8 +33,8 @@ const (
 type Publisher struct {
 	projection.Store // of the positions
 
-	broker Broker
-	change sync.Mutex // held during a change, so that two never publish events of one aggregate
+	publishOne Publish
+	change     sync.Mutex // held during a change, so that two never publish events of one aggregate
 	// refusals are answers of the broker, until their aggregates are parked: a repeated change does not ask again. They
 	// belong to the change.
 	refusals map[es.AggregateID]refusal
@@ -57,8 +57,8 @@ type refusal struct {
 }
 
 // New returns a publisher that stores its positions in store.
-func New(store projection.Store, broker Broker) *Publisher {
-	return &Publisher{Store: store, broker: broker, refusals: make(map[es.AggregateID]refusal)}
+func New(store projection.Store, publish Publish) *Publisher {
+	return &Publisher{Store: store, publishOne: publish, refusals: make(map[es.AggregateID]refusal)}
 }
 
 // Outage returns why the broker does not accept events now; nil: there is no known outage.
@@ -173,7 +173,7 @@ func (p *Publisher) ask(ctx context.Context, event Event) (err error) {
 			err = Refused(fmt.Errorf("panic (%T) while publishing\n%s", reason, debug.Stack()))
 		}
 	}()
-	return p.broker.Publish(ctx, event)
+	return p.publishOne(ctx, event)
 }
 
 // count counts the events without an answer.

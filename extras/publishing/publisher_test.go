@@ -88,8 +88,6 @@ type testBroker struct {
 	faults  []error
 }
 
-func (*testBroker) Close() error { return nil }
-
 func (b *testBroker) Publish(_ context.Context, event publishing.Event) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,7 +144,7 @@ func newPublisher(t *testing.T, db *readmodeltest.Database, b *testBroker, j jou
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := publishing.New(&uncertain{store, fault}, b)
+	p := publishing.New(&uncertain{store, fault}, b.Publish)
 	return p, projection.New(p, j, projection.Options{Attempts: 4}, publishing.Handler(orders{}))
 }
 

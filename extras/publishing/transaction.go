@@ -36,7 +36,6 @@ func (h handler) Load(_ context.Context, tx projection.Tx, _ []projection.Event)
 // fold puts the events of a change into the queues of their aggregates.
 type fold struct{ *transaction }
 
-// Apply implements [projection.Fold].
 func (f fold) Apply(event projection.Event) error {
 	key := event.Aggregate()
 	if f.queues[key] == nil {

@@ -218,10 +218,7 @@ func Describe(aggregates []rest.Aggregate) func(*huma.OpenAPI) {
 					Description: "With Prefer: respond-async: it is a task now.", Headers: headers,
 					Content: map[string]*huma.MediaType{rest.MediaJSON: {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[TaskReply](), true, "")}},
 				}
-				full := rest.ProblemOf(ErrNoRoom)
-				conflict := described.Responses[strconv.Itoa(full.Status)] // every command can have one
-				conflict.Description += ", `" + full.Code + "`"
-				conflict.Content[rest.MediaProblem].Examples[full.Code] = &huma.Example{Summary: full.Detail, Value: full}
+				rest.DescribeProblems(doc.Components.Schemas, described.Responses, rest.ProblemOf(ErrNoRoom))
 			}
 		}
 	}

@@ -81,11 +81,8 @@ func (r *registry) isActive(ctx context.Context, tenant es.Tenant) (bool, error)
 	if tenant == "" {
 		return true, nil
 	}
-	if known, found := r.fresh(tenant); found {
-		return known.active, nil
-	}
 	active, err, _ := r.asking.Do(tenant.String(), func() (any, error) {
-		if known, found := r.fresh(tenant); found { // another call has asked in the meantime
+		if known, found := r.known.Get(tenant); found && r.clock().Before(known.until) {
 			return known.active, nil
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
@@ -100,13 +97,7 @@ func (r *registry) isActive(ctx context.Context, tenant es.Tenant) (bool, error)
 	return active.(bool), err
 }
 
-// fresh returns the cached verdict on a tenant if it is not too old.
-func (r *registry) fresh(tenant es.Tenant) (verdict, bool) {
-	known, found := r.known.Get(tenant)
-	return known, found && r.clock().Before(known.until)
-}
-
-// guard is a guard that asks for the tenant, too.
+// guard is an [admission.Guard] that asks for the tenant, too.
 type guard struct {
 	admission.Guard
 	registry *registry
@@ -115,7 +106,6 @@ type guard struct {
 	log      *slog.Logger
 }
 
-// Enter implements [admission.Guard].
 func (g *guard) Enter(ask admission.Ask) (admission.Principal, error) {
 	principal, err := g.Guard.Enter(ask)
 	if err != nil || ask.AnyTenant && principal.May(admission.Operate) {
@@ -125,7 +115,6 @@ func (g *guard) Enter(ask admission.Ask) (admission.Principal, error) {
 	return principal, g.admit(g.ctx)
 }
 
-// Next implements [admission.Guard].
 func (g *guard) Next(ctx context.Context) error {
 	if err := g.Guard.Next(ctx); err != nil {
 		return err

@@ -4,7 +4,11 @@ package tenants
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"log/slog"
+
+	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
@@ -45,5 +49,155 @@ func InJournal(gateway es.EventPersistenceGateway, log *slog.Logger) IsActive {
 	return func(ctx context.Context, named es.Tenant) (bool, error) {
 		state, err := tenants.Reload(ctx, Key(Code(named)))
 		return state.Value.IsActive(), err
+	}
+}
+
+// AggregateType is what event stores know tenants as.
+const AggregateType = "tenant"
+
+// ID identifies a registered tenant.
+type ID = ident.Of[Tenant]
+
+// Code is what requests and rows name a tenant by.
+type Code string
+
+// ParseCode parses a code: 1 to 32 characters of a-z, 0-9 and -. Anything else is an [ident.InvalidError].
+func ParseCode(text string) (Code, error) {
+	if tenant, err := es.ParseTenant(text); err != nil || tenant == "" {
+		return "", &ident.InvalidError{Field: "tenant_code", Reason: "must be 1 to 32 characters out of a-z, 0-9 and -"}
+	}
+	return Code(text), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler] with [ParseCode].
+func (c *Code) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseCode(string(text))
+	return err
+}
+
+// IDOf returns the id of the tenant with the code. It follows from the code, so that a code is registered once.
+func IDOf(code Code) ID {
+	sum := sha256.Sum256([]byte("tenant " + code))
+	return ident.FromULID[Tenant](ulid.ULID(sum[:16]))
+}
+
+// Tenant is what the events of one tenant add up to, as far as decisions need it. The zero value is a tenant that is
+// not registered. It is an immutable value, and snapshots have its JSON. As in package account, [Decide] turns a state
+// and a [Command] into events or a rejection, [Tenant.Apply] turns a state and an [Event] into the next state, and both
+// are pure.
+type Tenant struct {
+	Code      Code
+	Suspended bool
+}
+
+// IsActive reports whether requests of the tenant are answered.
+func (t Tenant) IsActive() bool { return t.Usable() == nil && !t.Suspended }
+
+// Command is a request to change a tenant. The set is closed: all types are in this file.
+//
+//sumtype:decl
+type Command interface {
+	// name returns the result of [CommandName].
+	name() string
+}
+
+// CommandName returns the name by which repeats of the command are recognised. It must never change, even if the type
+// is renamed.
+func CommandName(c Command) string { return c.name() }
+
+// Create registers a tenant, which is active from then on.
+type Create struct{ Code Code }
+
+// Suspend makes a tenant's requests be refused. Its data stays.
+type Suspend struct{}
+
+// Reactivate ends the suspension.
+type Reactivate struct{}
+
+func (Create) name() string     { return "tenant.Create" }
+func (Suspend) name() string    { return "tenant.Suspend" }
+func (Reactivate) name() string { return "tenant.Reactivate" }
+
+// Event is a fact about a tenant. The set is closed: all types are in this file.
+//
+//sumtype:decl
+type Event interface{ isEvent() }
+
+// fact is what every event has.
+type fact struct {
+	Code Code `json:"code"`
+}
+
+// Created: the tenant was registered.
+type Created fact
+
+// Suspended: the tenant was suspended.
+type Suspended fact
+
+// Reactivated: the suspension has ended.
+type Reactivated fact
+
+func (Created) isEvent()     {}
+func (Suspended) isEvent()   {}
+func (Reactivated) isEvent() {}
+
+// The rejections of well-formed commands. Compare with errors.Is.
+var (
+	ErrTenantNotFound  = ident.NotFound("tenant_not_found", "the tenant is not registered")
+	ErrTenantExists    = ident.Conflict("tenant_exists", "the tenant is registered already")
+	ErrTenantSuspended = ident.Conflict("tenant_suspended", "the tenant is suspended already")
+	ErrTenantActive    = ident.Conflict("tenant_active", "the tenant is not suspended")
+)
+
+// Usable returns the rejection if the tenant is not registered; otherwise nil.
+func (t Tenant) Usable() error {
+	if t.Code == "" {
+		return ErrTenantNotFound
+	}
+	return nil
+}
+
+// Decide returns the events that result from command on state, or the rejection.
+func Decide(state Tenant, command Command) ([]Event, error) {
+	if _, begins := command.(Create); !begins {
+		if err := state.Usable(); err != nil {
+			return nil, err
+		}
+	}
+	switch c := command.(type) {
+	case Create:
+		if state.Usable() == nil {
+			return nil, ErrTenantExists
+		}
+		return []Event{Created(c)}, nil
+	case Suspend:
+		if state.Suspended {
+			return nil, ErrTenantSuspended
+		}
+		return []Event{Suspended{state.Code}}, nil
+	case Reactivate:
+		if !state.Suspended {
+			return nil, ErrTenantActive
+		}
+		return []Event{Reactivated{state.Code}}, nil
+	default:
+		// The set of commands is closed: only a new command without a case can get here.
+		panic(fmt.Sprintf("tenant: no decision for command %T", command))
+	}
+}
+
+// Apply returns the state after event; t is not changed. It checks nothing and never fails. Each event says all that a
+// state has.
+func (Tenant) Apply(event Event) Tenant {
+	switch e := event.(type) {
+	case Created:
+		return Tenant{Code: e.Code}
+	case Suspended:
+		return Tenant{Code: e.Code, Suspended: true}
+	case Reactivated:
+		return Tenant{Code: e.Code}
+	default:
+		// The set of events is closed: only a new event without a case can get here.
+		panic(fmt.Sprintf("tenant: no state after event %T", event))
 	}
 }

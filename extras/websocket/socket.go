@@ -81,7 +81,7 @@ func (s *socket) serve() {
 			tooLate.Stop()
 			s.initialize(m.Payload)
 		case "ping":
-			s.send(message{Type: "pong", Payload: m.Payload})
+			s.send(s.ctx, message{Type: "pong", Payload: m.Payload})
 		case "pong":
 			s.unanswered.Store(0)
 		case "subscribe":
@@ -133,7 +133,7 @@ func (s *socket) initialize(payload json.RawMessage) {
 	}
 	s.ctx = graphql.As(s.ctx, principal)
 	s.acknowledged = true
-	s.send(message{Type: "connection_ack"})
+	s.send(s.ctx, message{Type: "connection_ack"})
 	s.goroutines.Go(s.keepAlive)
 }
 
@@ -158,7 +158,7 @@ func (s *socket) keepAlive() {
 			_ = s.conn.CloseNow()
 			return
 		}
-		s.send(message{Type: "ping"})
+		s.send(s.ctx, message{Type: "ping"})
 	}
 }
 
@@ -199,7 +199,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 		return
 	}
 	errs, _ := json.Marshal(refused.Errors) // never fails: they are texts
-	s.send(message{ID: id, Type: "error", Payload: errs})
+	s.send(s.ctx, message{ID: id, Type: "error", Payload: errs})
 }
 
 // begin returns an operation that may run beside count others, or the answer of a refused one. Its id is free again.
@@ -233,24 +233,29 @@ func (s *socket) start(id string, operation *gqlgen.OperationContext) {
 		s.endpoint.Run(ctx, operation, func(answer *gqlgen.Response) bool {
 			encoded, release, whole := s.endpoint.Encode(ctx, answer)
 			defer release()
-			return s.sendOf(ctx, message{ID: id, Type: "next", Payload: encoded}) && whole
+			return s.send(ctx, message{ID: id, Type: "next", Payload: encoded}) && whole
 		})
-		s.sendOf(ctx, message{ID: id, Type: "complete"})
+		s.send(ctx, message{ID: id, Type: "complete"})
 	})
 }
 
-// sendOf sends a message of an operation unless the client has ended it, because the id may be in use again, or the
-// server stops. The message complete frees the id.
-func (s *socket) sendOf(operation context.Context, m message) bool {
+// send sends a message unless ctx has ended: that of an operation, whose id may be in use again after the client has
+// ended it, or that of the connection. The message complete frees the id.
+func (s *socket) send(ctx context.Context, m message) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if operation.Err() != nil {
+	if ctx.Err() != nil || s.closing.Load() {
 		return false
 	}
 	if m.Type == "complete" {
 		delete(s.operations, m.ID)
 	}
-	s.write(m)
+	writing, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	if err := s.conn.Write(writing, websocket.MessageText, m.encode()); err != nil && !s.closing.Swap(true) {
+		s.log.DebugContext(ctx, "a WebSocket broke", "error", err)
+		_ = s.conn.CloseNow()
+	}
 	return true
 }
 
@@ -266,24 +271,5 @@ func (s *socket) end(id string) {
 	s.mu.Unlock()
 	if exists {
 		<-op.ended
-	}
-}
-
-func (s *socket) send(m message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.write(m)
-}
-
-// write must be called with mu held.
-func (s *socket) write(m message) {
-	if s.closing.Load() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-	defer cancel()
-	if err := s.conn.Write(ctx, websocket.MessageText, m.encode()); err != nil && !s.closing.Swap(true) {
-		s.log.DebugContext(s.ctx, "a WebSocket broke", "error", err)
-		_ = s.conn.CloseNow()
 	}
 }

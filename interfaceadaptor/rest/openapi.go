@@ -70,9 +70,10 @@ func describe(schemas huma.Registry, tag string, op Operation, headers []request
 		Method: op.method(), Path: op.Path, Tags: []string{tag}, Summary: op.Summary, Description: op.Description,
 		// the name of the operation in generated clients
 		OperationID: strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(op.Path[1:], "threads/")),
-		Responses:   describeProblems(schemas, problemsOf(op)),
+		Responses:   map[string]*huma.Response{},
 		Metadata:    map[string]any{admission.Rights: op.needs()}, // for functions that describe who is admitted
 	}
+	DescribeProblems(schemas, described.Responses, problemsOf(op)...)
 	done, answer := "It is done.", map[string]*huma.MediaType{MediaLines: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	if json := cmp.Or(op.Answer, op.Do.answer); json != nil {
 		answer = map[string]*huma.MediaType{MediaJSON: {Schema: schemas.Schema(json, true, "")}}
@@ -198,10 +199,9 @@ func problemsOf(op Operation) []*Problem {
 	return problems
 }
 
-// describeProblems describes problems by status, with an example for each code.
-func describeProblems(schemas huma.Registry, problems []*Problem) map[string]*huma.Response {
+// DescribeProblems adds problems to the responses of an operation: by status, with an example for each code.
+func DescribeProblems(schemas huma.Registry, responses map[string]*huma.Response, problems ...*Problem) {
 	schema := schemas.Schema(reflect.TypeFor[Problem](), true, "")
-	responses := map[string]*huma.Response{}
 	for _, problem := range problems {
 		status := strconv.Itoa(problem.Status)
 		response, begun := responses[status]
@@ -220,7 +220,6 @@ func describeProblems(schemas huma.Registry, problems []*Problem) map[string]*hu
 		}
 		response.Content[MediaProblem].Examples[problem.Code] = &huma.Example{Summary: problem.Detail, Value: problem}
 	}
-	return responses
 }
 
 func describeHeaders(names ...string) map[string]*huma.Param {

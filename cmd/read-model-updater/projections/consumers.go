@@ -28,7 +28,7 @@ func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
 	// extra:publishing {
 	all = append(all, publishing.Consumer(s.Publishing, publishing.Events{
 		Types:  system.Types(),
-		Around: func(broker publishing.Broker) publishing.Broker { return d.Keys.Broker(broker) }, // extra:erasure
+		Around: d.Keys.Broker, // extra:erasure
 	}, parts.Log))
 	// extra:publishing }
 	return all

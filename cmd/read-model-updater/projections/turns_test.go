@@ -12,6 +12,7 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/publishing/webhook"
+	"example.com/threads/infrastructure/config"
 	"example.com/threads/tests/sqlitetest"
 )
 
@@ -36,7 +37,9 @@ func TestATurnComesBack(t *testing.T) {
 		return ctx, nil
 	}
 	log := slog.New(slog.DiscardHandler)
-	publisher := publishing.Consumer(publishing.Settings{URL: broker.URL, Topic: "events", Kinds: []*publishing.Kind{webhook.Kind}}, publishing.Events{}, log)
+	env := map[string]string{"PUBLISH_URL": broker.URL}
+	settings := publishing.ReadSettings(config.NewReader(func(name string) string { return env[name] }), webhook.Kind)
+	publisher := publishing.Consumer(settings, publishing.Events{}, log)
 	if err := newUpdater(t, url, db, log, turns, publisher).Run(ctx); err != nil || count != wanted {
 		t.Errorf("%d turns, %v", count, err)
 	}

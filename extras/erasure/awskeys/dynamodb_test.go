@@ -13,7 +13,7 @@ import (
 func TestContractOnDynamoDB(t *testing.T) {
 	_, client := dynamodbtest.Tables(t)
 	table := testenv.UniqueName(t)
-	if _, _, err := dynamodb.SetUpTables(t.Context(), client, []dynamodb.Table{awskeys.Table(table)}); err != nil {
+	if _, _, err := dynamodb.SetUpTables(t.Context(), client, []dynamodb.Table{{Name: table}}); err != nil {
 		t.Fatal(err)
 	}
 	keystoretest.Run(t, awskeys.NewDynamoDBStore(client, table))

@@ -29,9 +29,7 @@ func limitWork(document *ast.QueryDocument) error {
 		for _, variable := range operation.VariableDefinitions {
 			w.left -= workOfSelection
 			w.directives(variable.Directives)
-			if variable.DefaultValue != nil {
-				w.value(variable.DefaultValue, 1)
-			}
+			w.value(variable.DefaultValue, 1)
 		}
 		w.directives(operation.Directives)
 		w.merge([]ast.SelectionSet{operation.SelectionSet}, 1)
@@ -50,50 +48,43 @@ func limitWork(document *ast.QueryDocument) error {
 	return nil
 }
 
-// merge spends the work for selection sets that are merged into one, and for those below it.
+// merge spends the work for selection sets that are merged into one with their fragments, and for those below it.
+// Selections in inline fragments count once per level, because each level is compared by itself.
 func (w *work) merge(sets []ast.SelectionSet, depth int) {
 	w.tooDeep = w.tooDeep || depth > maxDepth // also if a fragment contains itself
 	if w.left < 0 || w.tooDeep {
 		return
 	}
-	merged := mergedSet{spread: map[string]bool{}, below: map[string][]ast.SelectionSet{}}
-	for _, set := range sets {
-		w.collect(&merged, set, 1)
-	}
-	w.left -= merged.selections * (merged.selections + workOfSelection)
-	for _, below := range merged.below {
-		w.merge(below, depth+1)
-	}
-}
-
-// mergedSet is a selection set with its fragments. Selections in inline fragments count once per level, because each
-// level is compared by itself.
-type mergedSet struct {
-	selections int
-	spread     map[string]bool               // the fragments
-	below      map[string][]ast.SelectionSet // by response name
-}
-
-func (w *work) collect(merged *mergedSet, set ast.SelectionSet, level int) {
-	for _, selection := range set {
-		merged.selections += level
-		switch selection := selection.(type) {
-		case *ast.Field:
-			w.arguments(selection.Arguments)
-			w.directives(selection.Directives)
-			if len(selection.SelectionSet) > 0 {
-				merged.below[selection.Alias] = append(merged.below[selection.Alias], selection.SelectionSet)
-			}
-		case *ast.InlineFragment:
-			w.directives(selection.Directives)
-			w.collect(merged, selection.SelectionSet, level+1)
-		case *ast.FragmentSpread:
-			w.directives(selection.Directives)
-			if fragment := w.fragments.ForName(selection.Name); fragment != nil && !merged.spread[selection.Name] {
-				merged.spread[selection.Name] = true
-				w.collect(merged, fragment.SelectionSet, level)
+	selections, spread, below := 0, map[string]bool{}, map[string][]ast.SelectionSet{} // by response name
+	var collect func(set ast.SelectionSet, level int)
+	collect = func(set ast.SelectionSet, level int) {
+		for _, selection := range set {
+			selections += level
+			switch selection := selection.(type) {
+			case *ast.Field:
+				w.arguments(selection.Arguments)
+				w.directives(selection.Directives)
+				if len(selection.SelectionSet) > 0 {
+					below[selection.Alias] = append(below[selection.Alias], selection.SelectionSet)
+				}
+			case *ast.InlineFragment:
+				w.directives(selection.Directives)
+				collect(selection.SelectionSet, level+1)
+			case *ast.FragmentSpread:
+				w.directives(selection.Directives)
+				if fragment := w.fragments.ForName(selection.Name); fragment != nil && !spread[selection.Name] {
+					spread[selection.Name] = true
+					collect(fragment.SelectionSet, level)
+				}
 			}
 		}
+	}
+	for _, set := range sets {
+		collect(set, 1)
+	}
+	w.left -= selections * (selections + workOfSelection)
+	for _, sets := range below {
+		w.merge(sets, depth+1)
 	}
 }
 
@@ -112,6 +103,9 @@ func (w *work) arguments(arguments ast.ArgumentList) {
 
 // value counts nested values by their depth, because a rule evaluates each level with everything inside.
 func (w *work) value(value *ast.Value, depth int) {
+	if value == nil {
+		return
+	}
 	w.left -= workOfValue + depth
 	if value.Kind == ast.Variable {
 		w.left -= w.variables / 10

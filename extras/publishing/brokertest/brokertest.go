@@ -31,19 +31,22 @@ func Event(seqNr uint64, size int) publishing.Event {
 	return e
 }
 
+// Broker publishes events to a broker.
+type Broker struct{ Publish publishing.Publish }
+
 // Open returns the broker of a URL.
-func Open(t *testing.T, kind *publishing.Kind, text string) publishing.Broker {
+func Open(t *testing.T, kind *publishing.Kind, text string) Broker {
 	t.Helper()
 	at, err := url.Parse(text)
 	if err != nil || !slices.Contains(kind.Schemes, at.Scheme) {
 		t.Fatalf("%s: %v", text, err)
 	}
-	broker, err := kind.Open(at, Topic)
+	publish, end, err := kind.Connect(at, Topic)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = broker.Close() })
-	return broker
+	t.Cleanup(end)
+	return Broker{publish}
 }
 
 // Got is what a subscriber receives for an event.
@@ -53,7 +56,7 @@ type Got struct {
 }
 
 // Publishes publishes five events and compares them with what arrives.
-func Publishes(t *testing.T, broker publishing.Broker, arrived func() []Got) {
+func Publishes(t *testing.T, broker Broker, arrived func() []Got) {
 	t.Helper()
 	var events []publishing.Event
 	var wanted, bodies []string
@@ -80,7 +83,7 @@ func Publishes(t *testing.T, broker publishing.Broker, arrived func() []Got) {
 }
 
 // Refuses publishes an event that the broker must refuse, and another one.
-func Refuses(t *testing.T, broker publishing.Broker, event publishing.Event) {
+func Refuses(t *testing.T, broker Broker, event publishing.Event) {
 	t.Helper()
 	err := broker.Publish(t.Context(), event)
 	if !errors.Is(err, projection.ErrRefused) {
@@ -92,7 +95,7 @@ func Refuses(t *testing.T, broker publishing.Broker, event publishing.Event) {
 }
 
 // Fails publishes an event while the broker is down.
-func Fails(t *testing.T, broker publishing.Broker) error {
+func Fails(t *testing.T, broker Broker) error {
 	t.Helper()
 	err := broker.Publish(t.Context(), Event(1, 10))
 	if err == nil || errors.Is(err, projection.ErrRefused) {

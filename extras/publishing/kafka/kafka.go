@@ -27,7 +27,7 @@ const answerWithin = 5 * time.Second
 // open publishes to all in-sync replicas. The idempotent producer is off: it never gives a record up whose fate it
 // does not know, so an outage would not show. Events of one aggregate are handed over one by one, which keeps their
 // order; repeats are a subscriber's to drop, as everywhere.
-func open(at *url.URL, topic string) (publishing.Broker, error) {
+func open(at *url.URL, topic string) (send func(context.Context, publishing.Message) error, end func(), err error) {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(strings.Split(at.Host, ",")...), kgo.ClientID("read-model-updater"), kgo.AllowAutoTopicCreation(),
 		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.DisableIdempotentWrite(), kgo.RecordDeliveryTimeout(answerWithin), kgo.ProducerLinger(0),
@@ -41,32 +41,14 @@ func open(at *url.URL, topic string) (publishing.Broker, error) {
 	}
 	client, err := kgo.NewClient(options...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return broker{client, topic}, nil
-}
-
-type broker struct {
-	client *kgo.Client
-	topic  string
-}
-
-// Publish implements [publishing.Broker].
-func (b broker) Publish(ctx context.Context, event publishing.Event) error {
-	body, err := publishing.Encode(event)
-	if err != nil {
-		return err
-	}
-	return answer(b.client.ProduceSync(ctx, &kgo.Record{
-		Topic: b.topic, Key: []byte(event.Aggregate().String()), Value: body,
-		Headers: []kgo.RecordHeader{{Key: "content-type", Value: []byte(publishing.ContentType)}},
-	}).FirstErr())
-}
-
-// Close implements [publishing.Broker].
-func (b broker) Close() error {
-	b.client.Close()
-	return nil
+	return func(ctx context.Context, m publishing.Message) error {
+		return answer(client.ProduceSync(ctx, &kgo.Record{
+			Topic: topic, Key: []byte(m.Key), Value: m.Body,
+			Headers: []kgo.RecordHeader{{Key: "content-type", Value: []byte(publishing.ContentType)}},
+		}).FirstErr())
+	}, client.Close, nil
 }
 
 // answer returns a refusal if Kafka blames the event, and otherwise an outage.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -27,7 +26,7 @@ const (
 	reconnect    = 500 * time.Millisecond
 )
 
-func open(at *url.URL, topic string) (publishing.Broker, error) {
+func open(at *url.URL, topic string) (send func(context.Context, publishing.Message) error, end func(), err error) {
 	server := url.URL{Scheme: at.Scheme, User: at.User, Host: at.Host}
 	conn, err := nats.Connect(server.String(),
 		nats.Name("read-model-updater"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
@@ -35,62 +34,40 @@ func open(at *url.URL, topic string) (publishing.Broker, error) {
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the default prints what the server says
 	)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	js, err := conn.JetStream(nats.MaxWait(answerWithin))
 	if err != nil {
 		conn.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return &broker{conn: conn, js: js, topic: topic}, nil
+	return broker{js, topic}.send, conn.Close, nil
 }
 
 type broker struct {
-	conn  *nats.Conn
 	js    nats.JetStreamContext
 	topic string
-	there atomic.Bool // the stream
 }
 
-// Publish implements [publishing.Broker]. The id of each event lets JetStream drop repeats within its window.
-func (b *broker) Publish(ctx context.Context, event publishing.Event) error {
-	body, err := publishing.Encode(event)
-	if err != nil {
-		return err
-	}
-	if err := b.makeStream(); err != nil {
-		return answer(err)
-	}
+// send sends a message. Its id lets JetStream drop repeats within its window. If no stream takes the subject, it makes
+// one in files, also if others do so at the same time. A stream's name can't have the dots of its subject.
+func (b broker) send(ctx context.Context, message publishing.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	m := nats.NewMsg(b.topic)
-	m.Data = body
+	m.Data = message.Body
 	m.Header.Set("content-type", publishing.ContentType)
-	m.Header.Set("partitionkey", event.Aggregate().String())
-	_, err = b.js.PublishMsg(m, nats.MsgId(event.EventID), nats.Context(ctx))
-	return answer(err)
-}
-
-// makeStream makes a stream in files if none takes the subject, also if others do so at the same time. A stream's name
-// can't have the dots of its subject.
-func (b *broker) makeStream() error {
-	if b.there.Load() {
-		return nil
-	}
-	_, err := b.js.StreamNameBySubject(b.topic)
-	if errors.Is(err, nats.ErrNoMatchingStream) {
+	m.Header.Set("partitionkey", message.Key)
+	_, err := b.js.PublishMsg(m, nats.MsgId(message.ID), nats.Context(ctx))
+	if errors.Is(err, nats.ErrNoStreamResponse) {
 		_, err = b.js.AddStream(&nats.StreamConfig{
 			Name: strings.ReplaceAll(b.topic, ".", "-"), Subjects: []string{b.topic}, Storage: nats.FileStorage,
-		})
+		}, nats.Context(ctx))
+		if err == nil {
+			_, err = b.js.PublishMsg(m, nats.MsgId(message.ID), nats.Context(ctx))
+		}
 	}
-	b.there.Store(err == nil)
-	return err
-}
-
-// Close implements [publishing.Broker].
-func (b *broker) Close() error {
-	b.conn.Close()
-	return nil
+	return answer(err)
 }
 
 // tooLargeForTheStream is JetStream's code for an event above the stream's limit.

@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"example.com/threads/es/estest/testenv"
-	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/publishing/brokertest"
 )
 
@@ -77,7 +76,7 @@ func TestNATS(t *testing.T) {
 const words = "Rhubarbwords"
 
 // jetStreamSays is a NATS server on which a client answers in the place of JetStream.
-func jetStreamSays(t *testing.T, subject, answer string) publishing.Broker {
+func jetStreamSays(t *testing.T, subject, answer string) brokertest.Broker {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
 	if err != nil {

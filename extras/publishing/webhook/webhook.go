@@ -19,32 +19,27 @@ import (
 var Kind = &publishing.Kind{
 	Schemes: []string{"http", "https"},
 	URLs:    "http:// or https:// (a webhook)",
-	Open: func(at *url.URL, _ string) (publishing.Broker, error) {
+	Open: func(at *url.URL, _ string) (send func(context.Context, publishing.Message) error, end func(), err error) {
 		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		return broker{client, at}, nil
+		return hook{client, at}.send, client.CloseIdleConnections, nil
 	},
 }
 
-type broker struct {
+type hook struct {
 	client *http.Client
 	at     *url.URL
 }
 
 const bodyRead = 4096 // bytes of an answer
 
-// Publish implements [publishing.Broker]. 2xx accepts the event; a status that blames the request refuses it;
-// everything else is an outage.
-func (b broker) Publish(ctx context.Context, event publishing.Event) error {
-	body, err := publishing.Encode(event)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.at.String(), bytes.NewReader(body))
+// send sends a message. 2xx accepts it; a status that blames the request refuses it; everything else is an outage.
+func (h hook) send(ctx context.Context, m publishing.Message) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.at.String(), bytes.NewReader(m.Body))
 	if err != nil {
 		return errors.New(publishing.Cause(err))
 	}
 	request.Header.Set("Content-Type", publishing.ContentType)
-	response, err := b.client.Do(request)
+	response, err := h.client.Do(request)
 	if err != nil {
 		return errors.New(publishing.Cause(err))
 	}
@@ -61,12 +56,6 @@ func (b broker) Publish(ctx context.Context, event publishing.Event) error {
 		return &publishing.BusyError{Cause: why, After: after}
 	}
 	return why
-}
-
-// Close implements [publishing.Broker].
-func (b broker) Close() error {
-	b.client.CloseIdleConnections()
-	return nil
 }
 
 const longestRetryAfter = time.Hour

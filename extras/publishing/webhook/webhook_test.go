@@ -71,7 +71,7 @@ func TestWebhook(t *testing.T) {
 const words = "Rhubarbwords"
 
 // says is a webhook that answers every request with these bytes.
-func says(t *testing.T, answer string) publishing.Broker {
+func says(t *testing.T, answer string) brokertest.Broker {
 	t.Helper()
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -2,12 +2,17 @@ package erasure
 
 import (
 	"context"
+	"fmt"
+	"sync"
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/es/projection"
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/usecase/query"
 )
@@ -39,7 +44,6 @@ type openedRows struct {
 	keys *Keyring
 }
 
-// Message implements [query.Reader].
 func (o openedRows) Message(ctx context.Context, viewer query.Viewer, id thread.MessageID) (query.Message, error) {
 	row, err := o.Reader.Message(ctx, viewer, id)
 	if err == nil {
@@ -48,7 +52,6 @@ func (o openedRows) Message(ctx context.Context, viewer query.Viewer, id thread.
 	return row, err
 }
 
-// Messages implements [query.Reader].
 func (o openedRows) Messages(ctx context.Context, tenant es.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
 	found, err := o.Reader.Messages(ctx, tenant, threads, page)
 	if err != nil {
@@ -61,4 +64,44 @@ func (o openedRows) Messages(ctx context.Context, tenant es.Tenant, threads []th
 		}
 	}
 	return found, o.keys.Open(ctx, tenant, texts)
+}
+
+var erasedEvent = eventjson.Accounts().Events.EventType(account.Erased{})
+
+type publish = func(ctx context.Context, event es.Described) error
+
+// Broker opens the sealed texts of events before they are published; those of erased people become [Erased]. An event
+// whose key is missing by mistake is refused, which parks only its aggregate. Once an account's erasure is published,
+// no text of its owner is published in clear any more.
+func (k *Keyring) Broker(next publish) publish { return (&openedBroker{next: next, keys: k}).publish }
+
+type openedBroker struct {
+	next  publish
+	keys  *Keyring
+	clear sync.RWMutex // held for reading while an event with opened texts is published
+}
+
+func (o *openedBroker) publish(ctx context.Context, event es.Described) error {
+	if o.keys != nil && event.AggregateType == account.AggregateType && event.Type == erasedEvent {
+		o.forget(event.Tenant, event.AggregateID)
+	}
+	o.clear.RLock()
+	defer o.clear.RUnlock()
+	data, err := o.keys.OpenJSON(ctx, event.Tenant, event.Data)
+	switch {
+	case err != nil && es.KindOf(err) == es.Internal:
+		return fmt.Errorf("nobody has been asked: %w: %w", projection.ErrRefused, err)
+	case err != nil:
+		return err
+	}
+	event.Data = data
+	return o.next(ctx, event)
+}
+
+// forget removes the key of an erased account from the cache, after the answers to all events that were opened with it.
+// The key itself was destroyed before the event was stored; see [Keyring.Commands].
+func (o *openedBroker) forget(tenant es.Tenant, owner string) {
+	o.clear.Lock()
+	defer o.clear.Unlock()
+	o.keys.keys.Remove(about(tenant, owner))
 }

@@ -1,0 +1,124 @@
+// Package erasure makes it possible to erase a person's texts. It seals texts with a key of their author, opens them
+// for those who may read them, and destroys the key. Only sealed texts are stored and passed on, so destroying the key
+// erases the text everywhere. A [Keyring] does this with a [Store] of wrapped keys and a [Master] key.
+//
+// A keyring wraps what the programs have: [Keyring.Commands], [Keyring.Answers], [Keyring.Reader], [Keyring.Broker].
+package erasure
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/domain/account"
+	"example.com/threads/es"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/usecase/chat"
+)
+
+// Store stores the wrapped keys of owners by tenant and owner. All methods may be called concurrently, from any number
+// of processes. After an error of the kind unavailable a retry may succeed; others are faults.
+type Store interface {
+	// Keys returns the existing entries of the owners, read consistently. The owners are all different.
+	Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]Entry, error)
+	// Create stores a key for an owner without an entry, and returns the stored entry: concurrent callers all get the
+	// same one.
+	Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (Entry, error)
+	// Destroy replaces the owner's key, if any, by a permanent tombstone. The time of the first call is kept. When it
+	// returns, the key is no longer in the store's own files, if the store controls them.
+	Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error
+}
+
+// Entry is the wrapped key of an owner or, with ErasedAt, a tombstone.
+type Entry struct {
+	Wrapped  []byte
+	ErasedAt time.Time // zero: not erased
+}
+
+// Master wraps keys with the master key. about is authenticated with the key: unwrapping needs the same text.
+type Master interface {
+	Wrap(ctx context.Context, key []byte, about string) ([]byte, error)
+	Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error)
+}
+
+// Erased replaces an erased text, as it replaces the name in the row of an erased account.
+const Erased = chat.ErasedName
+
+var (
+	// ErrErased: the owner is erased, so no text can be sealed.
+	ErrErased = account.ErrAccountErased
+	// ErrOff: there is no keyring, because erasure is off.
+	ErrOff = errors.New("this program has no keys of people: set ERASURE=on and the master key that texts were sealed under")
+	// ErrMissingKey: a text is sealed with a key that is not in the store, although its owner was not erased.
+	ErrMissingKey = errors.New("a key is missing in the key store, and was not erased: bring the key store back from a backup")
+)
+
+// Settings are read from the environment.
+type Settings struct {
+	On       bool
+	KeyTable string
+	// Exactly one of these is set.
+	Key    string // secret
+	File   string
+	KMSKey string
+	// MakeFile creates the key file if it does not exist.
+	MakeFile bool
+}
+
+const oneOf = "with ERASURE=on, set one of ERASURE_KEY, ERASURE_KEY_FILE and ERASURE_KMS_KEY: "
+
+// ReadSettings reads the settings. The master key's file defaults to fallback, which is created if missing. With an
+// empty fallback, one of the settings is required.
+func ReadSettings(r *config.Reader, fallback string) Settings {
+	r = r.Group("Forgetting a person (extras/erasure)")
+	var s Settings
+	s.On, s.KeyTable = ReadPlace(r)
+	s.Key = r.Secret("ERASURE_KEY", oneOf+"master key, base64 of 32 bytes; keys that it has replaced may follow, separated by commas", func(text string) error {
+		if text == "" {
+			return nil
+		}
+		_, err := ParseMaster(text)
+		return err
+	})
+	s.File = r.String("ERASURE_KEY_FILE", "", oneOf+"file with the same")
+	s.KMSKey = r.String("ERASURE_KMS_KEY", "", oneOf+"id, ARN or alias of a key in AWS KMS")
+	named := len(slices.DeleteFunc([]string{s.Key, s.File, s.KMSKey}, func(setting string) bool { return setting == "" }))
+	switch {
+	case s.On && named == 0 && fallback != "":
+		s.File, s.MakeFile = fallback, true
+	case s.On && named != 1:
+		r.Wrong("ERASURE is on, which needs exactly one of ERASURE_KEY, ERASURE_KEY_FILE and ERASURE_KMS_KEY")
+	}
+	return s
+}
+
+// ReadPlace reads whether erasure is on, and the name of the DynamoDB table of keys.
+func ReadPlace(r *config.Reader) (on bool, table string) {
+	on = r.OneOf("ERASURE", "whether texts and names are sealed, so that a person can be forgotten", "off", "on") == "on"
+	return on, r.String("KEY_TABLE", "personal-keys", "with ERASURE=on and dynamodb: table of people's keys")
+}
+
+// Open returns a keyring over the keys in the database of a relational event store; nil: erasure is off. The package
+// awskeys has DynamoDB and AWS KMS.
+func Open(ctx context.Context, s Settings, db *sqlx.DB) (*Keyring, error) {
+	if !s.On {
+		return nil, nil
+	}
+	keys, keysErr := NewRelationalStore(ctx, db)
+	master, err := s.Master()
+	return NewKeyring(keys, master, time.Now), errors.Join(keysErr, err)
+}
+
+// Master returns the master key of a setting or a file.
+func (s Settings) Master() (Master, error) {
+	switch {
+	case s.KMSKey != "":
+		return nil, errors.New("ERASURE_KMS_KEY: this program has no client of AWS KMS; set ERASURE_KEY or ERASURE_KEY_FILE")
+	case s.Key != "":
+		return ParseMaster(s.Key)
+	}
+	return ReadMaster(s.File, s.MakeFile)
+}
