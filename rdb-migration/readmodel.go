@@ -1,3 +1,6 @@
+// Package rdbmigration holds the schema of the read model's rows, for [ReadModel].
+//
+// `make migrate` and the one-shot service of the compose file run cmd/migrate.
 package rdbmigration
 
 import (

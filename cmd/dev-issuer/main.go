@@ -20,7 +20,6 @@ it. GET /tokens returns a token for each of two users.
 
 func main() { program.Main("dev-issuer", run) }
 
-// settings are read from the environment.
 type settings struct {
 	address, url string
 	logging      logging.Settings
@@ -34,7 +33,6 @@ func readSettings(r *config.Reader) settings {
 	}
 }
 
-// run serves until ctx ends.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	s, helped, err := program.Settings("dev-issuer", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {

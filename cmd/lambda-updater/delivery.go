@@ -14,6 +14,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/cmd/internal/system"
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/process"
@@ -22,28 +23,28 @@ import (
 	"example.com/threads/es/run"
 )
 
-// delivery projects what Lambda delivers. It has no turn and no checkpoints: any number of them may work at the same
-// time, also beside a read-model-updater, and the positions of the aggregates keep the rows right. The invocations of
-// an environment follow each other.
-type delivery struct {
-	model     run.ReadModel
-	processes []run.Process
+// handler answers the invocations of one environment, which follow each other. It has no turn and no checkpoints: any
+// number of environments may work at the same time, also beside a read-model-updater, and the positions of the
+// aggregates keep the rows right.
+type handler struct {
+	settings
+	log       *slog.Logger
+	piece     int // how many changes are projected at once
 	journal   es.Journal
 	stream    dynamodbstreams.Ports // with a Place, for its records
-	rows      *sqlx.DB
-	ignore    []string // aggregate types
-	piece     int      // how many changes are projected at once
-	log       *slog.Logger
+	processes []run.Process
 
+	rows       *sqlx.DB                // nil: the databases could not be reached yet
 	projectors []*projection.Projector // the read model's, and those of the processes
 	outboxes   []*process.Outbox       // of the processes
 	reports    *rowstore.Store
 	tended     time.Time
 }
 
-// begin must be called before the first invocation. It may be called again.
-func (d *delivery) begin(ctx context.Context) error {
-	rebuild, err := d.model.Rebuild(d.rows, d.journal, 0, d.log)
+// begin must succeed before the first invocation. It may be called again, to read from the database what is due.
+func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
+	model := system.ReadModel()
+	rebuild, err := model.Rebuild(rows, h.journal, 0, h.log)
 	if err != nil {
 		return err
 	}
@@ -52,30 +53,34 @@ func (d *delivery) begin(ctx context.Context) error {
 		return err
 	}
 	if len(outdated) > 0 {
-		d.log.ErrorContext(ctx, "the rows were made by another version of this program: rebuild them", "aggregate_types", outdated)
+		h.log.ErrorContext(ctx, "the rows were made by another version of this program: rebuild them", "aggregate_types", outdated)
 	}
-	d.projectors, d.outboxes, d.reports = nil, nil, rebuild.Store
-	follow := func(store *rowstore.Store, ignore []string, handlers []projection.Handler) {
-		options := projection.Options{Ignore: slices.Concat(ignore, d.ignore), Logger: d.log}
-		d.projectors = append(d.projectors, projection.New(store, d.journal, options, handlers...))
+	h.projectors, h.outboxes, h.reports = nil, nil, rebuild.Store
+	add := func(store *rowstore.Store, ignore []string, handlers []projection.Handler) {
+		options := projection.Options{Ignore: slices.Concat(ignore, h.ignore), Logger: h.log}
+		h.projectors = append(h.projectors, projection.New(store, h.journal, options, handlers...))
 	}
-	follow(rebuild.Store, nil, d.model.Handlers)
-	for _, p := range d.processes {
-		store, err := rowstore.New(d.rows, p.Name)
+	add(rebuild.Store, nil, model.Handlers)
+	for _, p := range h.processes {
+		store, err := rowstore.New(rows, p.Name)
 		if err != nil {
 			return err
 		}
-		outbox := process.New(d.rows, store, p.Name, d.log)
-		d.outboxes = append(d.outboxes, outbox)
-		follow(store, p.Ignore, p.Handlers(outbox))
+		outbox := process.New(rows, store, p.Name, h.log)
+		h.outboxes = append(h.outboxes, outbox)
+		add(store, p.Ignore, p.Handlers(outbox))
 	}
-	return d.each(func(p *projection.Projector) error { return p.Begin(ctx, false) })
+	if err := h.each(func(p *projection.Projector) error { return p.Begin(ctx, false) }); err != nil {
+		return err
+	}
+	h.rows = rows
+	return nil
 }
 
 // each works with all projectors at the same time.
-func (d *delivery) each(work func(*projection.Projector) error) error {
+func (h *handler) each(work func(*projection.Projector) error) error {
 	var all errgroup.Group
-	for _, projector := range d.projectors {
+	for _, projector := range h.projectors {
 		all.Go(func() error { return work(projector) })
 	}
 	return all.Wait()
@@ -83,15 +88,14 @@ func (d *delivery) each(work func(*projection.Projector) error) error {
 
 const tendEvery = 5 * time.Second // in a busy environment
 
-// handle projects changes of the journal table. If some are done, the answer names the first of the others. If none is,
-// it fails, so that it counts as an error of the function.
-func (d *delivery) handle(ctx context.Context, changes []events.DynamoDBEventRecord) (answer events.DynamoDBEventResponse, err error) {
+// deliver projects changes of the journal table. The answer names the first that is not done; if none is, it fails.
+func (h *handler) deliver(ctx context.Context, changes []events.DynamoDBEventRecord) (answer events.DynamoDBEventResponse, err error) {
 	slices.SortStableFunc(changes, bySequence)
-	for from := 0; from < len(changes); from += d.piece {
-		batch := projection.Batch{Records: d.recordsOf(ctx, changes[from:min(from+d.piece, len(changes))])}
-		err := d.each(func(p *projection.Projector) error { _, err := p.Project(ctx, batch); return err })
+	for from := 0; from < len(changes); from += h.piece {
+		batch := projection.Batch{Records: h.recordsOf(ctx, changes[from:min(from+h.piece, len(changes))])}
+		err := h.each(func(p *projection.Projector) error { _, err := p.Project(ctx, batch); return err })
 		if err != nil {
-			d.log.WarnContext(ctx, "a batch is to be delivered again", "changes", len(changes), "done", from, "error", err)
+			h.log.WarnContext(ctx, "a batch is to be delivered again", "changes", len(changes), "done", from, "error", err)
 			if from == 0 {
 				return answer, err
 			}
@@ -99,8 +103,8 @@ func (d *delivery) handle(ctx context.Context, changes []events.DynamoDBEventRec
 			return answer, nil
 		}
 	}
-	if err := d.settle(ctx, changes[len(changes)-1].Change.ApproximateCreationDateTime.Time); err != nil {
-		d.log.WarnContext(ctx, "retrying parked aggregates or sending commands failed; both are due again in the next invocation", "error", err)
+	if err := h.settle(ctx, changes[len(changes)-1].Change.ApproximateCreationDateTime.Time); err != nil {
+		h.log.WarnContext(ctx, "retrying parked aggregates or sending commands failed; both are due again in the next invocation", "error", err)
 	}
 	return answer, nil
 }
@@ -112,7 +116,7 @@ func bySequence(a, b events.DynamoDBEventRecord) int {
 }
 
 // recordsOf converts changes. Those that are no new entries of the journal are logged, and left out.
-func (d *delivery) recordsOf(ctx context.Context, changes []events.DynamoDBEventRecord) (records []projection.Record) {
+func (h *handler) recordsOf(ctx context.Context, changes []events.DynamoDBEventRecord) (records []projection.Record) {
 	for _, c := range changes {
 		image := make(map[string]types.AttributeValue)
 		for name, value := range c.Change.NewImage {
@@ -122,9 +126,9 @@ func (d *delivery) recordsOf(ctx context.Context, changes []events.DynamoDBEvent
 				image[name] = &types.AttributeValueMemberB{Value: value.Binary()}
 			}
 		}
-		record, _, err := d.stream.Record(image)
+		record, _, err := h.stream.Record(image)
 		if err != nil || c.EventName != string(types.OperationTypeInsert) {
-			d.log.WarnContext(ctx, "skipped a change of the journal table that is no new entry", "sequence_number", c.Change.SequenceNumber, "event", c.EventName, "error", err)
+			h.log.WarnContext(ctx, "skipped a change of the journal table that is no new entry", "sequence_number", c.Change.SequenceNumber, "event", c.EventName, "error", err)
 			continue
 		}
 		records = append(records, record)
@@ -133,11 +137,11 @@ func (d *delivery) recordsOf(ctx context.Context, changes []events.DynamoDBEvent
 }
 
 // tend compares the rows with the journal if they never were, or if changes are lost, and settles.
-func (d *delivery) tend(ctx context.Context, lost bool) error {
-	if err := d.begin(ctx); err != nil { // another environment may have compared them
+func (h *handler) tend(ctx context.Context, lost bool) error {
+	if err := h.begin(ctx, h.rows); err != nil { // another environment may have compared them
 		return err
 	}
-	err := d.each(func(p *projection.Projector) error {
+	err := h.each(func(p *projection.Projector) error {
 		if lost {
 			if err := p.OweRepair(ctx); err != nil {
 				return err
@@ -145,22 +149,21 @@ func (d *delivery) tend(ctx context.Context, lost bool) error {
 		}
 		return p.RepairDue(ctx)
 	})
-	d.tended = time.Time{}
-	return errors.Join(err, d.settle(ctx, time.Now()))
+	h.tended = time.Time{}
+	return errors.Join(err, h.settle(ctx, time.Now()))
 }
 
-// settle sends the commands of process managers that are due, until ctx ends. Every few seconds it also retries parked
-// aggregates, and reports how old the newest change is. What it leaves is stored, and due the next time.
-func (d *delivery) settle(ctx context.Context, newest time.Time) (err error) {
-	if now := time.Now(); now.Sub(d.tended) >= tendEvery {
-		d.tended = now
+// settle sends commands that are due, until ctx ends. Every few seconds it also retries parked aggregates and reports.
+func (h *handler) settle(ctx context.Context, newest time.Time) (err error) {
+	if now := time.Now(); now.Sub(h.tended) >= tendEvery {
+		h.tended = now
 		lag := projection.Lag{Behind: max(0, now.Sub(newest)), AtLeast: true} // other shards may be further behind
-		_, failed := d.reports.SaveReport(ctx, rowstore.Report{Lag: lag, CaughtUp: d.projectors[0].RepairSince().IsZero(), At: now})
-		err = errors.Join(failed, d.each(func(p *projection.Projector) error { _, err := p.RetryParked(ctx); return err }))
+		_, failed := h.reports.SaveReport(ctx, rowstore.Report{Lag: lag, CaughtUp: h.projectors[0].RepairSince().IsZero(), At: now})
+		err = errors.Join(failed, h.each(func(p *projection.Projector) error { _, err := p.RetryParked(ctx); return err }))
 	}
-	for i, outbox := range d.outboxes {
+	for i, outbox := range h.outboxes {
 		for sent := 1; sent > 0 && err == nil; {
-			sent, err = outbox.SendDue(ctx, d.processes[i].Send)
+			sent, err = outbox.SendDue(ctx, h.processes[i].Send)
 		}
 	}
 	return err

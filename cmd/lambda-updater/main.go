@@ -1,5 +1,4 @@
-// Command lambda-updater is the read-model-updater as a function on AWS Lambda: the event source mapping of the journal
-// table's stream calls it with batches of changes, which it projects into the read model.
+// Command lambda-updater is the read-model-updater as a function that AWS Lambda calls with batches of changes.
 package main
 
 import (
@@ -7,19 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"example.com/threads/cmd/internal/system"
-	"example.com/threads/cmd/read-model-updater/processes"
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb"
-	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/migration"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
@@ -35,7 +30,6 @@ process managers; see cmd/lambda-updater/README.md. It works on AWS Lambda and w
 
 func main() { program.Main("lambda-updater", start) }
 
-// settings are read from the environment.
 type settings struct {
 	databaseURL string
 	store       eventstore.Settings
@@ -50,10 +44,7 @@ func readSettings(r *config.Reader) (s settings) {
 	if s.store.Kind != eventstore.DynamoDB {
 		r.Wrong(fmt.Sprintf("EVENT_STORE is %q, but Lambda delivers the events of %s only", s.store.Kind, eventstore.DynamoDB))
 	}
-	// extra:operate {
-	ignore := r.Group("Operations (extras/operate)").String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
-	s.ignore = strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' })
-	// extra:operate }
+	s.ignore = system.ReadIgnored(r) // extra:operate
 	s.logging = logging.ReadSettings(r, "info", "json")
 	return s
 }
@@ -67,22 +58,15 @@ func start(ctx context.Context, args []string, getenv func(string) string, stdou
 	if getenv("AWS_LAMBDA_RUNTIME_API") == "" {
 		return errors.New("AWS_LAMBDA_RUNTIME_API is not set: this program works on AWS Lambda only; see lambda-updater --help")
 	}
-	h := &handler{settings: s, log: s.logging.Logger(stdout)}
+	h := &handler{settings: s, log: s.logging.Logger(stdout), piece: pieceSize}
 	_ = h.connect(ctx) // if it fails, the first invocation tries again and says why
 	go lambda.StartWithOptions(h.handle, lambda.WithContext(context.WithoutCancel(ctx)))
 	<-ctx.Done()
 	return nil
 }
 
-// handler answers the invocations of one environment.
-type handler struct {
-	settings
-	log      *slog.Logger
-	delivery *delivery // nil: the databases could not be reached yet
-}
-
-// handle hands changes to the delivery. Without any, as from a schedule, it looks after everything else. Records of
-// another source, such as the mapping's destination on failure, say that changes were discarded.
+// handle projects changes. Without any, as from a schedule, it looks after everything else. Records of another source,
+// such as the mapping's destination on failure, say that changes were discarded.
 func (h *handler) handle(ctx context.Context, event events.DynamoDBEvent) (answer events.DynamoDBEventResponse, err error) {
 	deadline, _ := ctx.Deadline() // there always is one
 	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-min(ending, time.Until(deadline)/4)))
@@ -92,9 +76,9 @@ func (h *handler) handle(ctx context.Context, event events.DynamoDBEvent) (answe
 	}
 	lost := slices.ContainsFunc(event.Records, func(c events.DynamoDBEventRecord) bool { return c.EventSource != "aws:dynamodb" })
 	if lost || len(event.Records) == 0 {
-		return answer, h.delivery.tend(ctx, lost)
+		return answer, h.tend(ctx, lost)
 	}
-	return h.delivery.handle(ctx, event.Records)
+	return h.deliver(ctx, event.Records)
 }
 
 const (
@@ -107,12 +91,12 @@ const (
 
 // connect opens the databases, unless they are open.
 func (h *handler) connect(ctx context.Context) error {
-	if h.delivery != nil {
+	if h.rows != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
-	store, err := dynamo.Open(ctx, h.store, eventstore.Ports{Log: h.log})
+	store, err := dynamo.Open(ctx, h.store, h.log, nil)
 	if err != nil {
 		return err
 	}
@@ -120,20 +104,15 @@ func (h *handler) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	managers := processes.Ports{Store: store, Log: h.log}
-	d := &delivery{
-		model: system.ReadModel(), journal: store.Gateway, stream: dynamodbstreams.Ports{Place: store.Gateway.(*dynamodb.Gateway).Place},
-		rows: rows, ignore: h.ignore, piece: pieceSize, log: h.log,
-	}
-	for _, manager := range managers.All() {
-		d.processes = append(d.processes, manager())
+	h.journal, h.stream.Place, h.processes = store.Gateway, store.Gateway.(*dynamodb.Gateway).Place, nil
+	for _, manager := range system.Processes() {
+		h.processes = append(h.processes, manager(store, h.log))
 	}
 	if err = migration.Check(ctx, rows, system.Schemas()...); err == nil {
-		err = d.begin(ctx)
+		err = h.begin(ctx, rows)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("DATABASE_URL: %w", err), rows.Close())
 	}
-	h.delivery = d
 	return nil
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/cmd/internal/system"
-	"example.com/threads/cmd/read-model-updater/processes"
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
@@ -216,14 +215,14 @@ func (m *model) newHandler(ctx context.Context) (*handler, error) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	store := tapped{m.gateway, m}
-	d := &delivery{model: system.ReadModel(), journal: failing{store}, stream: dynamodbstreams.Ports{Place: (&places{}).Place}, rows: rows, piece: m.piece, log: log}
-	for _, manager := range (processes.Ports{Store: &eventstore.Store{Gateway: store}, Log: log}).All() {
-		d.processes = append(d.processes, manager())
+	h := &handler{journal: failing{store}, stream: dynamodbstreams.Ports{Place: (&places{}).Place}, piece: m.piece, log: log}
+	for _, manager := range system.Processes() {
+		h.processes = append(h.processes, manager(&eventstore.Store{Gateway: store}, log))
 	}
-	if err := d.begin(ctx); err != nil {
+	if err := h.begin(ctx, rows); err != nil {
 		return nil, errors.Join(err, rows.Close())
 	}
-	return &handler{log: log, delivery: d}, nil
+	return h, nil
 }
 
 // invoke is the function. With faults, an environment is killed, runs out of time, or its answer is lost.
@@ -252,7 +251,7 @@ func (m *model) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if more := len(event.Records) - m.piece; late && more > 0 {
 		at.left = m.piece + 1 + m.below(more)
 	}
-	h.delivery.stream.Place = at.Place
+	h.stream.Place = at.Place
 	if killed {
 		dying, kill := context.WithCancel(ctx)
 		ctx = dying
@@ -261,7 +260,7 @@ func (m *model) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	}
 	answer, err := h.handle(ctx, event)
 	if killed {
-		_ = h.delivery.rows.Close()
+		_ = h.rows.Close()
 		return nil, lambdatest.ErrExited
 	}
 	m.mu.Lock()
@@ -323,20 +322,20 @@ func TestTheLowestNumberIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = h.delivery.rows.Close() }()
+	defer func() { _ = h.rows.Close() }()
 	for done, over := range map[int]int{3: 5, 6: 7, 9: 12} { // the time is over while this record is decoded
 		var event events.DynamoDBEvent
 		if err := json.Unmarshal(lambdatest.EventOf(sent), &event); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		h.delivery.stream.Place = (&places{left: over, over: cancel}).Place
+		h.stream.Place = (&places{left: over, over: cancel}).Place
 		answer, err := h.handle(ctx, event)
 		if err != nil || len(answer.BatchItemFailures) != 1 || answer.BatchItemFailures[0].ItemIdentifier != m.held[done].Sequence {
 			t.Errorf("after %d: %+v, %v; want %s", done, answer, err, m.held[done].Sequence)
 		}
 		var there int
-		if err := h.delivery.rows.GetContext(t.Context(), &there, "SELECT COUNT(*) FROM threads"); err != nil || there < done {
+		if err := h.rows.GetContext(t.Context(), &there, "SELECT COUNT(*) FROM threads"); err != nil || there < done {
 			t.Errorf("%d threads are in the rows, not %d, %v", there, done, err)
 		}
 	}
@@ -370,7 +369,7 @@ func runSchedule(t *testing.T, seed uint64, empty []byte) {
 		stop()
 		m.mapping.Wait()
 		for _, h := range m.idle {
-			_ = h.delivery.rows.Close()
+			_ = h.rows.Close()
 		}
 	}()
 	// Later there is a repair only if batches were given up: it would hide what else is lost.

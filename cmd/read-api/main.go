@@ -28,7 +28,6 @@ SIGINT and SIGTERM end it once the accepted queries are answered; the clients of
 
 func main() { program.Main("read-api", run) }
 
-// settings are read from the environment.
 type settings struct {
 	queries     queries.Settings
 	databaseURL string
@@ -48,8 +47,7 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// run serves until ctx ends, then finishes the accepted queries. The log goes to stdout; its line with the message
-// "listening" contains the address.
+// run serves until ctx ends, then finishes the accepted queries. A line of the log, "listening", has the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
 	s, helped, err := program.Settings("read-api", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {
@@ -69,7 +67,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	observed := awscalls.Observe(parts.Registry) // extra:observe
 	store, closeStore := history.Later(func(ctx context.Context) (*eventstore.Store, error) {
 		return dynamo.Open(
-			ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer},
+			ctx, s.store, parts.Log, parts.Tracer,
 			observed, // extra:observe
 		)
 	})

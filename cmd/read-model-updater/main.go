@@ -4,9 +4,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -50,7 +50,6 @@ GET /metrics        the same and more, for Prometheus
 
 func main() { program.Main("read-model-updater", run) }
 
-// settings are read from the environment.
 type settings struct {
 	projections projections.Settings
 	databaseURL string
@@ -60,7 +59,7 @@ type settings struct {
 }
 
 func readSettings(r *config.Reader) (s settings) {
-	s.projections = projections.ReadSettings(r, projections.Manual, projections.Auto)
+	s.projections = projections.ReadSettings(r, "manual", "auto")
 	s.projections.Polls = eventstore.ReadPolls(r)
 	s.projections.Publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
 	s.databaseURL = eventstore.ReadDatabaseURL(r)
@@ -96,20 +95,22 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	return program.Serve(ctx, parts.Log, server.URL(), server.Run, parts.Run)
 }
 
-// silence is how long a database server waits for a silent updater before it ends its transaction, so that another
-// updater can take over from a paused one.
-const silence = 3 * time.Second
-
-// spareConns are connections to the read model for repairs, retries, rebuilds and health, beside one for each shard.
-const spareConns = 16
+const (
+	silence    = 3 * time.Second // until a database server gives up a silent updater, for another one to take over
+	spareConns = 16              // to the read model, for repairs, retries, rebuilds and health, beside the shards'
+)
 
 func (s settings) open(ctx context.Context, parts system.Parts, options []func(*dynamodb.Options)) (d projections.Databases, err error) {
-	var opened []func() error
 	d.Close = func() {
-		for _, end := range slices.Backward(opened) {
-			if err := end(); err != nil {
-				parts.Log.WarnContext(ctx, "the databases could not be closed cleanly", "error", err)
-			}
+		var err error
+		if d.Store != nil {
+			err = d.Store.Close(context.WithoutCancel(ctx))
+		}
+		if d.ReadModel != nil {
+			err = errors.Join(err, d.ReadModel.Close())
+		}
+		if err != nil {
+			parts.Log.WarnContext(ctx, "the databases could not be closed cleanly", "error", err)
 		}
 	}
 	defer func() {
@@ -122,14 +123,12 @@ func (s settings) open(ctx context.Context, parts system.Parts, options []func(*
 	}); err != nil {
 		return d, fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	opened = append(opened, d.ReadModel.Close)
 	if err := migration.Check(ctx, d.ReadModel, system.Schemas()...); err != nil {
 		return d, fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	if d.Store, err = dynamo.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer}, options...); err != nil {
+	if d.Store, err = dynamo.Open(ctx, s.store, parts.Log, parts.Tracer, options...); err != nil {
 		return d, err
 	}
-	opened = append(opened, func() error { return d.Store.Close(context.WithoutCancel(ctx)) })
 	d.Keys, err = awskeys.Open(ctx, s.erasure, d.Store) // extra:erasure
 	return d, err
 }

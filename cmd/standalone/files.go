@@ -35,8 +35,7 @@ func (s settings) migrated(ctx context.Context, name string, options database.Se
 	return db, nil
 }
 
-// lock makes the folder, and keeps other standalone programs away from it until release is called. The system releases
-// the lock of a process that dies. Programs that only use the files, such as threadctl, do not take it.
+// lock makes the folder, and keeps other standalone programs away until release is called or this process dies.
 func (s settings) lock() (release func() error, err error) {
 	const advice = "make it writable for this user, or set DATA_DIR to another folder"
 	if err := os.MkdirAll(s.folder, 0o755); err != nil {

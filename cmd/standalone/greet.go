@@ -19,15 +19,12 @@ var bannerText string
 // banner is printed at the start. Its curl commands work as printed; with AUTH=oidc they need a token.
 var banner = template.Must(template.New("banner").Parse(bannerText))
 
-func greet(stdout io.Writer, shown map[string]any) error { return banner.Execute(stdout, shown) }
-
 const (
 	firstProgress = 100 * time.Millisecond // nothing is shown if catching up takes less
 	progressEvery = time.Second
 )
 
-// tellProgress shows how the read model catches up at the start, if that takes a while: after its file was deleted, it
-// is made again from the first event. Rebuilds are always shown.
+// tellProgress shows how the read model catches up at the start, if that takes a while, and every rebuild.
 func tellProgress(ctx context.Context, updater *projections.Server, stdout io.Writer) error {
 	catchingUp, behind := true, false
 	for wait := firstProgress; es.Wait(ctx, wait) == nil; wait = progressEvery {

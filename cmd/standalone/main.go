@@ -1,12 +1,11 @@
-// Command standalone is the whole system in one process: write-api, read-model-updater and read-api on their usual
-// addresses, with events and read model in two SQLite files. It needs no other software.
+// Command standalone is the whole system in one process, with events and read model in two SQLite files.
 package main
 
 import (
 	"context"
 	"errors"
 	"io"
-	"net/http" // extra:page
+	"net/http"
 	"os"
 	"path/filepath" // extra:erasure
 	"runtime"
@@ -16,6 +15,7 @@ import (
 	"example.com/threads/cmd/read-api/queries"
 	"example.com/threads/cmd/read-model-updater/projections"
 	"example.com/threads/cmd/write-api/commands"
+	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	esrun "example.com/threads/es/run"
@@ -42,7 +42,6 @@ func main() {
 	program.Main("standalone", run)
 }
 
-// settings are read from the environment.
 type settings struct {
 	folder      string
 	address     string // of the commands
@@ -62,7 +61,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.commands = commands.ReadSettings(r)
 	s.store = eventstore.Settings{Kind: eventstore.SQLite, URL: s.url(eventsFile), SnapshotKeep: eventstore.ReadSnapshotKeep(r)}
 	s.queries = queries.ReadSettings(r)
-	s.projections = projections.ReadSettings(r, projections.Auto, projections.Manual)
+	s.projections = projections.ReadSettings(r, "auto", "manual")
 	s.projections.Commands = s.commands                                         // extra:tasks
 	s.projections.Publishing = publishing.ReadSettings(r, webhook.Kind)         // extra:publishing
 	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key")) // extra:erasure
@@ -72,6 +71,14 @@ func readSettings(r *config.Reader) (s settings) {
 	s.system.Access.ReadLive(r) // extra:access
 	return s
 }
+
+// failureLab is the failure lab of a program that was built with the tag lab; see lab.go. // extra:lab {
+type failureLab interface {
+	Faults() esrun.Faults      // of the projection
+	Gateway(es.Store) es.Store // wraps the write-api's event store
+	Handler() http.Handler     // serves the lab to the page below /lab
+	WriteBeside(url string)    // sets the URL of another write-api on the same store
+} // extra:lab }
 
 // run serves until ctx ends, then finishes the accepted requests.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
@@ -104,7 +111,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 
-	store, err := eventstore.Open(ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer})
+	store, err := eventstore.Open(ctx, s.store, parts.Log, parts.Tracer)
 	if err != nil {
 		return err
 	}
@@ -168,7 +175,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return web.Run(ctx, page.Programs{Write: write.URL(), Read: read.URL(), Updater: updater.URL()})
 	}) // extra:page }
 
-	err = greet(stdout, map[string]any{
+	err = banner.Execute(stdout, map[string]any{
 		"Folder": s.folder, "Write": write.URL(), "Read": read.URL(), "Updater": updater.URL(), "Warning": write.Notes["warning"],
 		"Web":    web.URL(),                                                // extra:page
 		"Issuer": parts.Access.DevIssuer, "Tokens": !parts.Access.IsOpen(), // extra:access

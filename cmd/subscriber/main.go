@@ -16,6 +16,7 @@ import (
 	"github.com/cloudevents/sdk-go/v2/event"
 	"github.com/nats-io/nats.go"
 
+	"example.com/threads/es"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/program"
 )
@@ -71,10 +72,7 @@ func run(ctx context.Context, s settings, out, log io.Writer) error {
 		}
 		if err != nil && !errors.Is(err, nats.ErrTimeout) { // the client reconnects
 			fmt.Fprintln(log, "waiting for NATS:", err)
-			select {
-			case <-ctx.Done():
-			case <-time.After(time.Second):
-			}
+			_ = es.Wait(ctx, time.Second)
 		}
 	}
 	return nil

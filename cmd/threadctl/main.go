@@ -1,6 +1,4 @@
-// Command threadctl is the operators' program: it reports what is wrong with the data and what to do next, and repairs
-// what it can while the other programs run. It reads the settings; the commands are in extras/operate/ctl. See
-// threadctl --help and docs/operations.md.
+// Command threadctl is the operators' program; see threadctl --help. Its commands are in extras/operate/ctl.
 package main
 
 import (
@@ -34,7 +32,6 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return ctl.Run(ctx, read, args, getenv, stdout, stderr)
 }
 
-// settings are read from the environment.
 type settings struct {
 	store         eventstore.Settings
 	erasure       erasure.Settings // extra:erasure
@@ -52,13 +49,12 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// ofCommands returns what the commands work with.
 func (s settings) ofCommands() ctl.Settings {
 	return ctl.Settings{
 		SnapshotEvery: s.snapshotEvery,
 		Logger:        s.logging.Logger,
 		Open: func(ctx context.Context, log *slog.Logger) (*eventstore.Store, error) {
-			return dynamo.Open(ctx, s.store, eventstore.Ports{Log: log})
+			return dynamo.Open(ctx, s.store, log, nil)
 		},
 		// extra:erasure {
 		Unseal: func(ctx context.Context, store *eventstore.Store) (func(context.Context, es.Tenant, []byte) ([]byte, error), error) {

@@ -1,5 +1,4 @@
-// Command web serves the page, and both APIs on the page's origin. It stands before write-api, read-api and
-// read-model-updater and knows no database.
+// Command web serves the page, and both APIs on the page's origin. It knows no database.
 package main
 
 import (
@@ -21,7 +20,6 @@ page's origin. SIGINT and SIGTERM end it once the requests that it has accepted 
 
 func main() { program.Main("web", run) }
 
-// settings are read from the environment.
 type settings struct {
 	web      page.Settings
 	programs page.Programs
@@ -38,8 +36,7 @@ func readSettings(r *config.Reader) settings {
 	}
 }
 
-// run is the program: it serves until ctx ends. Its log goes to stdout, and the line with the message "listening" tells
-// the address.
+// run serves until ctx ends. A line of the log, "listening", has the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	s, helped, err := program.Settings("web", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {

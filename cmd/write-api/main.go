@@ -24,7 +24,6 @@ describes the API. SIGINT and SIGTERM end it once the accepted requests are answ
 
 func main() { program.Main("write-api", run) }
 
-// settings are read from the environment.
 type settings struct {
 	address  string
 	commands commands.Settings
@@ -45,8 +44,7 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// run serves until ctx ends, then finishes the accepted requests. The log goes to stdout; its line with the message
-// "listening" contains the address.
+// run serves until ctx ends, then finishes the accepted requests. A line of the log, "listening", has the address.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
 	s, helped, err := program.Settings("write-api", about, readSettings, args, getenv, stdout)
 	if helped || err != nil {
@@ -58,7 +56,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	defer parts.Close()
 	store, err := dynamo.Open(
-		ctx, s.store, eventstore.Ports{Log: parts.Log, Tracer: parts.Tracer},
+		ctx, s.store, parts.Log, parts.Tracer,
 		awscalls.Observe(parts.Registry), // extra:observe
 	)
 	if err != nil {

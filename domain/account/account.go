@@ -1,8 +1,6 @@
 // Package account is the domain of accounts: an account gives a user account id a name, until it is closed.
 //
-// As in package thread, [Decide] turns a state and a [Command] into events or a rejection,
-// [Account.Apply] turns a state and an [Event] into the next state, and both are pure. Only its own user account acts
-// on an account, so its commands name no executor.
+// As in package thread, [Decide] and [Account.Apply] are pure. Commands name no executor: it is the account itself.
 package account
 
 import (
@@ -18,8 +16,7 @@ const AggregateType = "account"
 // ID identifies an account: it is the id of the user account that it gives a name to.
 type ID = ident.UserID
 
-// Account is the state that results from an account's events, as far as decisions need it. The zero value is an account
-// that does not exist. It is an immutable value.
+// Account is the state that results from an account's events. It is an immutable value; zero: it does not exist.
 //
 // A new field must be added to its JSON (eventjson). If older snapshots lack it, the snapshot format must be increased:
 // older snapshots are then skipped and the state is replayed from events.
@@ -38,8 +35,7 @@ type Command interface {
 	name() string
 }
 
-// CommandName returns the name by which repeats of the command are recognised. It must never change, even if the type
-// is renamed.
+// CommandName returns the name by which repeats of the command are recognised. It must never change.
 func CommandName(c Command) string { return c.name() }
 
 // Register creates an account with this name.
@@ -51,8 +47,7 @@ type Rename struct{ Name writing.Name }
 // Close closes the account permanently: its messages keep its name, and it leaves its threads.
 type Close struct{}
 
-// Erase forgets the person for good: their texts and names are no longer readable by anyone, and the account is closed.
-// It needs no account, because user accounts without one have texts, too.
+// Erase forgets the person for good: nobody can read their texts and names any more. It needs no account.
 type Erase struct{}
 
 func (Register) name() string { return "account.Register" }

@@ -1,5 +1,4 @@
-// Package ident holds what aggregates share: identifiers ([Of]), and errors that reject a value or a command
-// ([InvalidError], [Rejection]). It knows no aggregate.
+// Package ident holds what aggregates share: identifiers, and errors that reject a value or a command.
 package ident
 
 import (
@@ -11,8 +10,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Of identifies a T by a ULID. Ids of different things have different types, so they cannot be confused. The zero value
-// identifies nothing; see [Of.IsZero].
+// Of identifies a T by a ULID. Ids of different things have different types. The zero value identifies nothing.
 type Of[T any] struct{ value ulid.ULID }
 
 // UserAccount is a user account.
@@ -21,8 +19,7 @@ type UserAccount struct{}
 // UserID identifies a user account in all aggregates.
 type UserID = Of[UserAccount]
 
-// Parse parses an id: a ULID of 26 Crockford characters in either case, or the UUID form of the same 16 bytes, which
-// older data and clients use. Anything else is an [InvalidError].
+// Parse parses an id: a ULID in either case, or the UUID form of the same bytes. Anything else is an [InvalidError].
 func Parse[T any](text string) (Of[T], error) {
 	if len(text) == len("01890535-c59c-72d5-08a8-dcea316374c8") {
 		if value, ok := parseUUID(text); ok {
@@ -103,12 +100,10 @@ func (e *InvalidError) Error() string { return fmt.Sprintf("%s %s", e.Field, e.R
 // Invalid returns the field and what is expected of it.
 func (e *InvalidError) Invalid() (field, reason string) { return e.Field, e.Reason }
 
-// Rejection is the reason why a well-formed command is rejected. Each is declared once, with class and code, and
-// compared with [errors.Is].
+// Rejection is the reason why a well-formed command is rejected, declared once and compared with [errors.Is].
 type Rejection struct{ class, code, text string }
 
-// NotFound declares a rejection because something does not exist, or this caller may not see it. code is for programs,
-// text for people.
+// NotFound declares a rejection: something does not exist for the caller. code is for programs, text for people.
 func NotFound(code, text string) *Rejection { return &Rejection{"not_found", code, text} }
 
 // Forbidden declares a rejection because the caller lacks the right.

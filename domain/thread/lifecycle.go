@@ -8,8 +8,7 @@ import (
 // Name is a thread's name.
 type Name = writing.Name
 
-// maxCodeLength is the limit of a [Code], in bytes.
-const maxCodeLength = 64
+const maxCodeLength = 64 // limit of a [Code], in bytes
 
 // Code is the short name of a thread for people, such as THREAD-000001. It is unique within the tenant and never
 // changes. The zero value is no code, for threads older than codes.

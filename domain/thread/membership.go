@@ -19,7 +19,6 @@ type Participant struct {
 	Joined uint64 // number of the event that let the member in
 }
 
-// membership is what the state keeps of the members.
 type membership struct {
 	admins  int
 	members immutableMap[UserID, Participant]
@@ -68,8 +67,7 @@ type RemoveMember struct {
 	User     UserID
 }
 
-// Withdraw has the executor leave in any case, because the user account is no more: see its decide. No person asks
-// for it.
+// Withdraw has the executor leave in any case, because the user account is no more. No person asks for it.
 type Withdraw struct{ Executor UserID }
 
 // ChangeMemberRole requests another role for a member.
@@ -138,8 +136,7 @@ func (c RemoveMember) decide(t Thread) ([]Event, error) {
 	return []Event{MemberRemoved{Member: member.ID, User: member.User}}, nil
 }
 
-// If the last Admin leaves, the member who joined first becomes Admin before that. If nobody is left, the thread is
-// deleted.
+// If the last Admin leaves, the member who joined first becomes Admin. If nobody is left, the thread is deleted.
 func (c Withdraw) decide(t Thread) ([]Event, error) {
 	member, isMember := t.members.get(c.Executor)
 	switch {
@@ -167,8 +164,7 @@ func (c ChangeMemberRole) decide(t Thread) ([]Event, error) {
 	case member.Role == c.Role:
 		return nil, ErrRoleUnchanged
 	case t.isLastAdmin(member):
-		// This also holds for a member who is alone: a demoted member stays, and a thread without an Admin could not be
-		// managed.
+		// also if alone: a demoted member stays, and a thread without an Admin could not be managed
 		return nil, ErrLastAdmin
 	}
 	return []Event{MemberRoleChanged{Member: member.ID, User: member.User, Role: c.Role}}, nil

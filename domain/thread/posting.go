@@ -12,19 +12,16 @@ import (
 // MaxTextLength is the limit of a [Text], in Unicode code points after trimming.
 const MaxTextLength = 4000
 
-// Text is what a message says: 1 to [MaxTextLength] code points, newlines and tabs among them. The zero value is no
-// text.
+// Text is what a message says: 1 to [MaxTextLength] code points, newlines and tabs among them; zero: no text.
 type Text struct{ value string }
 
-// ParseText trims text and takes it as a message's text. White space alone, too many code points, control characters
-// other than newline and tab, and broken UTF-8 are an ident.InvalidError.
+// ParseText takes trimmed text as a message's text. What is none, as by its length, is an [ident.InvalidError].
 func ParseText(written string) (Text, error) {
 	value, err := writing.Parse("text", written, MaxTextLength, "\n\t")
 	return Text{value}, err
 }
 
-// RecordedText takes a message's text as it stands in the journal: the limits may have been others when it was
-// written.
+// RecordedText takes a text as it stands in the journal: the limits may have been others when it was written.
 func RecordedText(written string) Text { return Text{written} }
 
 func (t Text) String() string { return t.value }
@@ -35,8 +32,7 @@ func (t *Text) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// TextDigest is the first 8 bytes of a text's SHA-256. The state keeps it instead of the text, to tell whether an edit
-// changes anything.
+// TextDigest is the first 8 bytes of a text's SHA-256. The state has it to tell whether an edit changes anything.
 type TextDigest [8]byte
 
 // Digest returns the digest of the text.

@@ -2,8 +2,7 @@
 //
 // A command is a request, an event is a fact, and a [Thread] is the state that results from all events so far. [Decide]
 // turns a state and a command into events or a rejection; [Thread.Apply] turns a state and an event into the next
-// state. Both are pure: ids come with the command, nothing is read or written. All other packages (use cases, adapters,
-// programs) depend on this one; it knows none of them.
+// state. Both are pure: ids come with the command, nothing is read or written. This package knows no other layer.
 //
 // Commands and events stand with their rules, their rejections and their part of the state, by idea: lifecycle.go
 // (create, rename, delete), membership.go (members and roles), posting.go (messages).
@@ -31,8 +30,7 @@ type (
 	UserID    = ident.UserID
 )
 
-// Command is a request to change a thread. The set is closed. A command carries the ids of what it creates, so that
-// deciding stays pure.
+// Command is a request to change a thread, with the ids of what it creates. The set is closed.
 //
 //sumtype:decl
 type Command interface {
@@ -42,8 +40,7 @@ type Command interface {
 	decide(t Thread) ([]Event, error)
 }
 
-// Event is something that has happened to a thread. The set is closed. When, by whom and in which order it happened is
-// told by the envelope around it, not by the event.
+// Event is something that has happened to a thread. The set is closed. The envelope tells when and by whom it happened.
 //
 //sumtype:decl
 type Event interface {
@@ -51,12 +48,10 @@ type Event interface {
 	apply(t Thread) Thread
 }
 
-// CommandName is the name by which a repeat of the command is recognised. It never changes, whatever becomes of the
-// type.
+// CommandName is the name by which a repeat of the command is recognised. It must never change.
 func CommandName(c Command) string { return c.name() }
 
-// Decide returns the events that result from command on t, or the rejection. A command that would change nothing is
-// rejected, so an accepted command always has events.
+// Decide returns the events that result from command on t, at least one, or the rejection, also if nothing changes.
 //
 // Decide is pure and does not change t; [Thread.Apply] applies the events.
 func Decide(t Thread, command Command) ([]Event, error) {
@@ -158,8 +153,7 @@ func (t Thread) CheckAdmin(user UserID) error {
 	return t.mustBeAdmin(user)
 }
 
-// immutableMap is a map whose changed copy shares all but a few nodes with the original. So an event costs about the
-// same at any size, and the state before it stays as it was. The zero value is empty.
+// immutableMap is a map whose changed copy shares all but a few nodes with the original. The zero value is empty.
 type immutableMap[K comparable, V any] struct{ entries *immutable.Map[K, V] }
 
 // hasher hashes with a secret seed, because clients choose the ids of user accounts.

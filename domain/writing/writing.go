@@ -16,8 +16,7 @@ const MaxNameLength = 64
 // Name is the name of a person or thing: 1 to [MaxNameLength] code points on one line. The zero value is no name.
 type Name struct{ value string }
 
-// ParseName trims text and returns it as a name. An empty or too long text, control characters and invalid UTF-8 are an
-// [ident.InvalidError].
+// ParseName returns trimmed text as a name. What is none, as by its length, is an [ident.InvalidError].
 func ParseName(text string) (Name, error) {
 	value, err := Parse("name", text, MaxNameLength, "")
 	return Name{value}, err
@@ -34,8 +33,8 @@ func (n *Name) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Parse trims text and returns it. An empty text, more than limit code points, invalid UTF-8, and control characters
-// other than controlsAllowed are an [ident.InvalidError] for the field.
+// Parse returns trimmed text. An empty one, more than limit code points, invalid UTF-8, and controls other than
+// controlsAllowed are an [ident.InvalidError] for the field.
 func Parse(field, text string, limit int, controlsAllowed string) (string, error) {
 	text = strings.TrimSpace(text)
 	invalid := func(reason string, args ...any) (string, error) {

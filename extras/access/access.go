@@ -104,9 +104,9 @@ func (a *Access) Protect(server *httpserver.Server) {
 func (a *Access) ProtectPage(server *httpserver.Server) {
 	server.Prepare = limits.Connections(a.Settings.Connections, a.log)
 	server.Around = append(server.Around, a.Settings.Origins.Guard)
-	server.Note("auth", a.Settings.Mode)
+	server.Notes["auth"] = a.Settings.Mode
 	if a.IsOpen() {
-		server.Note("warning", OpenWarning)
+		server.Notes["warning"] = OpenWarning
 	} else {
 		server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) {
 			health.Check("issuer", a.verifier.Ready(ctx))

@@ -39,9 +39,8 @@ const (
 //
 // The id is the client's X-Request-Id if it has 1 to 128 visible ASCII characters, otherwise a new one. It is in the
 // header of the request, for the handler, and of the response, for the client. Log lines with the request's context
-// contain it as request_id, and the trace as trace_id: that of a traceparent header, or a new one with a tracer. With a
-// tracer, which may be nil, every request except routine ones and streams has a span. durations are those of
-// [NewDurations], or nil.
+// contain it as request_id, and the trace as trace_id: that of a traceparent header, or a new one with a tracer, which
+// may be nil: then there are no spans. durations are those of [NewDurations], or nil.
 func Wrap(log *slog.Logger, tracer trace.Tracer, durations *prometheus.HistogramVec, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		started := time.Now()
@@ -62,7 +61,11 @@ func Wrap(log *slog.Logger, tracer trace.Tracer, durations *prometheus.Histogram
 			}
 			endSpan(span, r, route.RoutePattern(), status)
 			measure(durations, r, route.RoutePattern(), status, response.Header(), time.Since(started))
-			log.LogAttrs(r.Context(), levelOf(r, status), "request",
+			level := slog.LevelInfo
+			if isRoutine(r) && status < http.StatusBadRequest {
+				level = slog.LevelDebug // because machines send them every few seconds
+			}
+			log.LogAttrs(r.Context(), level, "request",
 				slog.String("method", cut(r.Method)),
 				slog.String("path", cut(r.URL.Path)),
 				slog.Int("status", status),
@@ -76,8 +79,7 @@ func Wrap(log *slog.Logger, tracer trace.Tracer, durations *prometheus.Histogram
 	})
 }
 
-// guards keep browsers from guessing what an answer is, from storing it, from loading anything for it and from
-// embedding it. Pages that need more say so. Names are in canonical form, and the values are shared by all answers.
+// guards keep browsers from guessing what an answer is, from storing it and from embedding it; pages may need more.
 var guards = http.Header{
 	"X-Content-Type-Options":       {"nosniff"},
 	"Cache-Control":                {"no-store"},
@@ -89,21 +91,11 @@ var guards = http.Header{
 
 func guard(header http.Header) { maps.Copy(header, guards) }
 
-// levelOf logs successful health and metrics requests at debug, because machines send them every few seconds.
-func levelOf(r *http.Request, status int) slog.Level {
-	level := slog.LevelInfo
-	if isRoutine(r) && status < http.StatusBadRequest {
-		level = slog.LevelDebug
-	}
-	return level
-}
-
 func isRoutine(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/health/") || r.URL.Path == "/metrics"
 }
 
-// answerPanic turns a panic into a log line and, if nothing was sent yet, a problem document. It returns true if the
-// connection must be dropped instead, also by the panic of a handler that wants that ([http.ErrAbortHandler]).
+// answerPanic logs a panic and answers with a problem. It returns true if the connection must be dropped instead.
 func answerPanic(log *slog.Logger, response middleware.WrapResponseWriter, r *http.Request, reason any) (aborted bool) {
 	if reason == nil || reason == http.ErrAbortHandler { //nolint:errorlint // net/http compares it in the same way
 		return reason != nil
@@ -130,9 +122,8 @@ func requestID(r *http.Request) string {
 
 func cut(text string) string { return text[:min(len(text), maxLogged)] }
 
-// NewDurations returns http_request_duration_seconds by method, route and status. The route is the pattern of a
-// [chi.Router]. Streams (WebSockets and server-sent events) are not measured, because their duration depends on the
-// client.
+// NewDurations returns http_request_duration_seconds by method, route (the pattern of a [chi.Router]) and status.
+// Streams (WebSockets and server-sent events) are not measured: their duration depends on the client.
 func NewDurations(registry prometheus.Registerer) *prometheus.HistogramVec {
 	return promauto.With(registry).NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "http_request_duration_seconds",
@@ -154,9 +145,7 @@ func measure(durations *prometheus.HistogramVec, r *http.Request, route string, 
 	durations.WithLabelValues(method, cmp.Or(route, "other"), strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// startSpan returns the request's context with the trace of its traceparent header, and its span. The span is nil
-// without a tracer and for requests that are not traced: health checks, metrics and streams, whose duration depends on
-// the client.
+// startSpan returns the context with the traceparent, and a span; nil: there is none, as for health checks and streams.
 func startSpan(ctx context.Context, tracer trace.Tracer, r *http.Request) (context.Context, trace.Span) {
 	if r.Header.Get("Traceparent") != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))

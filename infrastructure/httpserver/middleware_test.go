@@ -169,7 +169,7 @@ func TestHealth(t *testing.T) {
 	}
 	defer func() { _ = server.Close() }()
 	server.Reports = append(server.Reports, func(_ context.Context, health *httpserver.Health) { health.Check("database", broken) })
-	server.Note("about", "this")
+	server.Notes["about"] = "this"
 	ask := func(handler http.HandlerFunc) *httptest.ResponseRecorder {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))

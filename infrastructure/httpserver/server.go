@@ -1,9 +1,7 @@
-// Package httpserver serves HTTP for all programs: one listener with timeouts and, around the program's handler,
-// request ids, one log line per request, recovery from panics, security headers, and a stop that completes accepted
-// requests. It has the programs' health and metrics.
+// Package httpserver serves HTTP for all programs: one listener with timeouts, request ids, one log line per request,
+// recovery from panics, security headers, health and metrics, and a stop that completes accepted requests.
 //
-// cmd/* combines it with the handlers of interfaceadaptor, which do not know this package: a handler reads the request
-// id from the X-Request-Id header, where [Wrap] puts it, and logs with the request's context.
+// Handlers of interfaceadaptor do not know this package: [Wrap] puts the request id into the header X-Request-Id.
 package httpserver
 
 import (
@@ -11,15 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
+	"golang.org/x/sync/semaphore"
 )
 
 // Limits on what a client can hold open. A handler that streams sets its own deadlines with [http.ResponseController].
@@ -52,8 +51,7 @@ type Server struct {
 	grace     time.Duration
 }
 
-// Listen listens on address, such as ":28080". Port 0 takes any free port; see [Server.Addr]. setting is the name of
-// the environment variable for the address; errors name it.
+// Listen listens on address, such as ":28080". Port 0 takes any free port. setting is the variable that errors name.
 func Listen(ctx context.Context, log *slog.Logger, setting, address string) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {
@@ -62,7 +60,7 @@ func Listen(ctx context.Context, log *slog.Logger, setting, address string) (*Se
 	case err != nil:
 		return nil, fmt.Errorf("can't listen on %s: set %s to host:port of this machine, such as :28080 or 127.0.0.1:0: %w", address, setting, err)
 	}
-	return &Server{listener: listener, log: log, grace: gracePeriod}, nil
+	return &Server{listener: listener, log: log, grace: gracePeriod, Notes: map[string]string{}}, nil
 }
 
 // Addr returns the address that the server listens on, with its actual port.
@@ -80,37 +78,27 @@ func (s *Server) URL() string {
 // Close releases the address if Serve is never called.
 func (s *Server) Close() error { return s.listener.Close() }
 
-// Note adds a note.
-func (s *Server) Note(name, note string) {
-	if s.Notes == nil {
-		s.Notes = map[string]string{}
-	}
-	s.Notes[name] = note
-}
-
 // Serve handles requests with handler, inside [Wrap], until ctx ends. Then it accepts no more requests, and returns
 // when all accepted ones are answered or the grace period is over. Requests that still run then are aborted, which is
 // an error. The requests' contexts do not end with ctx: a handler that streams must watch for the stop itself.
 func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	var running sync.WaitGroup
+	running := semaphore.NewWeighted(math.MaxInt64)
 	for _, around := range slices.Backward(s.Around) {
 		handler = around(handler)
 	}
 	wrapped := Wrap(s.log, s.Tracer, s.durations, handler)
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			running.Add(1)
-			defer running.Done()
+			if running.TryAcquire(1) {
+				defer running.Release(1)
+			}
 			wrapped.ServeHTTP(w, r)
 		}),
-		BaseContext:    func(net.Listener) context.Context { return requests },
-		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
-		ReadTimeout:    readTimeout,
-		WriteTimeout:   writeTimeout,
-		IdleTimeout:    idleTimeout,
-		MaxHeaderBytes: maxHeaderBytes,
+		BaseContext: func(net.Listener) context.Context { return requests },
+		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 	}
 	listener := s.listener
 	if s.Prepare != nil {
@@ -129,23 +117,11 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	err := server.Shutdown(grace)
 	<-failed //nolint:errcheck // after Shutdown it is http.ErrServerClosed
 	if err == nil {
-		err = wait(grace, &running) // Shutdown ignores hijacked connections, such as WebSockets
+		err = running.Acquire(grace, math.MaxInt64) // Shutdown ignores hijacked connections, such as WebSockets
 	}
 	if err != nil {
 		cutOff()
 		return errors.Join(fmt.Errorf("requests were still running %s after the stop and were aborted: %w", s.grace, err), server.Close())
 	}
 	return nil
-}
-
-// wait returns when no handler runs, or with the cause of ctx's end. No handler may start after the call.
-func wait(ctx context.Context, running *sync.WaitGroup) error {
-	idle := make(chan struct{})
-	go func() { running.Wait(); close(idle) }()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -1,5 +1,4 @@
-// Package logging creates the programs' logger: log/slog on one stream, as JSON for machines or as text for people.
-// Lines that are logged with a context contain its attributes, such as request id and trace id.
+// Package logging creates the programs' logger: log/slog on one stream, as JSON or text, with attributes of contexts.
 //
 // A program creates one logger and passes it on; package httpserver puts the request's attributes into the context.
 package logging
@@ -31,12 +30,7 @@ func ReadSettings(r *config.Reader, level, format string) Settings {
 			}
 			return level, err
 		}),
-		Text: config.Parsed(r, "LOG_FORMAT", format, "json or text", func(text string) (bool, error) {
-			if text != "json" && text != "text" {
-				return false, fmt.Errorf("%q is not a log format; use json or text", text)
-			}
-			return text == "text", nil
-		}),
+		Text: r.OneOf("LOG_FORMAT", "form of the log", format, map[string]string{"json": "text", "text": "json"}[format]) == "text",
 	}
 }
 
@@ -51,8 +45,7 @@ func (s Settings) Logger(w io.Writer) *slog.Logger {
 
 type attrsKey struct{}
 
-// With returns a context that adds attrs to log lines, in addition to its existing ones. The context's trace is added
-// without it, as trace_id.
+// With returns a context that adds attrs to log lines. The context's trace is added without it, as trace_id.
 func With(ctx context.Context, attrs ...slog.Attr) context.Context {
 	carried, _ := ctx.Value(attrsKey{}).([]slog.Attr)
 	return context.WithValue(ctx, attrsKey{}, append(slices.Clip(carried), attrs...))

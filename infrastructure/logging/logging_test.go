@@ -56,7 +56,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("format json is %v, %v", found, err)
 	}
 	_, err := read("loud", "xml")
-	for _, want := range []string{"use debug, info, warn or error", "use json or text"} {
+	for _, want := range []string{"use debug, info, warn or error", "one of text, json"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}

@@ -31,11 +31,9 @@ type ExitError struct {
 // Run is a program. It works until ctx ends, then completes the accepted work.
 type Run func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error
 
-// Main runs the program and exits: with 0 when it is done, 1 after a failure, 2 after wrong usage, or the code of an
-// [ExitError].
+// Main runs the program and exits: with 0 when it is done, 1 after a failure, or the code of an [ExitError].
 func Main(name string, run Run) {
-	// Only libraries use the standard logger. net/http's client quotes there what a server sends without being asked,
-	// which may be what a person wrote.
+	// Only libraries use the standard logger. net/http's client quotes there what a server sends unasked.
 	log.SetOutput(io.Discard)
 	if err := memory.Manage(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
@@ -79,8 +77,7 @@ Environment variables (defaults in parentheses):
 Exit code: 0 done or stopped, 1 failure, 2 wrong usage.
 `
 
-// Settings returns what read reads from the environment, for a program that takes no argument except --help. With
-// --help, it prints the help, with about as its description, and returns helped = true.
+// Settings returns what read reads from the environment. With --help, it prints the help with about; helped is true.
 func Settings[S any](
 	name, about string, read func(*config.Reader) S, args []string, getenv func(string) string, stdout io.Writer,
 ) (settings S, helped bool, err error) {

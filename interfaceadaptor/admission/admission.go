@@ -4,9 +4,12 @@ package admission
 
 import (
 	"context"
+	"maps"
+	"mime"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
@@ -32,15 +35,13 @@ type Ask struct {
 	Payload   map[string]any // of connection_init, with Init
 }
 
-// Guard decides about one request, or about one connection with its operations. Its errors are [Refusal]s. After Enter,
-// it is safe for concurrent use.
+// Guard decides about one request or WebSocket. Its errors are [Refusal]s. After Enter, it is safe for concurrent use.
 type Guard interface {
 	// Enter admits a request and returns who sends it.
 	Enter(ask Ask) (Principal, error)
 	// Next admits another operation on a WebSocket.
 	Next(ctx context.Context) error
-	// Stay returns a context that ends, with a [Refusal] as its cause, when the caller is not admitted any more. Call
-	// leave to release it.
+	// Stay returns a context that ends, with a [Refusal] as its cause, when the caller is not admitted any more.
 	Stay(ctx context.Context) (staying context.Context, leave context.CancelFunc)
 	// Hold reserves n bytes of memory for an answer, until release is called.
 	Hold(n int) (release func(), err error)
@@ -73,11 +74,21 @@ func (open) Stay(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 func (open) Hold(int) (release func(), err error) { return func() {}, nil }
 
-// AddressOf returns the IP address of a connection's address, such as "192.0.2.1:5": without zone, and an IPv4-mapped
-// one as IPv4. It is not valid if the connection has none.
+// AddressOf returns the IP address of a connection's address, such as "192.0.2.1:5", without zone and IPv4-mapping.
 func AddressOf(connection string) netip.Addr {
 	peer, _ := netip.ParseAddrPort(connection)
 	return peer.Addr().Unmap().WithZone("")
+}
+
+// Sends reports whether the body of a request is of the media type, in UTF-8 and not encoded otherwise.
+func Sends(header http.Header, media string) bool {
+	types, encoding := header.Values("Content-Type"), header.Get("Content-Encoding")
+	if len(types) != 1 || (encoding != "" && !strings.EqualFold(encoding, "identity")) {
+		return false
+	}
+	mediaType, params, err := mime.ParseMediaType(types[0])
+	charset, has := params["charset"]
+	return err == nil && mediaType == media && (!has || strings.EqualFold(charset, "utf-8"))
 }
 
 // Right is what an operation needs.
@@ -156,11 +167,7 @@ type Refusal struct {
 func (r *Refusal) Error() string { return r.Detail }
 
 // SetHeaders sets the headers of the answer.
-func (r *Refusal) SetHeaders(answer http.Header) {
-	for name, values := range r.Header {
-		answer[name] = values
-	}
-}
+func (r *Refusal) SetHeaders(answer http.Header) { maps.Copy(answer, r.Header) }
 
 // Forbidden returns the refusal of a caller who may not do this.
 func Forbidden(detail string) *Refusal {

@@ -24,11 +24,10 @@ func Accounts() es.Aggregate[account.Account, account.Command, account.Event] {
 			es.Plain[account.Event, account.Closed]("AccountClosed"),
 			es.Plain[account.Event, account.Erased]("AccountErased"),
 		),
-		Snapshots: snapshots[account.Account, wireAccount]{sizeOfAccount, wireAccountOf, wireAccount.account},
+		Snapshots: snapshots[account.Account, wireAccount]{func(account.Account) int { return 500 }, wireAccountOf, wireAccount.account},
 	}
 }
 
-// wireAccount is the JSON of a state.
 type wireAccount struct {
 	Format  int    `json:"format"`
 	ID      string `json:"id"`
@@ -38,10 +37,7 @@ type wireAccount struct {
 	Version uint64 `json:"version"`
 }
 
-// accountFormat is the current version of the JSON of a state.
-const accountFormat = 1
-
-func sizeOfAccount(account.Account) int { return 500 }
+const accountFormat = 1 // current version of the JSON of a state
 
 func wireAccountOf(id string, version uint64, state account.Account) (wireAccount, error) {
 	return wireAccount{accountFormat, id, state.Name.String(), state.Closed, state.Erased, version}, nil
@@ -57,6 +53,3 @@ func (w wireAccount) account() (id string, version uint64, state account.Account
 	id, err = ident.Canonical(w.ID)
 	return id, w.Version, account.Account{Exists: true, Closed: w.Closed, Erased: w.Erased, Name: writing.RecordedName(w.Name)}, err
 }
-
-// AccountRepository loads and saves accounts over an [es.EventPersistenceGateway].
-type AccountRepository = es.Repository[account.Account, account.Event]

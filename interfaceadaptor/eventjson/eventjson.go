@@ -1,6 +1,5 @@
 // Package eventjson has the aggregate types of this application. Each is one value that joins the rules with the JSON
-// of events and states, for services, projections, tools and tests. Every form ever written stays readable and has a
-// golden file in testdata.
+// of events and states. Every form ever written stays readable and has a golden file in testdata.
 package eventjson
 
 import (
@@ -73,8 +72,7 @@ func (s snapshots[S, W]) Encode(id string, version uint64, state S) ([]byte, err
 	return json.Append(make([]byte, 0, s.size(state)), w, json.SortMapKeys)
 }
 
-// Decode decodes a state, its version and its aggregate's id. It fails for another format, with [es.ErrOutdated] for an
-// older one: use an earlier snapshot or the events instead.
+// Decode decodes a state, its version and its aggregate's id. For an older format it fails with [es.ErrOutdated].
 func (s snapshots[S, W]) Decode(payload []byte) (id string, version uint64, state S, err error) {
 	var w W
 	if err = json.Unmarshal(payload, &w); err == nil {

@@ -182,7 +182,6 @@ func (w *wireMembers) participants() (members []thread.Participant, err error) {
 	return members, nil
 }
 
-// wireThread is the JSON of a state.
 type wireThread struct {
 	Format   int                `json:"format"`
 	ID       ref[thread.Thread] `json:"id"`
@@ -194,7 +193,6 @@ type wireThread struct {
 	Counter  uint64             `json:"seq_nr_counter,omitempty"` // in the first document's form: its last event
 }
 
-// wirePosting is a message of a state.
 type wirePosting struct {
 	ID     thread.MessageID  `json:"id"`
 	Sender thread.UserID     `json:"sender_id"`
@@ -203,8 +201,7 @@ type wirePosting struct {
 	Edited uint64            `json:"edited_seq_nr,omitempty"`
 }
 
-// threadFormat is the current version of the JSON of a state.
-const threadFormat = 5
+const threadFormat = 5 // current version of the JSON of a state
 
 func sizeOfThread(state thread.Thread) int {
 	members, messages := state.Size()
@@ -228,8 +225,7 @@ func wireThreadOf(id string, version uint64, state thread.Thread) (wireThread, e
 }
 
 func (w wireThread) thread() (id string, version uint64, state thread.Thread, err error) {
-	// The state after the first event, in the form of the first document, has no format and no numbers of events. Later
-	// states in this form are outdated: their numbers are not known.
+	// The state after the first event, in the form of the first document, has no format. Later ones are outdated.
 	if w.Format == 0 && max(w.Version, w.Counter) == 1 && w.Members != nil && len(w.Messages) == 0 {
 		w.Format = threadFormat
 		for id, member := range w.Members.Members {
@@ -268,9 +264,7 @@ func (w wireThread) thread() (id string, version uint64, state thread.Thread, er
 type ref[T any] struct{ ident.Of[T] }
 
 // MarshalJSON needs no escapes, because a ULID has only letters and digits.
-func (r ref[T]) MarshalJSON() ([]byte, error) {
-	return []byte(`{"value":"` + r.String() + `"}`), nil
-}
+func (r ref[T]) MarshalJSON() ([]byte, error) { return []byte(`{"value":"` + r.String() + `"}`), nil }
 
 func (r *ref[T]) UnmarshalJSON(data []byte) error {
 	text, err := es.IDText(data)

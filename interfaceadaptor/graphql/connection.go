@@ -2,14 +2,8 @@ package graphql
 
 import (
 	"encoding/base64"
-	"errors"
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/99designs/gqlgen/graphql"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/usecase/query"
@@ -59,8 +53,7 @@ func (c Cursors) encode(position query.Position) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(string(c) + " " + strconv.FormatInt(position.At, 10) + " " + position.ID))
 }
 
-// decode reads the cursor in the named argument; nil is the zero position. A cursor that is malformed or of another
-// list is an [ident.InvalidError].
+// decode reads the cursor in the named argument; nil is the zero position. It is an [ident.InvalidError] if not ours.
 func (c Cursors) decode(argument string, cursor *string) (query.Position, error) {
 	if cursor == nil {
 		return query.Position{}, nil
@@ -102,43 +95,3 @@ func EitherWay(cursors Cursors, first *int, after *string, last *int, before *st
 	page.Before, err = cursors.decode("before", before)
 	return page, err
 }
-
-// limit returns the length of a page: the requested one or the default.
-func limit(argument string, asked *int, usual int) (int, error) {
-	if asked == nil {
-		return usual, nil
-	}
-	if *asked < 1 || *asked > query.MaxPage {
-		return 0, &ident.InvalidError{Field: argument, Reason: fmt.Sprintf("must be 1 to %d", query.MaxPage)}
-	}
-	return *asked, nil
-}
-
-func each[S, T any](items []S, convert func(S) T) []T {
-	converted := make([]T, len(items))
-	for i, item := range items {
-		converted[i] = convert(item)
-	}
-	return converted
-}
-
-// errNoArgument is the error of reading a scalar that no argument in the schema has.
-var errNoArgument = errors.New("this type is never an argument")
-
-// MarshalTime writes the scalar Time.
-func MarshalTime(t time.Time) graphql.Marshaler {
-	return graphql.WriterFunc(func(w io.Writer) {
-		_, _ = io.WriteString(w, t.UTC().Format(`"2006-01-02T15:04:05.000000Z"`))
-	})
-}
-
-// UnmarshalTime always fails.
-func UnmarshalTime(any) (time.Time, error) { return time.Time{}, errNoArgument }
-
-// MarshalJSON writes the scalar JSON: a value that is already encoded.
-func MarshalJSON(encoded []byte) graphql.Marshaler {
-	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(encoded) })
-}
-
-// UnmarshalJSON always fails.
-func UnmarshalJSON(any) ([]byte, error) { return nil, errNoArgument }

@@ -3,24 +3,20 @@ package graphql
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"iter"
-	"log/slog"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/executor"
-	"github.com/99designs/gqlgen/graphql/handler/extension"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/usecase/query"
 )
-
-const cachedDocuments = 500
 
 // Executable is the executable schema with its resolvers. Package generated returns it.
 type Executable struct {
@@ -29,28 +25,10 @@ type Executable struct {
 	Plain func(ctx context.Context, value any) graphql.Marshaler
 }
 
-// engine runs operations of all transports by gqlgen's executor.
-type engine struct {
-	presenter
-	executor *executor.Executor
-}
+// Resolver resolves the core's fields of Query and Subscription.
+type Resolver struct{ Queries *query.Queries }
 
-func newEngine(schema Executable, log *slog.Logger, extensions []func(*executor.Executor), around graphql.OperationMiddleware) engine {
-	e := engine{presenter{log}, executor.New(schema)}
-	e.executor.SetQueryCache(lru.New[*ast.QueryDocument](cachedDocuments))
-	e.executor.SetErrorPresenter(e.present)
-	e.executor.SetRecoverFunc(e.recovered)
-	e.executor.Use(extension.Introspection{})
-	e.executor.AroundOperations(around)
-	e.executor.AroundFields(schema.aroundField)
-	for _, extend := range extensions {
-		extend(e.executor)
-	}
-	return e
-}
-
-// aroundField resolves every field that package plain does not write. It distinguishes a resolver's errors from those
-// that the engine finds in the request, such as an argument out of bounds.
+// aroundField resolves every field that package plain does not write, and marks errors as those of resolvers.
 func (e Executable) aroundField(ctx context.Context, next graphql.Resolver) (any, error) {
 	result, err := next(ctx)
 	if err != nil {
@@ -63,50 +41,47 @@ func (e Executable) aroundField(ctx context.Context, next graphql.Resolver) (any
 }
 
 // Begin parses and validates an operation without running it. For a refused one it returns an answer and no operation.
-func (e engine) Begin(ctx context.Context, params *graphql.RawParams) (operation *graphql.OperationContext, refusal *graphql.Response) {
+func (h *Handler) Begin(ctx context.Context, params *graphql.RawParams) (operation *graphql.OperationContext, refusal *graphql.Response) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			operation, refusal = nil, e.Response(ctx, e.recovered(ctx, reason))
+			operation, refusal = nil, h.Response(ctx, h.recovered(ctx, reason))
 		}
 	}()
 	ctx = graphql.StartOperationTrace(ctx)
 	if ctx.Err() != nil { // the client has left
-		return nil, e.Response(ctx, ctx.Err())
+		return nil, h.Response(ctx, ctx.Err())
 	}
-	operation, errs := e.executor.CreateOperationContext(ctx, params)
+	operation, errs := h.executor.CreateOperationContext(ctx, params)
 	if errs != nil {
-		return nil, e.executor.DispatchError(ctx, errs)
+		return nil, h.executor.DispatchError(ctx, errs)
 	}
 	return operation, nil
 }
 
-// Run passes each answer of an operation to send until there are no more or send returns false. send must not keep an
-// answer, because the executor reuses its memory.
-func (e engine) Run(ctx context.Context, operation *graphql.OperationContext, send func(*graphql.Response) bool) {
+// Run passes each answer of an operation to send, which must not keep it, until send returns false or it was the last.
+func (h *Handler) Run(ctx context.Context, operation *graphql.OperationContext, send func(*graphql.Response) bool) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			send(e.Response(ctx, e.recovered(ctx, reason)))
+			send(h.Response(ctx, h.recovered(ctx, reason)))
 		}
 	}()
-	responses, ctx := e.executor.DispatchOperation(ctx, operation)
+	responses, ctx := h.executor.DispatchOperation(ctx, operation)
 	for answer := responses(ctx); answer != nil && send(answer); {
 		answer = responses(ctx)
 	}
 }
 
-// Encode writes an answer as JSON within the memory that its client may use. Call release after sending it. If that is
-// used up, encoded is an error instead of the answer, and whole is false.
-func (e engine) Encode(ctx context.Context, answer *graphql.Response) (encoded []byte, release func(), whole bool) {
+// Encode writes an answer as JSON, or an error if its client may use no more memory; then whole is false. Call release.
+func (h *Handler) Encode(ctx context.Context, answer *graphql.Response) (encoded []byte, release func(), whole bool) {
 	encoded = encodeJSON(answer)
 	release, err := askerOf(ctx).guard.Hold(len(encoded))
 	if err != nil {
-		return encodeJSON(e.Response(ctx, err)), func() {}, false
+		return encodeJSON(h.Response(ctx, err)), func() {}, false
 	}
 	return encoded, release, true
 }
 
-// encodeJSON writes an answer as JSON. An operation that was not executed has no entry data. The data is already JSON
-// and may be large, so it is copied once.
+// encodeJSON writes an answer as JSON, without data if the operation was not executed. The data is JSON already.
 func encodeJSON(answer *graphql.Response) []byte {
 	errs, err := json.Marshal(answer.Errors)
 	switch {
@@ -122,8 +97,7 @@ func encodeJSON(answer *graphql.Response) []byte {
 
 const needsStream = "must be sent by a request that prefers text/event-stream, or over another transport with many answers"
 
-// aroundOperation runs for every operation after the limits. A subscription needs a streaming transport. Other
-// operations get a time limit and wait for their consistency tokens.
+// aroundOperation has an operation wait for its tokens. A subscription needs a stream, and others have a time limit.
 func (h *Handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	a := askerOf(ctx)
 	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
@@ -151,10 +125,9 @@ func (h *Handler) await(ctx context.Context, a asker) error {
 	return h.queries.Await(ctx, viewer, a.tokens)
 }
 
-// inTime executes an operation other than a subscription within the query timeout. The timeout includes the waits for
-// its tokens. The engine resolves an operation when the transport asks for the response, so the deadline
-// is set around that. The transport's own context has no deadline, because the answer about a timeout must be sent,
-// too.
+// inTime executes an operation within the query timeout, which includes the waits for its tokens. The engine resolves
+// an operation when the transport asks for the response, so the deadline is set around that. The transport's own
+// context has no deadline, because the answer about a timeout must be sent, too.
 func (h *Handler) inTime(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
 	deadline := time.Now().Add(h.settings.QueryTimeout)
 	waiting, cancel := context.WithDeadline(ctx, deadline)
@@ -173,15 +146,13 @@ func (h *Handler) inTime(ctx context.Context, a asker, next graphql.OperationHan
 // subscription is shared by the resolver, which sends changes ([Stream]), and the handler, which answers them.
 type subscription struct {
 	presenter
-	// ended is the reason for the end; nil: the client's request. A guard may end the subscription while the resolver
-	// reports an error; then the guard's reason counts.
+	// ended is the reason for the end; nil: the client's request. That of a guard counts before the resolver's.
 	ended atomic.Pointer[gqlerror.Error]
 }
 
 type subscriptionKey struct{}
 
-// follow answers a subscription. If it ends with an error, that is the last answer. It ends when its
-// caller is not admitted any more.
+// follow answers a subscription until it or its caller's admission ends. If it ends with an error, that comes last.
 func (h *Handler) follow(ctx context.Context, a asker, next graphql.OperationHandler) graphql.ResponseHandler {
 	s := &subscription{presenter: h.presenter}
 	following, release := a.guard.Stay(context.WithValue(ctx, subscriptionKey{}, s))
@@ -226,3 +197,23 @@ func Stream[S, T any](ctx context.Context, changes iter.Seq2[S, error], form fun
 	}()
 	return sent
 }
+
+var errNoArgument = errors.New("this type is never an argument")
+
+// MarshalTime writes the scalar Time.
+func MarshalTime(t time.Time) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) {
+		_, _ = io.WriteString(w, t.UTC().Format(`"2006-01-02T15:04:05.000000Z"`))
+	})
+}
+
+// UnmarshalTime always fails.
+func UnmarshalTime(any) (time.Time, error) { return time.Time{}, errNoArgument }
+
+// MarshalJSON writes the scalar JSON: a value that is already encoded.
+func MarshalJSON(encoded []byte) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(encoded) })
+}
+
+// UnmarshalJSON always fails.
+func UnmarshalJSON(any) ([]byte, error) { return nil, errNoArgument }

@@ -9,10 +9,10 @@ import (
 )
 
 func TestADocumentOfAClientThatHasLeftIsNotValidated(t *testing.T) {
-	e := engine{presenter: presenter{slog.New(slog.DiscardHandler)}} // without an executor
+	h := &Handler{presenter: presenter{slog.New(slog.DiscardHandler)}} // without an executor
 	left, leave := context.WithCancel(t.Context())
 	leave()
-	_, refused := e.Begin(left, &graphql.RawParams{Query: `{ nothing }`})
+	_, refused := h.Begin(left, &graphql.RawParams{Query: `{ nothing }`})
 	if refused == nil || refused.Errors[0].Extensions["code"] != CodeUnavailable {
 		t.Errorf("got %+v", refused)
 	}

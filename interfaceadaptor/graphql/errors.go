@@ -25,9 +25,9 @@ const (
 	codeTooManyRequests = "TOO_MANY_REQUESTS"
 	CodeUnavailable     = "UNAVAILABLE"
 	codeInternal        = "INTERNAL"
-)
 
-const internalMessage = "something went wrong; it has been logged with the X-Request-Id of this answer"
+	internalMessage = "something went wrong; it has been logged with the X-Request-Id of this answer"
+)
 
 // answers maps each kind of error to its code and message; without a message here, the error's own is used.
 var answers = map[es.Kind]struct{ code, message string }{
@@ -70,7 +70,6 @@ func Failure(err error) error { return resolverError{err} }
 // presenter turns errors into those that clients see, and logs the cause.
 type presenter struct{ log *slog.Logger }
 
-// present implements [graphql.ErrorPresenterFunc].
 func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	shown := &gqlerror.Error{Message: err.Error(), Path: graphql.GetPath(ctx)}
 	var fromEngine *gqlerror.Error
@@ -110,7 +109,6 @@ func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	return shown
 }
 
-// recovered implements [graphql.RecoverFunc].
 func (p presenter) recovered(ctx context.Context, reason any) error {
 	p.log.ErrorContext(ctx, "panic in a query", "panic", reason, "stack", string(debug.Stack()))
 	return resolverError{errors.New(internalMessage)} // clients may see this text

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"testing"
 
+	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/query"
 )
 
@@ -15,7 +16,7 @@ func FuzzRequest(f *testing.F) {
 		_, _ = ParseOperation("body", []byte(body))
 		_, _ = paramsFromURL(&url.URL{RawQuery: parameters})
 		_ = negotiate(http.Header{"Accept": {body, parameters}})
-		_ = saysJSON(http.Header{"Content-Type": {body}})
+		_ = admission.Sends(http.Header{"Content-Type": {body}}, mediaJSON)
 	})
 }
 

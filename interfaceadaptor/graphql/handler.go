@@ -12,13 +12,20 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/handler/extension"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/vektah/gqlparser/v2/ast"
 	"golang.org/x/sync/semaphore"
 
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/query"
 )
 
-const maxBody = 64 << 10 // bytes of a request
+const (
+	maxBody         = 64 << 10 // bytes of a request
+	cachedDocuments = 500
+)
 
 // Settings are set by operators. A zero field takes its default.
 type Settings struct {
@@ -28,32 +35,33 @@ type Settings struct {
 	Extend          []func(*executor.Executor) // what extends the engine, as by limits: none
 }
 
-func (s Settings) withDefaults() Settings {
-	s.QueryTimeout = cmp.Or(s.QueryTimeout, 10*time.Second)
-	s.KeepAlive = cmp.Or(s.KeepAlive, 15*time.Second)
-	s.ConnectionLimit = cmp.Or(s.ConnectionLimit, 10_000)
-	return s
-}
-
-// Handler is the GraphQL endpoint. It admits requests and parses them into operations. Its other methods are the steps
-// of a transport; extras/websocket takes them for its own.
+// Handler is the GraphQL endpoint. Its other methods are the steps of a transport; extras/websocket takes them.
 type Handler struct {
-	engine
-	streams     context.Context // ends the streams, which live longer than a call
+	presenter
+	executor    *executor.Executor // runs the operations of all transports
+	streams     context.Context    // ends the streams, which live longer than a call
 	queries     *query.Queries
 	settings    Settings
 	connections *semaphore.Weighted // open streams
 }
 
-// NewHandler returns the GraphQL endpoint that serves schema, for GET and POST. Streams end when the context streams
-// ends, in a way that makes clients reconnect. Single queries continue.
+// NewHandler returns the GraphQL endpoint for schema. Streams end with the context streams, so that clients reconnect.
 func NewHandler(streams context.Context, queries *query.Queries, schema Executable, log *slog.Logger, settings Settings) *Handler {
-	settings = settings.withDefaults()
+	settings.QueryTimeout = cmp.Or(settings.QueryTimeout, 10*time.Second)
+	settings.KeepAlive = cmp.Or(settings.KeepAlive, 15*time.Second)
 	h := &Handler{
-		streams: streams, queries: queries, settings: settings,
-		connections: semaphore.NewWeighted(int64(settings.ConnectionLimit)),
+		presenter: presenter{log}, executor: executor.New(schema), streams: streams, queries: queries, settings: settings,
+		connections: semaphore.NewWeighted(cmp.Or(int64(settings.ConnectionLimit), 10_000)),
 	}
-	h.engine = newEngine(schema, log, settings.Extend, h.aroundOperation)
+	h.executor.SetQueryCache(lru.New[*ast.QueryDocument](cachedDocuments))
+	h.executor.SetErrorPresenter(h.present)
+	h.executor.SetRecoverFunc(h.recovered)
+	h.executor.Use(extension.Introspection{})
+	h.executor.AroundOperations(h.aroundOperation)
+	h.executor.AroundFields(schema.aroundField)
+	for _, extend := range settings.Extend {
+		extend(h.executor)
+	}
 	return h
 }
 
@@ -76,7 +84,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // [admission.Request] the answer is a stream: their number is limited, and the context also ends with the streams.
 func (h *Handler) Admitted(w http.ResponseWriter, r *http.Request, stage admission.Stage, serve func(*http.Request)) {
 	a, err := h.admit(r, stage)
-	ctx, cancel := context.WithCancel(withAsker(r.Context(), a))
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), askerKey{}, a))
 	defer cancel()
 	r = r.WithContext(ctx)
 	if err != nil {
@@ -152,28 +160,45 @@ func (h *Handler) write(w http.ResponseWriter, r *http.Request, status int, answ
 	_, _ = w.Write(encoded) // fails only if the client has disconnected
 }
 
-// writeTimeout limits how long a client may take to receive an event.
-const writeTimeout = 15 * time.Second
+const writeTimeout = 15 * time.Second // limits how long a client may take to receive an event
 
 // serveEvents answers an operation by server-sent events: each answer is an event `next`, and the last event is
 // `complete`. A stream that ends because the server stops has no `complete`, so the client reconnects.
 func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	events := &eventWriter{w: w, controller: http.NewResponseController(w), broken: cancel}
+	controller := http.NewResponseController(w)
 	w.Header().Set("Content-Type", mediaEvents)
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer events
-	if events.controller.SetReadDeadline(time.Time{}) != nil {
+	if controller.SetReadDeadline(time.Time{}) != nil {
 		return
 	}
-	events.write([]byte(": hello\n\n"))
+	var writing sync.Mutex
+	write := func(parts ...[]byte) {
+		writing.Lock()
+		defer writing.Unlock()
+		err := controller.SetWriteDeadline(time.Now().Add(writeTimeout))
+		for _, part := range parts {
+			if err == nil {
+				_, err = w.Write(part)
+			}
+		}
+		if err != nil || controller.Flush() != nil {
+			cancel()
+		}
+	}
+	write([]byte(": hello\n\n"))
 	var alive sync.WaitGroup
-	alive.Go(func() { events.keepAlive(ctx, h.settings.KeepAlive) })
+	alive.Go(func() {
+		for es.Wait(ctx, h.settings.KeepAlive) == nil {
+			write([]byte(": still here\n\n"))
+		}
+	})
 	send := func(answer *graphql.Response) bool {
 		encoded, release, whole := h.Encode(ctx, answer)
 		defer release()
 		if ctx.Err() == nil {
-			events.write([]byte("event: next\ndata: "), encoded, []byte("\n\n"))
+			write([]byte("event: next\ndata: "), encoded, []byte("\n\n"))
 		}
 		return whole
 	}
@@ -183,43 +208,8 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 		h.Run(ctx, operation, send)
 	}
 	if ctx.Err() == nil {
-		events.write([]byte("event: complete\ndata:\n\n"))
+		write([]byte("event: complete\ndata:\n\n"))
 	}
 	cancel()
 	alive.Wait()
-}
-
-// eventWriter writes events, each within a time limit.
-type eventWriter struct {
-	mu         sync.Mutex
-	w          http.ResponseWriter
-	controller *http.ResponseController
-	broken     context.CancelFunc // called when the client does not receive an event
-}
-
-func (e *eventWriter) write(parts ...[]byte) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	err := e.controller.SetWriteDeadline(time.Now().Add(writeTimeout))
-	for _, part := range parts {
-		if err == nil {
-			_, err = e.w.Write(part)
-		}
-	}
-	if err != nil || e.controller.Flush() != nil {
-		e.broken()
-	}
-}
-
-func (e *eventWriter) keepAlive(ctx context.Context, interval time.Duration) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			e.write([]byte(": still here\n\n"))
-		case <-ctx.Done():
-			return
-		}
-	}
 }

@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,11 +21,14 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// The media types of an answer.
+// The media types of an answer, and headers of requests.
 const (
 	mediaJSON     = "application/json"
 	mediaResponse = "application/graphql-response+json" // like mediaJSON, but the status shows whether it was executed
 	mediaEvents   = "text/event-stream"
+
+	tenantHeader      = "X-Tenant-Code"
+	consistencyHeader = "Consistency-Token"
 )
 
 // negotiate returns the media type with the highest quality in Accept. Among equals, JSON comes before a stream.
@@ -63,7 +66,7 @@ func paramsOf(w http.ResponseWriter, r *http.Request) (params *graphql.RawParams
 		params, err = paramsFromURL(r.URL)
 		return params, http.StatusBadRequest, err
 	}
-	if !saysJSON(r.Header) {
+	if !admission.Sends(r.Header, mediaJSON) {
 		return nil, http.StatusUnsupportedMediaType, &ident.InvalidError{
 			Field: "Content-Type", Reason: "must be application/json in UTF-8, not encoded otherwise",
 		}
@@ -78,16 +81,6 @@ func paramsOf(w http.ResponseWriter, r *http.Request) (params *graphql.RawParams
 	}
 	params, err = ParseOperation("body", body)
 	return params, http.StatusBadRequest, err
-}
-
-func saysJSON(header http.Header) bool {
-	types, encoding := header.Values("Content-Type"), header.Get("Content-Encoding")
-	if len(types) != 1 || (encoding != "" && !strings.EqualFold(encoding, "identity")) {
-		return false
-	}
-	media, details, err := mime.ParseMediaType(types[0])
-	charset, named := details["charset"]
-	return err == nil && media == mediaJSON && (!named || strings.EqualFold(charset, "utf-8"))
 }
 
 var errNoQuery error = &ident.InvalidError{Field: "query", Reason: "must be given, and be a string"}
@@ -105,8 +98,7 @@ func paramsFromURL(from *url.URL) (*graphql.RawParams, error) {
 	return params, readObjects(params, []byte(given.Get("variables")), []byte(given.Get("extensions")))
 }
 
-// ParseOperation reads an operation from a body or a payload; from names it in errors. A map keeps names that differ in
-// case apart.
+// ParseOperation reads an operation; from names its place in errors. A map keeps names that differ in case apart.
 func ParseOperation(from string, raw []byte) (*graphql.RawParams, error) {
 	var members map[string]json.RawMessage
 	if !utf8.Valid(raw) || json.Unmarshal(raw, &members) != nil || members == nil {
@@ -130,8 +122,7 @@ func readObjects(params *graphql.RawParams, variables, extensions []byte) (err e
 	return err
 }
 
-// readObject reads a JSON object; nil: it is missing or null. Numbers stay as written, because only the schema knows
-// their types.
+// readObject reads a JSON object; nil: it is missing or null. Numbers stay as written, for the schema.
 func readObject(name string, raw []byte) (object map[string]any, err error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -144,11 +135,6 @@ func readObject(name string, raw []byte) (object map[string]any, err error) {
 	return object, nil
 }
 
-const (
-	tenantHeader      = "X-Tenant-Code"
-	consistencyHeader = "Consistency-Token"
-)
-
 // asker is the sender of an operation and the conditions of its answer.
 type asker struct {
 	admission.Principal
@@ -159,10 +145,6 @@ type asker struct {
 }
 
 type askerKey struct{}
-
-func withAsker(ctx context.Context, a asker) context.Context {
-	return context.WithValue(ctx, askerKey{}, a)
-}
 
 func askerOf(ctx context.Context) asker {
 	a, _ := ctx.Value(askerKey{}).(asker)
@@ -176,7 +158,7 @@ func PrincipalOf(ctx context.Context) admission.Principal { return askerOf(ctx).
 func As(ctx context.Context, principal admission.Principal) context.Context {
 	a := askerOf(ctx)
 	a.Principal = principal
-	return withAsker(ctx, a)
+	return context.WithValue(ctx, askerKey{}, a)
 }
 
 // admit determines who sends a request and whether queries are allowed.
@@ -197,8 +179,7 @@ func (h *Handler) admit(r *http.Request, stage admission.Stage) (asker, error) {
 
 var errTenant error = &ident.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -, and be sent once"}
 
-// TenantOf reads the tenant from its header. A second header is an error, because a proxy may have checked only the
-// first.
+// TenantOf reads the tenant from its header, which must be there once: a proxy may have checked only the first.
 func TenantOf(header http.Header) (es.Tenant, error) {
 	codes := header.Values(tenantHeader)
 	if len(codes) == 0 {
@@ -211,8 +192,7 @@ func TenantOf(header http.Header) (es.Tenant, error) {
 	return tenant, nil
 }
 
-// ViewerOf returns the viewer that an operation names, if the principal may act for it. The default is the principal's
-// account.
+// ViewerOf returns the viewer that an operation names, or the principal's account, if the principal may act for it.
 func ViewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
 	a := askerOf(ctx)
 	named, err := a.named(userAccountID)
@@ -249,4 +229,24 @@ func ParseID[T any](argument, text string) (ident.Of[T], error) {
 		return id, &ident.InvalidError{Field: argument, Reason: "must be a ULID of 26 characters"}
 	}
 	return id, nil
+}
+
+// limit returns the length of a page: the requested one or the default.
+func limit(argument string, asked *int, usual int) (int, error) {
+	if asked == nil {
+		return usual, nil
+	}
+	if *asked < 1 || *asked > query.MaxPage {
+		return 0, &ident.InvalidError{Field: argument, Reason: fmt.Sprintf("must be 1 to %d", query.MaxPage)}
+	}
+	return *asked, nil
+}
+
+// each converts the rows of a list.
+func each[S, T any](items []S, convert func(S) T) []T {
+	converted := make([]T, len(items))
+	for i, item := range items {
+		converted[i] = convert(item)
+	}
+	return converted
 }

@@ -13,8 +13,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Thread is the schema's Thread. The schema's types are the rows of usecase/query; fields that the schema names or
-// writes otherwise are beside them.
+// Thread is the schema's Thread: a row of usecase/query beside fields that the schema names or writes otherwise.
 type Thread struct {
 	query.Thread
 	ID, OwnerID, CreatedBy, UpdatedBy string
@@ -100,8 +99,7 @@ func (r Resolver) Threads(
 	return NewConnection(threadCursors, page, newThread(r.Queries, viewer.Tenant)), err
 }
 
-// GetMember resolves Query.getMember: any member of a thread that the principal may read. One that is not known may
-// read every thread.
+// GetMember resolves Query.getMember: any member of a thread that the principal may read; an unknown one reads all.
 func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string) (Member, error) {
 	a := askerOf(ctx)
 	id, err := ParseID[thread.Thread]("threadId", threadID)
@@ -129,7 +127,7 @@ func (r Resolver) GetMembers(ctx context.Context, threadID, userAccountID string
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}
-	found, err := r.Queries.MembersOf(ctx, viewer, id, page)
+	found, err := query.InThread(ctx, r.Queries, viewer, id, page, r.Queries.Members)
 	return each(found, newMember(&accounts{from: r.Queries, tenant: viewer.Tenant})), err
 }
 
@@ -151,7 +149,7 @@ func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID strin
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
 	}
-	found, err := r.Queries.MessagesOf(ctx, viewer, id, page)
+	found, err := query.InThread(ctx, r.Queries, viewer, id, page, r.Queries.Messages)
 	return each(found, newMessage(&accounts{from: r.Queries, tenant: viewer.Tenant})), err
 }
 
@@ -166,9 +164,8 @@ func (r Resolver) ThreadChanged(ctx context.Context, threadID, userAccountID str
 	}), nil
 }
 
-// threadList are the threads of one list in an answer. The first access to a thread's members or messages reads those
-// of all threads in one statement; the other threads use its result. Unlike a data loader, which collects keys for a
-// while, it never waits and always reads once.
+// threadList are the threads of one list in an answer. The first access to the members or messages of one reads those
+// of all in one statement. Unlike a data loader, it never waits for keys.
 type threadList struct {
 	from     query.Reader
 	tenant   es.Tenant
@@ -177,7 +174,6 @@ type threadList struct {
 	messages onceEach[query.Range, map[thread.ID]MessageConnection]
 }
 
-// newThread converts the threads of one list.
 func newThread(from query.Reader, tenant es.Tenant) func(query.Thread) Thread {
 	list := &threadList{from: from, tenant: tenant}
 	return func(t query.Thread) Thread {
@@ -261,7 +257,6 @@ func MarshalRole(role thread.Role) graphql.Marshaler {
 // UnmarshalRole always fails.
 func UnmarshalRole(any) (thread.Role, error) { return thread.Role{}, errNoArgument }
 
-// connections converts the same page of the lists of several threads.
 func connections[S query.Positioned, T any](
 	cursors Cursors, pages map[thread.ID]query.Page[S], node func(S) T,
 ) map[thread.ID]Connection[T] {
@@ -272,7 +267,6 @@ func connections[S query.Positioned, T any](
 	return converted
 }
 
-// viewerAndThread returns the viewer and the thread that an operation names.
 func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, thread.ID, error) {
 	viewer, err := ViewerOf(ctx, userAccountID)
 	id, idErr := ParseID[thread.Thread]("threadId", threadID)
@@ -290,21 +284,12 @@ func AfterID[T any](first *int, after *string, usual int) (page query.Range, err
 }
 
 // onceEach calls a function once for each key.
-type onceEach[K comparable, V any] struct {
-	mu    sync.Mutex
-	known map[K]func() (V, error)
-}
+type onceEach[K comparable, V any] struct{ known sync.Map }
 
 func (o *onceEach[K, V]) get(key K, read func() (V, error)) (V, error) {
-	o.mu.Lock()
-	once, started := o.known[key]
+	once, started := o.known.Load(key)
 	if !started {
-		once = sync.OnceValues(read)
-		if o.known == nil {
-			o.known = map[K]func() (V, error){}
-		}
-		o.known[key] = once
+		once, _ = o.known.LoadOrStore(key, sync.OnceValues(read))
 	}
-	o.mu.Unlock()
-	return once()
+	return once.(func() (V, error))()
 }

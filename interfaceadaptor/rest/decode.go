@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bytes"
-	"cmp"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
-	partial "github.com/segmentio/encoding/json"
 
 	"example.com/threads/domain/ident"
 )
@@ -25,7 +23,6 @@ type FieldError struct {
 	Message  string `json:"message" doc:"What is expected, to be read after the field's name." example:"must not be empty"`
 }
 
-// invalidBody is the error of a body with invalid fields.
 type invalidBody []FieldError
 
 func (invalidBody) Error() string { return "the request has invalid fields" }
@@ -93,8 +90,7 @@ func isServable(t reflect.Type) bool {
 // isJSON reports whether raw is exactly one JSON value in UTF-8.
 func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
-// decode decodes a body from raw, which must be JSON. absent has the values of optional fields. The error is an
-// [invalidBody] with all problems: those of the fields in their order, then unknown members.
+// decode decodes a body from JSON; absent has the values of optional fields. Its [invalidBody] has all problems.
 func (s bodyShape) decode(body reflect.Value, raw []byte, absent map[string]json.RawMessage) error {
 	members, ok := membersOf(raw)
 	if !ok {
@@ -119,8 +115,7 @@ func (s bodyShape) decode(body reflect.Value, raw []byte, absent map[string]json
 	return nil
 }
 
-// canonical returns a body in the form that is the same for every form that clients may send. Repeats are recognised by
-// it, also after an update of the program.
+// canonical returns a body in one form for all forms that clients may send: repeats are recognised by it.
 func (s bodyShape) canonical(body reflect.Value) (string, error) {
 	said := map[string]string{}
 	for _, f := range s {
@@ -176,71 +171,62 @@ func (f field) take(into reflect.Value, values ...json.RawMessage) error {
 	return fmt.Errorf("is not allowed: %s", invalid.Message)
 }
 
+// expected is what the JSON of a value must be, by the type of its schema.
+var expected = map[string]string{
+	huma.TypeString: "a string", huma.TypeBoolean: "true or false", huma.TypeInteger: "a whole number in the range of its format", huma.TypeNumber: "a number",
+}
+
 // read reads JSON. Its error is read after the field's name.
 func (f field) read(into reflect.Value, raw json.RawMessage) error {
+	value := into.Addr().Interface()
 	if isID(into.Type()) {
-		return readID(into.Addr().Interface().(encoding.TextUnmarshaler), raw)
+		return readID(value, raw)
 	}
-	switch value := into.Addr().Interface().(type) {
-	case *time.Time:
-		text, _ := textOf(raw)
-		at, err := time.Parse(time.RFC3339, text)
-		if *value = at.UTC(); err != nil {
-			return errors.New("must be a time in RFC 3339, such as 2026-02-28T12:00:00Z")
-		}
-		return nil
-	case encoding.TextUnmarshaler:
-		text, err := textOf(raw)
-		if err == nil {
-			err = value.UnmarshalText([]byte(text))
-		}
-		if invalid := (*ident.InvalidError)(nil); errors.As(err, &invalid) {
-			err = errors.New(invalid.Reason)
-		}
-		return err
-	default:
-		if into.Kind() == reflect.String {
-			text, err := textOf(raw)
-			into.SetString(text)
-			return err
-		}
-		if raw[0] == 'n' || json.Unmarshal(raw, value) != nil {
-			expected := map[string]string{huma.TypeBoolean: "true or false", huma.TypeInteger: "a whole number in the range of its format"}
-			return errors.New("must be " + cmp.Or(expected[f.schema.Type], "a number"))
-		}
-		return nil
+	if hasHalfSurrogate(raw) {
+		return errors.New("must not contain half of a surrogate pair")
 	}
+	err := json.Unmarshal(raw, value)
+	at, isTime := value.(*time.Time)
+	var invalid *ident.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return errors.New(invalid.Reason)
+	case isTime && (err != nil || raw[0] == 'n'):
+		return errors.New("must be a time in RFC 3339, such as 2026-02-28T12:00:00Z")
+	case raw[0] == 'n' || errors.As(err, new(*json.UnmarshalTypeError)):
+		return errors.New("must be " + expected[f.schema.Type])
+	case isTime:
+		*at = at.UTC()
+	}
+	return err
 }
 
 var errNotAnID = errors.New(`must be a ULID of 26 characters: as a string, in an object {"value": "<ulid>"}, or in the UUID form of the same 16 bytes`)
 
 // readID reads the forms that [identifier.Schema] lists.
-func readID(into encoding.TextUnmarshaler, raw json.RawMessage) error {
+func readID(into any, raw json.RawMessage) error {
 	if members, is := membersOf(raw); is {
 		if len(members) != 1 || members[0].name != "value" {
 			return errNotAnID
 		}
 		raw = members[0].value
 	}
-	text, err := textOf(raw)
-	if err != nil || into.UnmarshalText([]byte(text)) != nil {
+	if raw[0] != '"' || json.Unmarshal(raw, into) != nil {
 		return errNotAnID
 	}
 	return nil
 }
 
-// textOf decodes a JSON string. encoding/json would replace an escaped half of a surrogate pair with U+FFFD and so
-// change the client's text; here it is an error.
-func textOf(raw json.RawMessage) (text string, err error) {
-	if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
-		return "", errors.New("must be a string")
+// hasHalfSurrogate reports whether raw is a string with half a surrogate pair, which encoding/json would replace.
+func hasHalfSurrogate(raw json.RawMessage) bool {
+	if raw[0] != '"' || !bytes.Contains(raw, []byte(`\u`)) {
+		return false
 	}
 	const replaced = "\uFFFD"
+	var text string
+	_ = json.Unmarshal(raw, &text)
 	sent := strings.ToLower(strings.ReplaceAll(string(raw), `\\`, "  ")) // an escaped backslash begins no other escape
-	if strings.Count(text, replaced) != strings.Count(sent, replaced)+strings.Count(sent, `\ufffd`) {
-		return "", errors.New("must not contain half of a surrogate pair")
-	}
-	return text, nil
+	return strings.Count(text, replaced) != strings.Count(sent, replaced)+strings.Count(sent, `\ufffd`)
 }
 
 // bodyMembers are the members of a JSON object as written: in order, with repetitions.
@@ -253,20 +239,18 @@ type bodyMember struct {
 
 // membersOf splits a JSON object into its members; false if raw, which must be JSON, is not an object.
 func membersOf(raw []byte) (all bodyMembers, ok bool) {
-	const space = " \t\r\n"
-	rest, ok := bytes.CutPrefix(bytes.TrimLeft(raw, space), []byte("{"))
-	for rest = bytes.TrimLeft(rest, space); ok && rest[0] != '}'; rest = bytes.TrimPrefix(rest, []byte(",")) {
+	object := json.NewDecoder(bytes.NewReader(raw)) // without errors: raw is JSON
+	if begin, _ := object.Token(); begin != json.Delim('{') {
+		return nil, false
+	}
+	for object.More() {
 		var next bodyMember
-		value, err := partial.Parse(rest, &next.name, 0) // what is left begins after white space
-		if err == nil {
-			rest, err = partial.Parse(value[1:], &next.value, partial.DontCopyRawMessage)
-		}
-		if err != nil { // the two libraries differ in what JSON is
-			return nil, false
-		}
+		name, _ := object.Token()
+		next.name, _ = name.(string)
+		_ = object.Decode(&next.value)
 		all = append(all, next)
 	}
-	return all, ok
+	return all, true
 }
 
 // take removes the members with the name and returns their values.

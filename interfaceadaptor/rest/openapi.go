@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,9 +26,8 @@ const (
 	schemaPrefix = "#/components/schemas/"
 )
 
-// document generates the OpenAPI 3.1 document from the tables and types that serve the API: operations, bodies,
-// responses, headers and errors.
-func document(service string, aggregates []Aggregate, headers []requestHeader) *huma.OpenAPI {
+// document generates the OpenAPI 3.1 document from the tables and types that serve the API.
+func document(service string, aggregates []Aggregate) *huma.OpenAPI {
 	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -47,13 +47,12 @@ func document(service string, aggregates []Aggregate, headers []requestHeader) *
 	for _, aggregate := range aggregates {
 		doc.Tags = append(doc.Tags, &huma.Tag{Name: aggregate.Name, Description: aggregate.About})
 		for _, op := range aggregate.Operations {
-			doc.AddOperation(describe(schemas, aggregate.Name, op, headers))
+			doc.AddOperation(describe(schemas, aggregate.Name, op))
 		}
 	}
 	return doc
 }
 
-// serveJSON sends a constant document.
 func serveJSON(document any) http.HandlerFunc {
 	body, err := json.Marshal(document)
 	if err != nil {
@@ -65,7 +64,9 @@ func serveJSON(document any) http.HandlerFunc {
 	}
 }
 
-func describe(schemas huma.Registry, tag string, op Operation, headers []requestHeader) *huma.Operation {
+var nameInPath = regexp.MustCompile(`{(.*)}`)
+
+func describe(schemas huma.Registry, tag string, op Operation) *huma.Operation {
 	described := &huma.Operation{
 		Method: op.method(), Path: op.Path, Tags: []string{tag}, Summary: op.Summary, Description: op.Description,
 		// the name of the operation in generated clients
@@ -82,17 +83,23 @@ func describe(schemas huma.Registry, tag string, op Operation, headers []request
 		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{MediaJSON: {Schema: describeBody(schemas, op.Do.body)}}}
 	} else {
 		done = op.Summary + "."
-		described.Parameters = append(describePath(op.Path), &huma.Param{
+		described.Parameters = []*huma.Param{{
 			Name: executorHeader, In: "header", Description: "The user account that asks; a caller who has an account may leave it out.",
 			Schema: &huma.Schema{Type: huma.TypeString, Pattern: ulidPattern, Examples: []any{exampleID}},
-		})
+		}}
+		if named := nameInPath.FindStringSubmatch(op.Path); named != nil {
+			described.Parameters = append(described.Parameters, &huma.Param{
+				Name: named[1], In: "path", Required: true, Description: "The " + strings.TrimSuffix(named[1], "_id") + ".",
+				Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{exampleID}},
+			})
+		}
 	}
 	if op.Lines != "" {
 		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			MediaLines: {Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{op.Lines}}},
 		}}
 	}
-	for _, header := range headers {
+	for _, header := range requestHeaders {
 		if !slices.Contains(op.Without, header.name) {
 			described.Parameters = append(described.Parameters, header.describe())
 		}
@@ -107,19 +114,6 @@ func describe(schemas huma.Registry, tag string, op Operation, headers []request
 	return described
 }
 
-// describePath describes the names in a path: {task_id} is the task.
-func describePath(path string) (parameters []*huma.Param) {
-	for part := range strings.SplitSeq(path, "/") {
-		if name := strings.Trim(part, "{}"); name != part {
-			parameters = append(parameters, &huma.Param{
-				Name: name, In: "path", Required: true, Description: "The " + strings.TrimSuffix(name, "_id") + ".",
-				Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{exampleID}},
-			})
-		}
-	}
-	return parameters
-}
-
 const (
 	ulidPattern = `^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$`
 	uuidPattern = `^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`
@@ -129,7 +123,6 @@ const (
 // identifier has the schema that all ids share.
 type identifier struct{}
 
-// Schema implements [huma.SchemaProvider].
 func (identifier) Schema(schemas huma.Registry) *huma.Schema {
 	const shared = "Identifier"
 	ulid := &huma.Schema{Type: huma.TypeString, Pattern: ulidPattern, Description: "A ULID."}
@@ -166,24 +159,19 @@ func (h requestHeader) describe() *huma.Param {
 	return &huma.Param{Name: h.name, In: "header", Description: h.description, Schema: schema}
 }
 
-// earlyProblems returns the errors that any request can get before a handler is called.
-func earlyProblems() []*Problem {
-	return []*Problem{
+func problemsOf(op Operation) []*Problem {
+	failed := ProblemOf(errors.New("anything else"))
+	problems := []*Problem{ // before a handler is called
 		NewProblem(http.StatusExpectationFailed, expectationFailed, "the header Expect can be 100-continue and nothing else; leave it out"),
 		NewProblem(http.StatusRequestHeaderFieldsTooLarge, headersTooLarge, "the URL and the headers together must have at most 32768 bytes"),
 	}
-}
-
-// problemsOf returns the errors of an operation.
-func problemsOf(op Operation) []*Problem {
-	problems, failed := earlyProblems(), ProblemOf(errors.New("anything else"))
 	if op.Serve != nil {
-		problems = append(problems, executorMissing(), failed, ProblemOf(es.ErrUnavailable))
+		problems = append(problems, executorMissing, failed, ProblemOf(es.ErrUnavailable))
 		if op.Lines != "" {
 			problems = append(problems, unsupported(MediaLines))
 		}
 	} else {
-		problems = append(problems, malformed("the header %s must be sent once", tenantCode), requestTooLarge(), unsupported(MediaJSON),
+		problems = append(problems, malformed("the header %s must be sent once", tenantCode), requestTooLarge, unsupported(MediaJSON),
 			InvalidFields([]FieldError{{"body.executor_id", "is required"}}), ProblemOf(es.ErrUnavailable), failed,
 			NewProblem(http.StatusInternalServerError, storeInconsistent, inconsistent))
 	}

@@ -50,7 +50,7 @@ func (n tree) at(path ...string) tree {
 func served(t *testing.T) tree {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	serveJSON(document("write-api", nobodies, requestHeaders()))(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
+	serveJSON(document("write-api", nobodies))(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
 	var doc tree
 	if err := json.Unmarshal(recorder.Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestTheDocumentIsWhole(t *testing.T) {
 // TestExamplesAreTaken makes each operation's body from the examples of its fields. It must be accepted by the decoder
 // and by the operation's schema.
 func TestExamplesAreTaken(t *testing.T) {
-	doc := document("write-api", nobodies, requestHeaders())
+	doc := document("write-api", nobodies)
 	schemas := doc.Components.Schemas
 	for _, op := range slices.Concat(nobodies[0].Operations, nobodies[1].Operations) {
 		schema := schemas.Schema(op.Do.body, false, "")
@@ -192,7 +192,7 @@ func TestExamplesAreTaken(t *testing.T) {
 			t.Errorf("%s: %s: %v", op.Path, raw, result.Errors)
 		}
 	}
-	for _, header := range requestHeaders() {
+	for _, header := range requestHeaders {
 		if header.pattern != nil && !header.pattern.MatchString(header.example) {
 			t.Errorf("%s: %q is not usable", header.name, header.example)
 		}

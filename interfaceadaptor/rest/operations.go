@@ -28,8 +28,7 @@ type Aggregate struct {
 	Operations []Operation
 }
 
-// Operation is a request that clients can send: a POST with a JSON object that changes something, or one that serves
-// itself. [api.serve] serves all of them and [describe] describes them.
+// Operation is a request that clients can send: a POST with a JSON object, or one that serves itself.
 type Operation struct {
 	Path        string // in an operation that serves itself also with names in braces, as in /threads/{thread_id}
 	Summary     string
@@ -42,21 +41,19 @@ type Operation struct {
 	Operators   bool            // operators may do it, too, and in any tenant, also one that is not admitted
 	Without     []string        // request headers that make no sense here: one that carries a condition is refused
 
-	// Of an operation that serves itself in place of Do: a GET on what somebody owns, or a POST of lines of JSON. A
-	// header says who asks.
+	// Of an operation that serves itself in place of Do: a GET, or a POST of lines of JSON. A header says who asks.
 	Serve  Server
 	Lines  string       // an example of the body; empty: a GET
 	Answer reflect.Type // of JSON; nil: lines of JSON
 }
 
-// Server answers a request whose caller has an executor, or returns why not. Where a body or an answer is streamed, it
-// limits the time itself.
+// Server answers a request whose caller has an executor, or returns why not. Where it streams, it limits the time.
 type Server func(w http.ResponseWriter, r *http.Request, c Conditions) error
 
 // Prepare decodes and checks a body, as the handler does.
 func (o Operation) Prepare(c Conditions, body []byte) (Request, error) {
 	if len(body) > MaxBody {
-		return Request{}, requestTooLarge()
+		return Request{}, requestTooLarge
 	}
 	request, err := o.Do.prepare(c, body)
 	request.Operation = o
@@ -76,9 +73,7 @@ func (o Operation) needs() []admission.Right {
 func (o Operation) IsOrdinary() bool { return o.Do.isCommand && o.Right == "" && !o.Operators }
 
 // isVersioned reports whether the answer carries an aggregate's version in its headers.
-func (o Operation) isVersioned() bool {
-	return !slices.Contains(o.Without, IdempotencyKey)
-}
+func (o Operation) isVersioned() bool { return !slices.Contains(o.Without, IdempotencyKey) }
 
 func (o Operation) method() string {
 	if o.Serve != nil && o.Lines == "" {
@@ -164,8 +159,7 @@ func Doing[A any, B body](do func(context.Context, Conditions, B) (Reply, error)
 	})
 }
 
-// actionOf returns an action with a body of type B and an answer of type A. The conditions have the executor, who must
-// be one that the principal may act as.
+// actionOf returns an action on a B, answered with an A. The conditions have the executor, as whom the caller may act.
 func actionOf[B body, A any](prepare func(bodyShape, Conditions, B) (Request, error)) Action {
 	shape, unservable := shapeOf(reflect.TypeFor[B]())
 	return Action{unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), prepare: func(c Conditions, raw []byte) (Request, error) {

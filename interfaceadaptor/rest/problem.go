@@ -25,8 +25,7 @@ type Problem struct {
 // Error makes a problem an error, with which a server can answer.
 func (p *Problem) Error() string { return p.Detail }
 
-// The codes of problems without an error of a use case, or with special handling. The last two are sent before a
-// handler is called.
+// The codes of problems without an error of a use case. The last two are sent before a handler is called.
 const (
 	Malformed            = "malformed_request"
 	PathNotFound         = "path_not_found"
@@ -117,7 +116,6 @@ func NewProblem(status int, code, detail string) *Problem {
 // transient reports whether the same request may succeed a moment later.
 func (p *Problem) transient() bool { return p.Code == storeUnavailable || p.Code == concurrentUpdate }
 
-// write sends the problem.
 func (p *Problem) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", MediaProblem)
 	if p.transient() {

@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"mime"
 	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -40,15 +38,13 @@ type Settings struct {
 
 type api struct {
 	settings Settings
-	headers  []requestHeader
 	perform  Perform
 }
 
-// NewHandler returns the HTTP API. The program must add /docs, /health and /metrics, give every request a valid
-// X-Request-Id, and responses headers that prevent caching. It panics if a body can't be served, which is a mistake in
-// this program.
+// NewHandler returns the HTTP API, without /docs, /health and /metrics. The program must give every request a valid
+// X-Request-Id. It panics if a body can't be served, which is a mistake in this program.
 func NewHandler(aggregates []Aggregate, settings Settings) chi.Router {
-	a := &api{settings: settings, headers: requestHeaders()}
+	a := &api{settings: settings}
 	a.perform = func(ctx context.Context, _ http.Header, r Request) (Reply, error) { return r.Execute(ctx) }
 	for _, wrap := range slices.Backward(settings.Wrap) {
 		a.perform = wrap(a.perform)
@@ -62,7 +58,7 @@ func NewHandler(aggregates []Aggregate, settings Settings) chi.Router {
 			router.MethodFunc(op.method(), op.Path, a.serve(op))
 		}
 	}
-	doc := document(settings.Source, aggregates, a.headers)
+	doc := document(settings.Source, aggregates)
 	for _, describe := range settings.Describe {
 		describe(doc)
 	}
@@ -79,7 +75,6 @@ const MaxBody = 64 << 10
 // statusClientGone is logged and counted for a request whose client did not wait for the response; nginx introduced it.
 const statusClientGone = 499
 
-// serve returns the handler of an operation.
 func (a *api) serve(op Operation) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, err := a.conditions(r, op)
@@ -119,7 +114,7 @@ func (a *api) serveItself(w http.ResponseWriter, r *http.Request, op Operation, 
 	values := r.Header.Values(executorHeader)
 	if len(values) > 0 || !c.Principal.IsKnown() { // a known principal may leave it out
 		if len(values) != 1 || named.UnmarshalText([]byte(values[0])) != nil {
-			return executorMissing()
+			return executorMissing
 		}
 	}
 	executor, err := c.Principal.For(named)
@@ -127,7 +122,7 @@ func (a *api) serveItself(w http.ResponseWriter, r *http.Request, op Operation, 
 		return err
 	}
 	c.Caller.Executor = executor.String()
-	if op.Lines != "" && !says(r.Header, MediaLines) {
+	if op.Lines != "" && !admission.Sends(r.Header, MediaLines) {
 		return unsupported(MediaLines)
 	}
 	if op.Lines == "" && op.Answer != nil { // nothing is streamed
@@ -140,7 +135,7 @@ func (a *api) serveItself(w http.ResponseWriter, r *http.Request, op Operation, 
 
 // conditions admits a request and returns who sends it and what its headers say.
 func (a *api) conditions(r *http.Request, op Operation) (Conditions, error) {
-	c, unreadable := readHeaders(a.headers, r.Header, op.Without)
+	c, unreadable := readHeaders(r.Header, op.Without)
 	principal, err := admission.Of(r).Enter(admission.Ask{
 		Rights: op.needs(), Tenant: c.Caller.Tenant, AnyTenant: op.Operators || op.Global,
 	})
@@ -160,40 +155,25 @@ func unsupported(media string) *Problem {
 	return NewProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as "+media+" in UTF-8, not encoded otherwise")
 }
 
-func requestTooLarge() *Problem {
-	return NewProblem(http.StatusRequestEntityTooLarge, BodyTooLarge, "the body must have at most 65536 bytes")
-}
+var (
+	requestTooLarge = NewProblem(http.StatusRequestEntityTooLarge, BodyTooLarge, "the body must have at most 65536 bytes")
+	executorMissing = malformed("the header %s must be sent once, and be a ULID of 26 characters", executorHeader)
+)
 
-func executorMissing() *Problem {
-	return malformed("the header %s must be sent once, and be a ULID of 26 characters", executorHeader)
-}
-
-// readBody reads the JSON of a request.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if !says(r.Header, MediaJSON) {
+	if !admission.Sends(r.Header, MediaJSON) {
 		return nil, unsupported(MediaJSON)
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
-		return nil, requestTooLarge()
+		return nil, requestTooLarge
 	case err != nil:
 		return nil, malformed("the body did not arrive whole")
 	case !isJSON(raw):
 		return nil, malformed("the body must be one JSON object in UTF-8 and nothing else")
 	}
 	return raw, nil
-}
-
-// says reports whether a body is of the media type, in UTF-8 and not encoded otherwise.
-func says(header http.Header, media string) bool {
-	types, encoding := header.Values("Content-Type"), header.Get("Content-Encoding")
-	if len(types) != 1 || (encoding != "" && !strings.EqualFold(encoding, "identity")) {
-		return false
-	}
-	mediaType, params, err := mime.ParseMediaType(types[0])
-	charset, has := params["charset"]
-	return err == nil && mediaType == media && (!has || strings.EqualFold(charset, "utf-8"))
 }
 
 // fail sends the error of a request. Causes that the client does not see are logged.
@@ -223,7 +203,7 @@ func (r Reply) Write(w http.ResponseWriter, status int) {
 	_ = json.NewEncoder(w).Encode(r.Body) // fails only when the client has gone
 }
 
-// The request headers.
+// The headers of requests and answers.
 const (
 	tenantCode     = "X-Tenant-Code"
 	IdempotencyKey = "Idempotency-Key"
@@ -231,18 +211,13 @@ const (
 	requestID      = "X-Request-Id"
 	CorrelationID  = "X-Correlation-Id"
 	Traceparent    = "traceparent"
-)
+	executorHeader = "X-Executor-Id" // says who asks where there is no body that could
 
-// The response headers.
-const (
 	etag               = "ETag"
 	consistencyToken   = "Consistency-Token"
 	idempotentReplayed = "Idempotent-Replayed"
 	retryAfter         = "Retry-After"
 )
-
-// executorHeader says who asks where there is no body that could.
-const executorHeader = "X-Executor-Id"
 
 const visibleASCII = `^[!-~]{1,128}$`
 
@@ -254,7 +229,6 @@ type Conditions struct {
 	Principal      admission.Principal
 }
 
-// requestHeader describes a header that clients can send.
 type requestHeader struct {
 	name        string
 	description string
@@ -264,59 +238,57 @@ type requestHeader struct {
 	read        func(*Conditions, string) error
 }
 
-func requestHeaders() []requestHeader {
-	return []requestHeader{
-		{
-			name: tenantCode, example: "acme",
-			description: "The tenant; without it, the one with the empty code.",
-			expected:    "1 to 32 characters out of a-z, 0-9 and -",
-			pattern:     regexp.MustCompile(`^[a-z0-9-]{1,32}$`),
-			read: func(c *Conditions, value string) (err error) {
-				c.Caller.Tenant, err = es.ParseTenant(value)
-				return err
-			},
+var requestHeaders = []requestHeader{
+	{
+		name: tenantCode, example: "acme",
+		description: "The tenant; without it, the one with the empty code.",
+		expected:    "1 to 32 characters out of a-z, 0-9 and -",
+		pattern:     regexp.MustCompile(`^[a-z0-9-]{1,32}$`),
+		read: func(c *Conditions, value string) (err error) {
+			c.Caller.Tenant, err = es.ParseTenant(value)
+			return err
 		},
-		{
-			name: IdempotencyKey, example: "0b9a6c1e-7c1f-4d0c-8a57-6d3f2b1c9e42",
-			description: "Makes repeating safe: another request with the same key, from the same tenant and executor to the same path, gets the first answer for at least 24 hours. A rejection is not remembered.",
-			expected:    "1 to 128 visible ASCII characters",
-			pattern:     regexp.MustCompile(visibleASCII),
-			read:        func(c *Conditions, value string) error { c.IdempotencyKey = value; return nil },
+	},
+	{
+		name: IdempotencyKey, example: "0b9a6c1e-7c1f-4d0c-8a57-6d3f2b1c9e42",
+		description: "Makes repeating safe: another request with the same key, from the same tenant and executor to the same path, gets the first answer for at least 24 hours. A rejection is not remembered.",
+		expected:    "1 to 128 visible ASCII characters",
+		pattern:     regexp.MustCompile(visibleASCII),
+		read:        func(c *Conditions, value string) error { c.IdempotencyKey = value; return nil },
+	},
+	{
+		name: IfMatch, example: `"7"`,
+		description: "The version that the decision was made on, as the ETag of an answer gave it. At another version the command is rejected. Without it, the server decides on the latest version.",
+		expected:    `one version in quotes, such as "7"`,
+		pattern:     regexp.MustCompile(`^"[1-9][0-9]{0,18}"$`),
+		read: func(c *Conditions, value string) (err error) {
+			c.IfVersion, err = strconv.ParseUint(value[1:len(value)-1], 10, 64)
+			return err
 		},
-		{
-			name: IfMatch, example: `"7"`,
-			description: "The version that the decision was made on, as the ETag of an answer gave it. At another version the command is rejected. Without it, the server decides on the latest version.",
-			expected:    `one version in quotes, such as "7"`,
-			pattern:     regexp.MustCompile(`^"[1-9][0-9]{0,18}"$`),
-			read: func(c *Conditions, value string) (err error) {
-				c.IfVersion, err = strconv.ParseUint(value[1:len(value)-1], 10, 64)
-				return err
-			},
-		},
-		{
-			name: requestID, example: "b7f2c0de",
-			description: "The request's id in logs and on events: 1 to 128 visible ASCII characters. In place of one that is missing or unusable the server makes one; the answer tells which.",
-			read:        func(c *Conditions, value string) error { c.Caller.RequestID = value; return nil },
-		},
-		{
-			name: CorrelationID, example: "checkout-2291",
-			description: "The conversation that the request belongs to; without it, the request's id.",
-			expected:    "1 to 128 visible ASCII characters",
-			pattern:     regexp.MustCompile(visibleASCII),
-			read:        func(c *Conditions, value string) error { c.Caller.CorrelationID = value; return nil },
-		},
-		{
-			name: Traceparent, example: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-			description: "W3C Trace Context: the request is part of this trace, and its id is logged and stored with the events. A malformed one is ignored.",
-			read:        func(*Conditions, string) error { return nil },
-		},
-	}
+	},
+	{
+		name: requestID, example: "b7f2c0de",
+		description: "The request's id in logs and on events: 1 to 128 visible ASCII characters. In place of one that is missing or unusable the server makes one; the answer tells which.",
+		read:        func(c *Conditions, value string) error { c.Caller.RequestID = value; return nil },
+	},
+	{
+		name: CorrelationID, example: "checkout-2291",
+		description: "The conversation that the request belongs to; without it, the request's id.",
+		expected:    "1 to 128 visible ASCII characters",
+		pattern:     regexp.MustCompile(visibleASCII),
+		read:        func(c *Conditions, value string) error { c.Caller.CorrelationID = value; return nil },
+	},
+	{
+		name: Traceparent, example: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+		description: "W3C Trace Context: the request is part of this trace, and its id is logged and stored with the events. A malformed one is ignored.",
+		read:        func(*Conditions, string) error { return nil },
+	},
 }
 
 // readHeaders parses the headers. A condition that the operation does not support is rejected.
-func readHeaders(known []requestHeader, header http.Header, without []string) (Conditions, error) {
+func readHeaders(header http.Header, without []string) (Conditions, error) {
 	var c Conditions
-	for _, h := range known {
+	for _, h := range requestHeaders {
 		values := header.Values(h.name)
 		switch {
 		case len(values) == 0:

@@ -20,24 +20,21 @@ func NextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 	if err != nil {
 		return row, err
 	}
-	registered, begins := recorded.Event.(account.Registered)
+	_, begins := recorded.Event.(account.Registered)
+	_, erases := recorded.Event.(account.Erased)
 	switch {
 	case begins && exists:
 		return row, errors.New("the account exists already")
-	case begins:
-		return query.Account{
-			Tenant: recorded.Tenant, ID: AccountID(recorded.Aggregate()), Name: registered.Name.String(), Version: recorded.SeqNr,
-			CreatedAt: recorded.OccurredAt, UpdatedAt: recorded.OccurredAt, Audit: by,
-		}, nil
-	case !exists && isErased(recorded.Event): // of a user account without a name
-		row = query.Account{Tenant: recorded.Tenant, ID: AccountID(recorded.Aggregate()), CreatedAt: recorded.OccurredAt, Audit: by}
-	case !exists:
+	case !begins && !erases && !exists:
 		return row, errors.New("the account does not exist")
-	case row.Closed && !isErased(recorded.Event):
+	case row.Closed && !erases:
 		return row, errors.New("the account is closed")
+	case !exists: // it begins, or a user account without a name is erased
+		row = query.Account{Tenant: recorded.Tenant, ID: AccountID(recorded.Aggregate()), CreatedAt: recorded.OccurredAt, Audit: by}
 	}
 	switch e := recorded.Event.(type) {
-	case account.Registered: // see above
+	case account.Registered:
+		row.Name = e.Name.String()
 	case account.Renamed:
 		row.Name = e.Name.String()
 	case account.Closed:
@@ -47,9 +44,4 @@ func NextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 	}
 	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, query.ChangedBy(by, row.Audit)
 	return row, nil
-}
-
-func isErased(event account.Event) bool {
-	_, is := event.(account.Erased)
-	return is
 }

@@ -1,5 +1,4 @@
-// Package chat is this application on top of the library: what commands are answered, how the events of each aggregate
-// change the read model, and process managers.
+// Package chat is this application on top of the library: answers, read model and process managers.
 package chat
 
 import (
@@ -8,8 +7,7 @@ import (
 	"example.com/threads/es"
 )
 
-// Service handles the commands of one aggregate type and stores its snapshots. Its errors are those that [es.KindOf]
-// knows. It may be called concurrently.
+// Service handles the commands of one aggregate type; [es.KindOf] knows its errors. It may be called concurrently.
 type Service[C any] interface {
 	// Handle applies a command and returns when its events are stored.
 	Handle(ctx context.Context, request es.Request[C]) (es.Result, error)

@@ -12,8 +12,7 @@ import (
 	"example.com/threads/es/process"
 )
 
-// LeaveOnClose is the name of the process manager that makes a closed account leave its threads: those that it is a
-// member of when it is closed, and those that it is added to later.
+// LeaveOnClose is the process manager that makes a closed account leave its threads, also those that it joins later.
 const LeaveOnClose = "leave-on-close"
 
 // Closing identifies the event that closed an account, which causes the withdrawals.
@@ -22,9 +21,8 @@ type Closing struct {
 	CorrelationID string `db:"correlation_id"`
 }
 
-// Withdrawal has a member leave, which was found necessary by an event: that of the account or that of the thread,
-// whichever comes second. The cause is the event that closed the account, or else the one that added it to the thread
-// afterwards.
+// Withdrawal has a member leave, which an event has shown to be necessary: the account's or the thread's, whichever is
+// second. The cause is the event that closed the account, or the one that added it to the thread afterwards.
 func Withdrawal(user ident.UserID, from es.AggregateID, foundBy string, because Closing) process.Command {
 	return process.Command{
 		Target: from, Name: thread.CommandName(thread.Withdraw{}), EventID: foundBy,
@@ -32,8 +30,7 @@ func Withdrawal(user ident.UserID, from es.AggregateID, foundBy string, because 
 	}
 }
 
-// SendWithdrawals sends the commands of [LeaveOnClose] to threads. Who is no member, or whose thread is deleted, has
-// left.
+// SendWithdrawals sends the commands of [LeaveOnClose]. Who is no member, or whose thread is deleted, has left.
 func SendWithdrawals(threads *ThreadCommands) process.Send {
 	return func(ctx context.Context, caller es.Caller, idempotencyKey string, c process.Command) error {
 		user, err := ident.Parse[ident.UserAccount](c.Executor)

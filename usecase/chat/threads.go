@@ -49,8 +49,7 @@ func ThreadAnswer(events []thread.Event) map[string]string {
 // CodeKind is the sequence of the threads' codes, with which they begin.
 const CodeKind = "THREAD"
 
-// WithCodes returns threads, with a code for each new thread from codes. The code of a creation that is rejected or
-// repeated is lost; a repeat gets the first answer, and with it the first code.
+// WithCodes gives each new thread a code from codes. That of a rejected or repeated creation is lost.
 func WithCodes(threads Service[thread.Command], codes es.Sequence) Service[thread.Command] {
 	return codedThreads{threads, codes}
 }
@@ -72,8 +71,7 @@ func (t codedThreads) Handle(ctx context.Context, request es.Request[thread.Comm
 	return t.Service.Handle(ctx, request)
 }
 
-// ThreadRowsVersion rises with every change that makes other rows of the same events. Existing rows must then be
-// rebuilt: `threadctl rows rebuild`, or REBUILD=auto.
+// ThreadRowsVersion rises with every change that makes other rows of the same events, which must then be rebuilt.
 const ThreadRowsVersion = 2
 
 // Rows are rows of threads by tenant and id.
@@ -202,7 +200,6 @@ func (r Rows) join(at es.Envelope, by query.Audit, member thread.Member) {
 	}
 }
 
-// member changes an existing member.
 func (r Rows) member(at es.Envelope, by query.Audit, id thread.MemberID, change func(*query.Member)) error {
 	key := RowKey[thread.Member]{at.Tenant, id}
 	row, exists := r.Members[key]
@@ -218,7 +215,6 @@ func (r Rows) member(at es.Envelope, by query.Audit, id thread.MemberID, change 
 	return nil
 }
 
-// message changes an existing message.
 func (r Rows) message(at es.Envelope, id thread.MessageID, change func(*query.Message)) error {
 	key := RowKey[thread.Message]{at.Tenant, id}
 	row, exists := r.Messages[key]
@@ -242,11 +238,8 @@ type Services struct {
 	Accounts Service[account.Command]
 }
 
-// The services that handle the commands.
-type (
-	ThreadCommands  = es.Service[thread.Thread, thread.Command, thread.Event]
-	AccountCommands = es.Service[account.Account, account.Command, account.Event]
-)
+// ThreadCommands is the service that handles the commands on threads.
+type ThreadCommands = es.Service[thread.Thread, thread.Command, thread.Event]
 
 // ThreadKey returns the key of a tenant's thread.
 func ThreadKey(tenant es.Tenant, id thread.ID) es.AggregateID {

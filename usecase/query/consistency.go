@@ -30,8 +30,7 @@ type Token struct {
 type Awaitable struct {
 	Type   string
 	Global bool // it belongs to the tenant with the empty code, whoever asks
-	// Shows returns an error that is [es.NotFound] if the viewer must not know the version of the aggregate. Without
-	// Shows, only those who are trusted with all versions may.
+	// Shows returns an [es.NotFound] error if the viewer must not know the version; nil: only the trusted may.
 	Shows func(ctx context.Context, viewer Viewer, id string) error
 }
 

@@ -1,8 +1,7 @@
 // Package query answers questions about the read model, as one viewer sees it. The GraphQL adapter calls [Queries], and
 // interfaceadaptor/readmodel/queryreader implements [Reader] with SQL.
 //
-// The read model follows the journal with a delay. A [projection.Watcher] lets a query wait for the version in its
-// client's token, and a subscription for the next version.
+// The read model follows the journal with a delay. A [projection.Watcher] lets queries wait for versions.
 package query
 
 import (
@@ -26,8 +25,7 @@ type Reader interface {
 	AccountReader // extra:chat
 }
 
-// Queries answers all queries of the read model: those of its [Reader], and those that wait or read more than once. It
-// is safe for concurrent use.
+// Queries answers all queries of the read model, also those that wait or read twice. It is safe for concurrent use.
 type Queries struct {
 	Reader
 	watcher  *projection.Watcher
@@ -79,8 +77,7 @@ type Viewer struct {
 	User   ident.UserID
 }
 
-// Audit has the executors of a row's first and last events, and the addresses and the request of them. The APIs do not
-// show the addresses, the request and its source.
+// Audit has the executors of a row's first and last events, and what no API shows: addresses, request and its source.
 type Audit struct {
 	CreatedBy ident.UserID `db:"created_by"` // executor of the first event in the row
 	UpdatedBy ident.UserID `db:"updated_by"` // executor of the last one
@@ -111,9 +108,6 @@ func ChangedBy(by, before Audit) Audit {
 // clipped is what the columns of an audit have room for, in characters.
 func clipped(text string) string {
 	const room = 255
-	if len(text) <= room {
-		return text
-	}
 	if runes := []rune(text); len(runes) > room {
 		return string(runes[:room])
 	}

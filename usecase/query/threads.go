@@ -9,8 +9,7 @@ import (
 	"example.com/threads/es"
 )
 
-// ThreadReader reads threads, their members and messages. A viewer sees the threads that it is a member of, until they
-// are deleted.
+// ThreadReader reads threads, members and messages. A viewer sees the threads that it is a member of.
 type ThreadReader interface {
 	// Thread returns a thread, or [thread.ErrThreadNotFound] if the viewer does not see it.
 	Thread(ctx context.Context, viewer Viewer, id thread.ID) (Thread, error)
@@ -18,14 +17,12 @@ type ThreadReader interface {
 	ThreadByCode(ctx context.Context, viewer Viewer, code thread.Code) (Thread, error)
 	// Threads returns a page of the viewer's threads.
 	Threads(ctx context.Context, viewer Viewer, page Range) (Page[Thread], error)
-	// WasMember returns [thread.ErrThreadNotFound] unless the viewer is or was a member of the thread, which may be
-	// deleted.
+	// WasMember returns [thread.ErrThreadNotFound] unless the viewer is or was a member of the thread, even if deleted.
 	WasMember(ctx context.Context, viewer Viewer, id thread.ID) error
 
 	// Member returns the member of a thread that is not deleted, or [thread.ErrMemberNotFound].
 	Member(ctx context.Context, key es.AggregateID, user thread.UserID) (Member, error)
-	// Members reads the same page of the member lists of several threads, which the caller must be allowed to see. A
-	// thread without such members has an empty page.
+	// Members reads the same page of the member lists of several threads, which the caller must be allowed to see.
 	Members(ctx context.Context, tenant es.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Member], error)
 
 	// Message returns a message of a thread that the viewer sees, or [thread.ErrMessageNotFound].
@@ -34,9 +31,8 @@ type ThreadReader interface {
 	Messages(ctx context.Context, tenant es.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Message], error)
 }
 
-// Thread, [Member] and [Message] are the rows of the read model, with the names of their columns: the projection
-// (usecase/chat) writes them, and queries return them. Queries never return rows that are Deleted or Removed. In lists
-// they leave out the Tenant, which is the viewer's.
+// Thread, [Member] and [Message] are the rows of the read model, with the names of their columns. Queries never return
+// rows that are Deleted or Removed. In lists they leave out the Tenant, which is the viewer's.
 //
 // Lists of threads are ordered by the last change, latest first.
 type Thread struct {
@@ -55,8 +51,7 @@ type Thread struct {
 // Position returns the thread's position in a list of threads; it changes with every event.
 func (t Thread) Position() Position { return Position{At: t.UpdatedAt.UnixMicro(), ID: t.ID.String()} }
 
-// Member is the membership of a user account. A user who leaves and joins again gets a new one. Lists of members are in
-// the order of joining.
+// Member is the membership of a user account; who joins again gets a new one. Lists are in the order of joining.
 type Member struct {
 	Tenant    es.Tenant       `db:"tenant_code"`
 	ID        thread.MemberID `db:"id"`
@@ -90,35 +85,25 @@ type Message struct {
 // Position returns the message's position in the list of the thread's messages; it never changes.
 func (m Message) Position() Position { return Position{At: int64(m.SeqNr), ID: m.ID.String()} }
 
-// MembersOf returns a page of the members of a thread that the viewer sees.
-func (q *Queries) MembersOf(ctx context.Context, viewer Viewer, id thread.ID, page Range) ([]Member, error) {
+// InThread returns a page of the members or messages of a thread that the viewer sees, by the method that reads them.
+func InThread[R any](
+	ctx context.Context, q *Queries, viewer Viewer, id thread.ID, page Range,
+	read func(context.Context, es.Tenant, []thread.ID, Range) (map[thread.ID]Page[R], error),
+) ([]R, error) {
 	if _, err := q.Thread(ctx, viewer, id); err != nil {
 		return nil, err
 	}
-	pages, err := q.Members(ctx, viewer.Tenant, []thread.ID{id}, page)
+	pages, err := read(ctx, viewer.Tenant, []thread.ID{id}, page)
 	return pages[id].Items, err
 }
 
-// MessagesOf returns a page of the messages of a thread that the viewer sees.
-func (q *Queries) MessagesOf(ctx context.Context, viewer Viewer, id thread.ID, page Range) ([]Message, error) {
-	if _, err := q.Thread(ctx, viewer, id); err != nil {
-		return nil, err
-	}
-	pages, err := q.Messages(ctx, viewer.Tenant, []thread.ID{id}, page)
-	return pages[id].Items, err
-}
-
-// ThreadChanges yields the thread as the viewer sees it: its current state, then a state after each change. When
-// changes arrive faster than they are read, intermediate states are skipped, never the latest. The sequence ends with
-// the first error ([thread.ErrThreadNotFound] when the thread is deleted or the viewer is no longer a member), and
-// without an error when ctx ends.
+// ThreadChanges yields the thread as the viewer sees it: its current state, then a state after each change. Of quick
+// changes, intermediate states are skipped, never the latest. It ends with the first error, such as
+// [thread.ErrThreadNotFound] when the viewer is no longer a member, and without an error when ctx ends.
 func (q *Queries) ThreadChanges(ctx context.Context, viewer Viewer, id thread.ID) iter.Seq2[Thread, error] {
-	return Changes(ctx, q, viewer.key(id), func(ctx context.Context) (Thread, uint64, error) {
+	key := es.AggregateID{Tenant: viewer.Tenant, Type: thread.AggregateType, ID: id.String()}
+	return Changes(ctx, q, key, func(ctx context.Context) (Thread, uint64, error) {
 		found, err := q.Thread(ctx, viewer, id)
 		return found, found.Version, err
 	})
-}
-
-func (v Viewer) key(id thread.ID) es.AggregateID {
-	return es.AggregateID{Tenant: v.Tenant, Type: thread.AggregateType, ID: id.String()}
 }

@@ -1,6 +1,9 @@
 package system
 
 import (
+	"log/slog"
+	"strings"
+
 	"example.com/threads/es"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/run"
@@ -8,6 +11,8 @@ import (
 	"example.com/threads/extras/tasks"      // extra:tasks
 	"example.com/threads/extras/tasks/task" // extra:tasks
 	"example.com/threads/extras/tenants"    // extra:tenants
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	rdbmigration "example.com/threads/rdb-migration"
@@ -41,3 +46,30 @@ func Schemas() []migration.Set {
 	sets = append(sets, tenants.Schema()) // extra:tenants
 	return sets
 }
+
+// ReadIgnored reads the aggregate types that a program does not know and leaves out. // extra:operate {
+func ReadIgnored(r *config.Reader) []string {
+	types := r.Group("Operations (extras/operate)").String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
+	return strings.FieldsFunc(types, func(r rune) bool { return r == ',' || r == ' ' })
+} // extra:operate }
+
+// Processes returns what makes each process manager anew; it ends with its Finish.
+func Processes() []func(*eventstore.Store, *slog.Logger) run.Process {
+	return []func(*eventstore.Store, *slog.Logger) run.Process{
+		leaveOnClose, // extra:chat
+	}
+}
+
+// leaveOnClose is the process manager of closed accounts. // extra:chat {
+func leaveOnClose(store *eventstore.Store, log *slog.Logger) run.Process {
+	// It caches few thread states, because its commands are few.
+	threads := es.NewService(eventjson.Threads(), store.Gateway, es.Settings{CacheBytes: 1 << 20, CheckClock: store.CheckClock, Logger: log})
+	manager := run.Process{
+		Name: chat.LeaveOnClose, Send: chat.SendWithdrawals(threads), Handlers: chatrows.LeaveOnCloseHandlers,
+		Hold: store.CheckClock, Finish: threads.Close,
+	}
+	for _, each := range Types() {
+		manager.Ignore = append(manager.Ignore, each.Type())
+	}
+	return manager
+} // extra:chat }

@@ -1,9 +1,9 @@
-// Package system holds what the programs of the system share: the aggregate types and rows that they know, and the
-// parts that each of their servers has.
+// Package system holds what the programs share: the aggregate types and rows that they know, and parts of servers.
 package system
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 
@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/es/projection"
 	"example.com/threads/extras/access"  // extra:access
 	"example.com/threads/extras/erasure" // extra:erasure
 	"example.com/threads/extras/observe" // extra:observe
@@ -49,8 +50,7 @@ type Parts struct {
 	Tenants  tenants.Settings     // extra:tenants
 }
 
-// Open opens the parts of a program. [Parts.Run] runs them, and [Parts.Close] ends them. The first program of a system
-// brings along what it has once.
+// Open opens the parts of a program. The first program of a system brings along what it has once.
 func Open(ctx context.Context, name string, s Settings, isFirst bool, stdout io.Writer) (p Parts, err error) {
 	p = Parts{Log: s.Logging.Logger(stdout), Registry: httpserver.NewRegistry()}
 	if p.Observer, err = observe.Start(ctx, s.Observe, name, p.Registry, p.Log); err != nil { // extra:observe {
@@ -94,4 +94,25 @@ func (p Parts) Run(ctx context.Context) error {
 func (p Parts) Close() {
 	p.Observer.Stop()    // extra:observe
 	_ = p.Access.Close() // extra:access
+}
+
+// ReportLag adds how far the read model is behind the journal.
+func ReportLag(health *httpserver.Health, lag projection.Lag) {
+	health.Set("behind_seconds", lag.Behind.Seconds())
+	health.Set("behind_records", lag.Records)
+	health.Set("behind_at_least", lag.AtLeast) // the values above are lower bounds
+}
+
+// CheckCaughtUp makes a program unready until the read model has caught up with the journal once.
+func CheckCaughtUp(health *httpserver.Health, caughtUp bool, lag projection.Lag) {
+	if caughtUp {
+		health.Check("read_model", nil)
+		return
+	}
+	more := ""
+	if lag.AtLeast {
+		more = " or more"
+	}
+	health.Check("read_model", httpserver.Public(fmt.Sprintf("the read model has not caught up with the journal since its tables were made: "+
+		"it is %.1f s and %d records%s behind; wait while the read-model-updater fills it", lag.Behind.Seconds(), lag.Records, more)))
 }

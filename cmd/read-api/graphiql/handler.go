@@ -1,16 +1,15 @@
-// Package graphiql serves GraphiQL, a page for trying queries and subscriptions. All files of the page are embedded. It
-// loads nothing from elsewhere, which its Content-Security-Policy enforces.
+// Package graphiql serves GraphiQL, a page for trying queries and subscriptions. Its files are embedded.
 //
-// The folder assets holds the published builds of GraphiQL and React with their licences, compressed; assets/refresh.sh
-// downloads them again. The files in the folder page are our own.
+// The folder assets holds the published builds of GraphiQL and React, compressed; assets/refresh.sh downloads them.
 package graphiql
 
 import (
 	"embed"
-	"fmt"
-	"net/http"
+	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/go-chi/chi/v5"
 
 	"example.com/threads/infrastructure/asset"
 )
@@ -18,30 +17,18 @@ import (
 //go:embed assets/*.gz page/*
 var files embed.FS
 
-// contentSecurityPolicy lets the page load only files of this server. The published build also needs data: URLs for the
-// fonts and images in its style sheet, and inline styles for its dialogs.
+// contentSecurityPolicy lets the page load files of this server. The published build needs data: and inline styles.
 const contentSecurityPolicy = "default-src 'self'; font-src 'self' data:; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'"
 
-// Files returns the page's files by their patterns: the page itself at /, the rest under
-// /graphiql/. It fails only if the embedded files are broken.
-func Files() (map[string]http.Handler, error) {
-	served := map[string]http.Handler{}
-	for _, folder := range []string{"assets", "page"} {
-		entries, err := files.ReadDir(folder)
-		if err != nil {
-			return nil, fmt.Errorf("read GraphiQL's files: %w", err)
+// AddTo adds the page to mux: the page itself at /, the rest under /graphiql/.
+func AddTo(mux chi.Router) {
+	names, _ := fs.Glob(files, "*/*") // fails only for a malformed pattern
+	for _, name := range names {
+		served := "/graphiql/" + strings.TrimSuffix(path.Base(name), ".gz")
+		if name == "page/index.html" {
+			served = "/"
 		}
-		for _, entry := range entries {
-			served[pattern(entry.Name())] = asset.Load(files, path.Join(folder, entry.Name()), contentSecurityPolicy)
-		}
+		mux.Handle("GET "+served, asset.Load(files, name, contentSecurityPolicy))
 	}
-	return served, nil
-}
-
-func pattern(name string) string {
-	if name == "index.html" {
-		return "/"
-	}
-	return "/graphiql/" + strings.TrimSuffix(name, ".gz")
 }

@@ -16,14 +16,8 @@ import (
 
 func get(t *testing.T, path string, header map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
-	files, err := graphiql.Files()
-	if err != nil {
-		t.Fatal(err)
-	}
 	mux := chi.NewRouter()
-	for path, file := range files {
-		mux.Handle(path, file)
-	}
+	graphiql.AddTo(mux)
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 	for name, value := range header {
 		request.Header.Set(name, value)

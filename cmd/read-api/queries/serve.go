@@ -1,10 +1,9 @@
-// Package queries is the query side: SQL reader, version watcher, queries, and the GraphQL API over them. read-api and
-// standalone serve it over the database that they open; in standalone the updater reports changes to it
-// ([Server.Changed]).
+// Package queries is the query side: SQL reader, version watcher, queries, and the GraphQL API over them.
 package queries
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -18,7 +17,9 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/read-api/graphiql"
 	"example.com/threads/es"
+	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 	"example.com/threads/extras/history"          // extra:history
 	"example.com/threads/extras/limits/documents" // extra:limits
 	"example.com/threads/extras/tasks"            // extra:tasks
@@ -28,6 +29,7 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/generated"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	"example.com/threads/usecase/query"
 )
@@ -64,7 +66,6 @@ type Server struct {
 	endStream context.CancelFunc
 }
 
-// resolver resolves the fields of Query and Subscription.
 type resolver struct {
 	graphql.Resolver
 	history.HistoryResolver // extra:history
@@ -77,15 +78,11 @@ func Listen(
 	ctx context.Context, s Settings, db *sqlx.DB, parts system.Parts,
 	store history.Store, // extra:history
 ) (*Server, error) {
-	page, err := graphiql.Files()
-	if err != nil {
-		return nil, err
-	}
 	server, err := parts.Listen(ctx, "READ_API_ADDR", s.Address)
 	if err != nil {
 		return nil, err
 	}
-	server.Reports = append(server.Reports, health{db}.report)
+	server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) { report(ctx, db, health) })
 	server.Reports = append(server.Reports, history.Report(store, parts.Log)) // extra:history
 	parts.Registry.MustRegister(collectors.NewDBStatsCollector(db.DB, "read_model"))
 
@@ -105,10 +102,9 @@ func Listen(
 		tasks.TaskResolver{Tables: reader, Changes: queries},            // extra:tasks
 		tenants.TenantResolver{Registry: registered},                    // extra:tenants
 	}
-	queries.Add(tasks.Versions(reader)) // extra:tasks
-	queries.Add(tenants.Versions())     // extra:tenants {
-	server.Around = append(server.Around, parts.Tenants.Middleware(registered.IsActive, parts.Log))
-	// extra:tenants }
+	queries.Add(tasks.Versions(reader))                                                             // extra:tasks
+	queries.Add(tenants.Versions())                                                                 // extra:tenants
+	server.Around = append(server.Around, parts.Tenants.Middleware(registered.IsActive, parts.Log)) // extra:tenants
 
 	s.API.Extend = append(s.API.Extend, s.Documents.Apply)  // extra:limits
 	s.API.Extend = append(s.API.Extend, parts.Keys.Answers) // extra:erasure
@@ -120,9 +116,7 @@ func Listen(
 		mux.Handle("GET /graphql", endpoint)
 		mux.Handle("POST /graphql", endpoint)
 	})
-	for path, file := range page {
-		mux.Handle("GET "+path, file)
-	}
+	graphiql.AddTo(mux)
 	handler := server.Handler(mux, parts.Registry, "GraphQL is at /graphql, and / is a page to try it on")
 	return &Server{server, watcher, handler, endStreams}, nil
 }
@@ -152,5 +146,35 @@ func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {
 			outcome = es.KindOf(err).String()
 		}
 		waits.WithLabelValues(outcome).Observe(took.Seconds())
+	}
+}
+
+// silentAfter is the age of a report that is too old to be trusted: the updater reports every 10 s or more often.
+const silentAfter = 30 * time.Second
+
+// report makes the program ready once the read model has caught up; the lag is the one that the updater reported last.
+func report(ctx context.Context, db *sqlx.DB, health *httpserver.Health) {
+	var report rowstore.Report
+	err := migration.Ready(ctx, db, system.Schemas()...)
+	if err == nil {
+		report, err = rowstore.ReadReport(ctx, db, chatrows.Projection)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", httpserver.Public("the database of the read model can't be used; the log says why"), err)
+	}
+	health.Check("database", err)
+	silent := time.Since(report.At)
+	lag := report.Lag
+	lag.AtLeast = lag.AtLeast || silent > silentAfter
+	system.ReportLag(health, lag)
+	if err != nil {
+		return
+	}
+	system.CheckCaughtUp(health, report.CaughtUp, lag)
+	switch {
+	case report.At.Unix() <= 0:
+		health.Warn("no read-model-updater has reported yet how far the read model is")
+	case silent > silentAfter:
+		health.Warn(fmt.Sprintf("no read-model-updater has reported for %.0f s how far the read model is", silent.Seconds()))
 	}
 }

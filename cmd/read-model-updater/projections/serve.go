@@ -1,13 +1,10 @@
-// Package projections is the runtime of the library (es/run) with the application's rows, process manager and further
-// consumers of the events, and its health, metrics and operations over HTTP. read-model-updater and standalone serve it
-// over the databases that they open.
+// Package projections is the runtime of the library (es/run) with the application's rows and consumers, over HTTP.
 package projections
 
 import (
 	"context"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -16,11 +13,15 @@ import (
 
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/commands" // extra:tasks
+	"example.com/threads/es"
+	"example.com/threads/es/memory" // extra:tasks
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
 	"example.com/threads/extras/erasure"    // extra:erasure
 	"example.com/threads/extras/operate"    // extra:operate
 	"example.com/threads/extras/publishing" // extra:publishing
+	"example.com/threads/extras/tasks"      // extra:tasks
+	"example.com/threads/extras/tenants"    // extra:tenants
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/httpserver"
@@ -37,26 +38,16 @@ type Settings struct {
 	Publishing  publishing.Settings // extra:publishing
 }
 
-// Values of REBUILD: whether the updater rebuilds the read model by itself.
-const (
-	Manual = "manual"
-	Auto   = "auto"
-)
-
-// ReadSettings reads all but the polls and the settings of consumers, because not every program has those. rebuild has
-// the values of REBUILD, the default first.
+// ReadSettings reads what every program has. rebuild has the values of REBUILD, the default first.
 func ReadSettings(r *config.Reader, rebuild ...string) Settings {
-	// extra:operate {
-	ignore := r.Group("Operations (extras/operate)").String("IGNORE_AGGREGATE_TYPES", "", "aggregate types, separated by commas, whose events this program does not know and leaves out")
-	// extra:operate }
 	return Settings{
 		Address: r.Address("UPDATER_ADDR", ":28081", "address to listen on, for health and metrics"),
-		Ignore:  strings.FieldsFunc(ignore, func(r rune) bool { return r == ',' || r == ' ' }), // extra:operate
+		Ignore:  system.ReadIgnored(r), // extra:operate
 		VerifyRate: r.Int("VERIFY_RATE", 1, 0, 1000,
 			"aggregates per second whose rows are compared with the journal, all the time, to find drift; each 500 events of a large one "+
 				"count as one; with 0 none are"),
 		RebuildAuto: r.OneOf("REBUILD", "auto: rows of another version of the program, or ahead of a restored event store, are rebuilt "+
-			"automatically; manual: /health/ready reports them", rebuild...) == Auto,
+			"automatically; manual: /health/ready reports them", rebuild...) == "auto",
 	}
 }
 
@@ -118,17 +109,13 @@ func options(s Settings, ports Ports, parts system.Parts) run.Options {
 				return run.Databases{}, err
 			}
 			return run.Databases{
-				Journal: d.Store.Gateway,
+				Journal: d.Store.Gateway, Rows: d.ReadModel, Trouble: d.Store.Trouble, Metrics: d.Store.Metrics,
 				Source: func(projector projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (run.Source, error) {
 					polls := s.Polls
 					polls.Min, polls.Max = max(polls.Min, pollMin), max(polls.Max, 2*pollMin)
 					return d.Store.Source(projector, checkpoints, polls)
 				},
-				Trouble:   d.Store.Trouble,
-				Rows:      d.ReadModel,
-				Metrics:   d.Store.Metrics,
-				Consumers: d.consumers(s, parts),
-				Close:     d.Close,
+				Consumers: d.consumers(s, parts), Close: d.Close,
 			}, nil
 		},
 		Ignore: s.Ignore, VerifyRate: s.VerifyRate, RebuildAuto: s.RebuildAuto,
@@ -141,7 +128,6 @@ func options(s Settings, ports Ports, parts system.Parts) run.Options {
 	return all
 }
 
-// report adds the state of the updater to its health.
 func report(health *httpserver.Health, found run.State) {
 	system.ReportLag(health, found.Lag)
 	for name, reason := range found.Checks {
@@ -161,3 +147,46 @@ func report(health *httpserver.Health, found run.State) {
 		health.Set("rebuild", found.Rebuild)
 	}
 }
+
+type consumer = func(*run.Turn) (run.Consumer, error)
+
+// consumers are what follows the events beside the rows.
+func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
+	all := []consumer{
+		d.taskWorker(s, parts), // extra:tasks
+	}
+	for _, manager := range system.Processes() {
+		all = append(all, func(turn *run.Turn) (run.Consumer, error) { return turn.Process(manager(d.Store, parts.Log)) })
+	}
+	// extra:publishing {
+	all = append(all, publishing.Consumer(s.Publishing, publishing.Events{
+		Types:  system.Types(),
+		Around: d.Keys.Broker, // extra:erasure
+	}, parts.Log))
+	// extra:publishing }
+	return all
+}
+
+// taskWorker executes tasks. // extra:tasks {
+func (d Databases) taskWorker(s Settings, parts system.Parts) consumer {
+	return func(turn *run.Turn) (run.Consumer, error) {
+		settings, log := s.Commands, parts.Log
+		if settings.CacheBytes == 0 {
+			settings.CacheBytes = memory.Limit() / 40 // it handles fewer commands than the write-api
+		}
+		handling := commands.New(
+			d.Store.Gateway,
+			d.Keys, // extra:erasure
+			settings, es.Settings{CheckClock: d.Store.CheckClock, Logger: log},
+		)
+		return tasks.Consume(turn, tasks.Ports{
+			Unfinished: tasks.Unfinished(d.ReadModel),
+			Store:      handling.Tasks,
+			Commands:   handling.Operations,
+			Timeout:    2 * settings.StoreTimeout,
+			Finish:     func(ctx context.Context) { handling.Finish(ctx, log) },
+			Log:        log,
+			IsActive:   parts.Tenants.Active(tenants.InJournal(d.Store.Gateway, log)), // extra:tenants
+		}), nil
+	}
+} // extra:tasks }

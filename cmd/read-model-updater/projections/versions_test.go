@@ -50,7 +50,7 @@ func TestTheSourceWaitsForTheVersionsOfTheRows(t *testing.T) {
 // newUpdater returns one on a SQLite file with events and rows.
 func newUpdater(t *testing.T, url string, db *sqlx.DB, log *slog.Logger, faults run.Faults, more ...consumer) *run.Updater {
 	t.Helper()
-	store, err := eventstore.Open(t.Context(), eventstore.Settings{Kind: eventstore.SQLite, URL: url}, eventstore.Ports{Log: log})
+	store, err := eventstore.Open(t.Context(), eventstore.Settings{Kind: eventstore.SQLite, URL: url}, log, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,4 @@
-// Package commands is the write side: the services of all aggregate types over an event store ([New]), and the API that
-// hands them commands ([Listen]). write-api and standalone serve it.
+// Package commands is the write side: the services of all aggregate types ([New]), and the API over them ([Listen]).
 package commands
 
 import (
@@ -7,6 +6,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"example.com/threads/cmd/internal/system"
+	"example.com/threads/cmd/write-api/docs"
 	"example.com/threads/es"
 	"example.com/threads/es/memory"
 	"example.com/threads/extras/erasure"    // extra:erasure
@@ -14,6 +17,8 @@ import (
 	"example.com/threads/extras/tasks/task" // extra:tasks
 	"example.com/threads/extras/tenants"    // extra:tenants
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/eventstore"
+	"example.com/threads/infrastructure/httpserver"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/rest"
 	"example.com/threads/usecase/chat"
@@ -65,11 +70,9 @@ type Service interface {
 	Close(context.Context) error
 }
 
-// closeTimeout limits how long snapshots are written after the last command.
-const closeTimeout = 2 * time.Second
+const closeTimeout = 2 * time.Second // limits how long snapshots are written after the last command
 
-// Finish completes the accepted commands, also when ctx has ended. Snapshots that take too long are given up, which
-// only makes the next load slower.
+// Finish completes the accepted commands. Snapshots that take too long are given up: the next load is slower.
 func (c *Commands) Finish(ctx context.Context, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
@@ -123,4 +126,48 @@ func New(
 	c.Services = append(c.Services, taskService)
 	c.Operations = append(c.Operations, tasks.Operations(c.Tasks, handle.Logger)) // extra:tasks }
 	return c
+}
+
+// Server is the write-api. It holds its listening address.
+type Server struct {
+	*httpserver.Server
+	Run func(context.Context) error // takes commands until ctx ends, then finishes the accepted ones
+}
+
+// Listen takes the address, for commands that are stored in store.
+func Listen(ctx context.Context, address string, settings Settings, store *eventstore.Store, parts system.Parts) (*Server, error) {
+	server, err := parts.Listen(ctx, "WRITE_API_ADDR", address)
+	if err != nil {
+		return nil, err
+	}
+	active := tenants.InJournal(store.Gateway, parts.Log)                              // extra:tenants {
+	server.Around = append(server.Around, parts.Tenants.Middleware(active, parts.Log)) // extra:tenants }
+	server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) {
+		health.Check("store", store.Check(ctx))
+		health.Check("clock", store.CheckClock(ctx))
+	})
+	measured := es.NewMetrics()
+	parts.Registry.MustRegister(append(store.Metrics, measured)...)
+	commands := New(
+		store.Gateway,
+		parts.Keys, // extra:erasure
+		settings, es.Settings{CheckClock: store.CheckClock, Logger: parts.Log, Metrics: measured},
+	)
+	api := rest.NewHandler(commands.Operations, rest.Settings{
+		Source:  "write-api",
+		Log:     parts.Log,
+		Timeout: 2 * settings.StoreTimeout, // a command may wait for another one as long
+		Describe: []func(*huma.OpenAPI){
+			parts.Access.Describe,               // extra:access
+			tasks.Describe(commands.Operations), // extra:tasks
+		},
+		Wrap: []func(rest.Perform) rest.Perform{
+			commands.Tasks.Accept, // extra:tasks
+		},
+	})
+	docs.AddTo(api)
+	return &Server{server, func(ctx context.Context) error {
+		defer commands.Finish(ctx, parts.Log)
+		return server.Serve(ctx, server.Handler(api, parts.Registry, "/docs tells what there is"))
+	}}, nil
 }

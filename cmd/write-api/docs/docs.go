@@ -1,5 +1,4 @@
-// Package docs serves the page that shows the OpenAPI document, by Swagger UI. Its files are embedded, so it works on a
-// machine without internet.
+// Package docs serves the page that shows the OpenAPI document, by Swagger UI. Its files are embedded.
 package docs
 
 import (

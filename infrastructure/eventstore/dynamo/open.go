@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	sdkstreams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/dynamodbstreams"
@@ -35,10 +37,10 @@ func Load(ctx context.Context) (aws.Config, error) {
 
 // Open connects to the store. With DynamoDB, the options are its client's.
 func Open(
-	ctx context.Context, settings eventstore.Settings, ports eventstore.Ports, options ...func(*sdk.Options),
+	ctx context.Context, settings eventstore.Settings, log *slog.Logger, tracer trace.TracerProvider, options ...func(*sdk.Options),
 ) (*eventstore.Store, error) {
 	if settings.Kind != eventstore.DynamoDB {
-		return eventstore.Open(ctx, settings, ports)
+		return eventstore.Open(ctx, settings, log, tracer)
 	}
 	config, err := Load(ctx)
 	if err != nil {
@@ -59,7 +61,7 @@ func Open(
 		Trouble: func(context.Context) error { return nil },
 		Source: func(projector projection.Sink, checkpoints projection.Checkpoints, polls eventstore.Polls) (run.Source, error) {
 			return dynamodbstreams.New(settings.JournalTable, dynamodbstreams.Ports{
-				Place: gateway.Place, Tables: client, Streams: streams, Projector: projector, Checkpoints: checkpoints, Log: ports.Log,
+				Place: gateway.Place, Tables: client, Streams: streams, Projector: projector, Checkpoints: checkpoints, Log: log,
 			}, dynamodbstreams.Settings{
 				PollMin: polls.Min, PollMax: polls.Max, PageLimit: polls.PageLimit, DiscoverEvery: polls.Discover, Concurrency: polls.Concurrency,
 			}), nil

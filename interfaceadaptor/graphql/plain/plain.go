@@ -1,6 +1,5 @@
 // Package plain writes values straight into the answer if all selected fields are plain struct fields. gqlgen would
-// resolve every element of a list in a goroutine of its own, and every field through its middleware. That costs more
-// than the query behind the list.
+// resolve every element of a list in a goroutine of its own, which costs more than the query behind the list.
 //
 // tools/graphqlgen generates the tables of fields from the schema (generated/plain.go). If a selection has a field that
 // needs a resolver, there is no [Writer], and gqlgen resolves the value as usual.
@@ -27,7 +26,6 @@ type Type[T any] struct {
 	Fields Fields[T]
 }
 
-// member is a field of an object in the answer.
 type member[T any] struct {
 	key   []byte // `,"name":`
 	value Writer[T]
@@ -64,9 +62,13 @@ func (t Type[T]) Select(operation *graphql.OperationContext, selected ast.Select
 
 // Nullable is a field with a scalar or null.
 func Nullable[T, V any](of func(*T) *V, marshal func(V) graphql.Marshaler) Writer[T] {
+	return orNull(of, func(w io.Writer, value *V) { marshal(*value).MarshalGQL(w) })
+}
+
+func orNull[T, V any](of func(*T) *V, write Writer[V]) Writer[T] {
 	return func(w io.Writer, v *T) {
 		if value := of(v); value != nil {
-			marshal(*value).MarshalGQL(w)
+			write(w, value)
 		} else {
 			graphql.Null.MarshalGQL(w)
 		}
@@ -75,17 +77,10 @@ func Nullable[T, V any](of func(*T) *V, marshal func(V) graphql.Marshaler) Write
 
 // One is a field with an object or null.
 func One[T, V any](operation *graphql.OperationContext, field graphql.CollectedField, of func(*T) *V, object Type[V]) Writer[T] {
-	write := object.Select(operation, field.Selections)
-	if write == nil {
-		return nil
+	if write := object.Select(operation, field.Selections); write != nil {
+		return orNull(of, write)
 	}
-	return func(w io.Writer, v *T) {
-		if value := of(v); value != nil {
-			write(w, value)
-		} else {
-			graphql.Null.MarshalGQL(w)
-		}
-	}
+	return nil
 }
 
 // Many is a field with a list of objects.
@@ -107,8 +102,7 @@ func Many[T, V any](operation *graphql.OperationContext, field graphql.Collected
 	}
 }
 
-// Value writes the value that a resolver returned for the context's field. It returns nil if gqlgen must write the
-// value, as it must with nil values.
+// Value writes the value that a resolver returned for the context's field; nil: gqlgen must write it, as nil values.
 func Value[T any](ctx context.Context, value *T, object Type[T]) graphql.Marshaler {
 	write := object.Select(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections)
 	if write == nil || value == nil {

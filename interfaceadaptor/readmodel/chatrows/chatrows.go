@@ -1,5 +1,4 @@
-// Package chatrows stores the rows of usecase/chat in the read model's tables, for the projection. queryreader reads
-// the same tables.
+// Package chatrows stores the rows of usecase/chat in the read model's tables, which queryreader reads.
 package chatrows
 
 import (

@@ -35,7 +35,7 @@ type leaveOnClose struct {
 	outbox *process.Outbox
 }
 
-// Decode implements [projection.Handler]. Most events of threads are about messages, which change no membership.
+// Most events of threads are about messages, which change no membership.
 func (l leaveOnClose) Decode(payload []byte) (projection.Event, error) {
 	if strings.HasPrefix(es.EventName(payload), "ThreadMessage") {
 		return projection.Event{}, nil
@@ -43,19 +43,16 @@ func (l leaveOnClose) Decode(payload []byte) (projection.Event, error) {
 	return l.eventsOf.Decode(payload)
 }
 
-// user is the key of a user account.
 type user struct {
 	Tenant es.Tenant    `db:"tenant_code"`
 	ID     ident.UserID `db:"account_id"`
 }
 
-// closable is the row of a user account.
 type closable struct {
 	user
 	chat.Closing
 }
 
-// membership is the row of the membership of a user account in a thread.
 type membership struct {
 	user
 	Thread thread.ID `db:"thread_id"`
@@ -70,7 +67,7 @@ var (
 	memberships = table.Of[membership]("leave_on_close_memberships", 3)
 )
 
-// Load implements [projection.Handler]. Nothing is read before the events are known.
+// Nothing is read before the events are known.
 func (h leaveOnClose) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
 	return &leaving{
 		outbox: h.outbox, closed: map[user]es.Envelope{}, joined: map[membership]es.Envelope{}, left: map[membership]bool{},
@@ -78,7 +75,7 @@ func (h leaveOnClose) Load(context.Context, projection.Tx, []projection.Event) (
 	}, nil
 }
 
-// leaving is what the events of one transaction tell.
+// leaving is the [projection.Fold] of what the events of one transaction tell.
 type leaving struct {
 	outbox *process.Outbox
 	closed map[user]es.Envelope       // by which event
@@ -87,7 +84,6 @@ type leaving struct {
 	ended  map[es.AggregateID]bool
 }
 
-// Apply implements [projection.Fold].
 func (l *leaving) Apply(recorded projection.Event) error {
 	switch event := recorded.Event.(type) {
 	case account.Event:
@@ -125,7 +121,6 @@ func (l *leaving) applyToThread(at es.Envelope, event thread.Event) {
 	}
 }
 
-// Save implements [projection.Fold].
 func (l *leaving) Save(ctx context.Context, tx projection.Tx) error {
 	in := rowstore.SQL(tx)
 	closings, err := l.lock(ctx, in)
@@ -161,20 +156,19 @@ func (l *leaving) Save(ctx context.Context, tx projection.Tx) error {
 	return l.outbox.Add(ctx, tx, commands)
 }
 
-// lock locks the rows of the user accounts that closed or joined until the transaction ends, and returns their
-// closings. Other transactions that lock one of them wait.
+// lock locks the rows of the user accounts that closed or joined for the transaction, and returns their closings.
 func (l *leaving) lock(ctx context.Context, in *rowstore.Tx) (map[user]chat.Closing, error) {
 	closings := map[user]chat.Closing{}
-	missing := map[user]bool{}
+	missing := map[user]closable{}
 	for of := range l.closed {
-		missing[of] = true
+		missing[of] = closable{user: of}
 	}
 	for m := range l.joined {
-		missing[m.user] = true
+		missing[m.user] = closable{user: m.user}
 	}
 	var keys [][]string
-	for of := range missing {
-		keys = append(keys, []string{of.Tenant.String(), of.ID.String()})
+	for _, row := range missing {
+		keys = append(keys, closables.ID(&row))
 	}
 	err := closables.Load(ctx, in, keys, in.Dialect.ForUpdate(), func(row closable) {
 		closings[row.user] = row.Closing
@@ -183,11 +177,7 @@ func (l *leaving) lock(ctx context.Context, in *rowstore.Tx) (map[user]chat.Clos
 	if err != nil {
 		return nil, in.Explain("lock user accounts", err)
 	}
-	var added []closable
-	for of := range missing {
-		added = append(added, closable{user: of})
-	}
-	err = closables.Insert(ctx, in, in.Dialect, added)
+	err = closables.Insert(ctx, in, in.Dialect, slices.Collect(maps.Values(missing)))
 	if database.IsDuplicate(err) { // another transaction inserted it first
 		return nil, fmt.Errorf("store user accounts: %w: %w", projection.ErrTransient, err)
 	}

@@ -251,7 +251,7 @@ func TestWhoJoinsAndClosesAtTheSameTimeLeavesOnce(t *testing.T) {
 type world struct {
 	t        *testing.T
 	threads  *chat.ThreadCommands
-	accounts *chat.AccountCommands
+	accounts *es.Service[account.Account, account.Command, account.Event]
 	journal  es.Journal
 	heads    map[es.AggregateID]uint64 // the aggregates' versions in the records read so far
 	old      []projection.Record

@@ -12,13 +12,11 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// threadRows is the [projection.Handler] of threads, whose rows are in three tables.
+// threadRows is the [projection.Verifiable] handler of threads, whose rows are in three tables.
 type threadRows struct{ eventsOf }
 
-// RowsVersion implements [projection.Verifiable].
 func (threadRows) RowsVersion() int { return chat.ThreadRowsVersion }
 
-// Load implements [projection.Handler].
 func (threadRows) Load(ctx context.Context, tx projection.Tx, events []projection.Event) (projection.Fold, error) {
 	rows := chat.RowsOf(events)
 	return threadFold{rows}, load(ctx, tx, rows)
@@ -40,11 +38,9 @@ func primaryOf[I any](key chat.RowKey[I]) [2]string {
 	return [2]string{key.Tenant.String(), key.ID.String()}
 }
 
-// threadFold has the rows of one transaction. Every row in it is saved: one is loaded only for an event that changes
-// it.
+// threadFold is the [projection.Fold] of the rows of one transaction: all are saved, as each was loaded to be changed.
 type threadFold struct{ chat.Rows }
 
-// Save implements [projection.Fold].
 func (f threadFold) Save(ctx context.Context, tx projection.Tx) error {
 	err := rowstore.Save(ctx, tx, Threads, f.Threads)
 	if err == nil {
@@ -56,7 +52,6 @@ func (f threadFold) Save(ctx context.Context, tx projection.Tx) error {
 	return err
 }
 
-// Clear implements [projection.Verifiable].
 func (threadRows) Clear(ctx context.Context, tx projection.Tx, key es.AggregateID) error {
 	err := partOf(Messages, key, "thread_id").Delete(ctx, tx)
 	if err == nil {
@@ -73,30 +68,27 @@ func partOf[R any](in table.Table[R], key es.AggregateID, owner string) rowstore
 	return rowstore.Part[R]{Key: key, Table: in, Where: "tenant_code = ? AND " + owner + " = ?", Args: []any{key.Tenant.String(), key.ID}}
 }
 
-// windowEvents limits the members and messages that a shadow holds in memory.
-var windowEvents uint64 = 20_000
+var windowEvents uint64 = 20_000 // limits the members and messages that a shadow holds in memory
 
-// Shadow implements [projection.Verifiable].
 func (threadRows) Shadow(key es.AggregateID, after uint64) projection.Shadow {
 	rows := chat.NewRows()
 	rows.Window = chat.Window{After: after, UpTo: after + windowEvents}
 	return &threadShadow{threadFold: threadFold{rows}, key: key}
 }
 
-// threadShadow has the expected rows of a window, and with the first one that of the thread.
+// threadShadow is the [projection.Shadow] of the expected rows of a window, and with the first one that of the thread.
 type threadShadow struct {
 	threadFold
 	key  es.AggregateID
 	last uint64 // event
 }
 
-// Apply implements [projection.Fold].
 func (s *threadShadow) Apply(recorded projection.Event) error {
 	s.last = recorded.SeqNr
 	return s.Rows.Apply(recorded)
 }
 
-// Compare implements [projection.Shadow]. A missing row of something deleted is no difference: it may have been pruned.
+// A missing row of something deleted is no difference: it may have been pruned.
 func (s *threadShadow) Compare(ctx context.Context, tx projection.Tx, tell func(projection.Difference)) (err error) {
 	gone := false
 	for _, row := range s.Threads {
@@ -116,8 +108,7 @@ func (s *threadShadow) Compare(ctx context.Context, tx projection.Tx, tell func(
 	return err
 }
 
-// within returns the rows of the shadow's window; the last one has no end. The column has the SeqNr of the event that
-// created a row.
+// within returns the rows of the shadow's window; the last has no end. The column has the SeqNr of a row's first event.
 func within[R any](s *threadShadow, p rowstore.Part[R], column string) rowstore.Part[R] {
 	p.Where, p.Args = p.Where+" AND "+column+" > ?", append(p.Args, s.Window.After)
 	if after, more := s.Rest(); more {
@@ -126,13 +117,11 @@ func within[R any](s *threadShadow, p rowstore.Part[R], column string) rowstore.
 	return p
 }
 
-// Rest implements [projection.Shadow].
 func (s *threadShadow) Rest() (after uint64, more bool) { return s.Window.UpTo, s.last > s.Window.UpTo }
 
 // eventsOf is what a handler knows of the events of its aggregate type.
 type eventsOf struct{ es.AnyAggregate }
 
-// Decode implements [projection.Handler].
 func (e eventsOf) Decode(payload []byte) (projection.Event, error) { return e.DecodeEvent(payload) }
 
 // The tables of the read model, for writing and reading. Tags of the rows name their columns.

@@ -1,11 +1,11 @@
-// Package queryreader implements the ports of usecase/query with SQL on the tables that the projection writes. The same
-// statements run on MySQL, MariaDB and SQLite.
+// Package queryreader implements the ports of usecase/query with SQL that runs on MySQL, MariaDB and SQLite.
 //
 // Every statement is restricted to the tenant. A page is found by its position, not by counting rows. The pages of
 // several lists are read in one statement that reads no more rows than it returns.
 package queryreader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -34,13 +34,11 @@ func New(db *sqlx.DB) *Reader { return &Reader{db} }
 // One reads one row; if there is none it returns the error missing.
 func One[R any](ctx context.Context, r *Reader, of table.Table[R], missing error, statement string, args ...any) (found R, err error) {
 	exists := false
-	if err := of.Query(ctx, r.db, func(row R) { found, exists = row, true }, statement, args...); err != nil {
-		return found, r.explain("read the read model", err)
-	}
-	if !exists {
+	err = of.Query(ctx, r.db, func(row R) { found, exists = row, true }, statement, args...)
+	if err == nil && !exists {
 		return found, missing
 	}
-	return found, nil
+	return found, r.explain("read the read model", err)
 }
 
 // Versions returns the version of each aggregate that the read model has, for a [projection.Watcher].
@@ -49,16 +47,15 @@ func (r *Reader) Versions(ctx context.Context, keys []es.AggregateID) (versions 
 	if err == nil {
 		versions, err = positions.Versions(ctx, keys)
 	}
-	if err != nil {
-		return nil, r.explain("read versions of the read model", err)
-	}
-	return versions, nil
+	return versions, r.explain("read versions of the read model", err)
 }
 
-// explain adds what failed, and wraps [es.ErrUnavailable] if a retry may succeed: after a conflict, or after a
-// statement that the database aborted. The error of an ended context is not changed.
+// explain adds what failed. Unless the context has ended, it wraps [es.ErrUnavailable] if a retry may succeed.
 func (r *Reader) explain(doing string, err error) error {
-	if database.IsTransient(err) {
+	switch {
+	case err == nil:
+		return nil
+	case database.IsTransient(err):
 		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
@@ -66,11 +63,11 @@ func (r *Reader) explain(doing string, err error) error {
 
 // Page reads a page of a list, whose rows are columns of a table. scope are the arguments of the list.
 func Page[R query.Positioned](ctx context.Context, r *Reader, of table.Table[R], l List, page query.Range, scope ...any) (query.Page[R], error) {
-	items, err := read(ctx, r, of, l, selectionOf(page), scope...)
+	items, err := read(ctx, r, of, l, page, 0, scope...)
 	return pageOf(l, items, page), err
 }
 
-// pageOf returns the page of the rows that a selection for it has found, in any order.
+// pageOf returns the page of the rows that were found for it, in any order.
 func pageOf[R query.Positioned](l List, items []R, asked query.Range) query.Page[R] {
 	slices.SortFunc(items, func(a, b R) int {
 		if l.Descending {
@@ -95,40 +92,12 @@ type List struct {
 	Descending bool
 }
 
-// selection is the part of a list that a SELECT reads.
-type selection struct {
-	backward bool // from the end
-	offset   int
-	limit    int
-	bounds   []bound
-}
-
-// bound restricts a selection to one side of a position.
-type bound struct {
-	beyond bool // after the position in the list's order, not before it
-	of     query.Position
-}
-
-// selectionOf returns the selection of a page, and of one row more, which shows whether there are more.
-func selectionOf(page query.Range) selection {
-	s := selection{backward: page.Backward, limit: page.Limit + 1}
-	if !page.After.IsZero() {
-		s.bounds = append(s.bounds, bound{beyond: true, of: page.After})
-	}
-	if !page.Before.IsZero() {
-		s.bounds = append(s.bounds, bound{of: page.Before})
-	}
-	return s
-}
-
-// unionStatement joins SELECTs by UNION ALL, so that the pages of several lists need one statement, and each is a short
-// index scan. (A window function would also need one statement, but reads every list to its end.)
+// unionStatement joins SELECTs by UNION ALL: each is a short index scan, where a window function would read all.
 type unionStatement struct {
 	selects []string
 	args    []any
 }
 
-// add adds a SELECT of columns from a table.
 func (s *unionStatement) add(columnsFrom string, args ...any) {
 	s.selects = append(s.selects, fmt.Sprintf("SELECT %d AS part, %s", len(s.selects), columnsFrom))
 	s.args = append(s.args, args...)
@@ -146,23 +115,27 @@ func (s *unionStatement) text() string {
 	return strings.Join(parts, "\nUNION ALL ")
 }
 
-// add adds the SELECT of a selection from a list.
-func (l List) add(s *unionStatement, p selection, scope ...any) {
+// add adds the SELECT of a page, and of one row more, which shows whether there are more. It leaves out the first rows.
+func (l List) add(s *unionStatement, page query.Range, leftOut int, scope ...any) {
 	text, args := l.Columns+" "+l.From, slices.Clone(scope)
-	for _, b := range p.bounds {
-		side := "<"
-		if b.beyond != l.Descending {
-			side = ">"
-		}
-		// The first condition is redundant, but it lets the database use an index.
-		text += fmt.Sprintf(" AND %[1]s %[3]s= ? AND (%[1]s %[3]s ? OR %[2]s %[3]s ?)", l.At, l.ID, side)
-		args = append(args, b.of.At, b.of.At, b.of.ID)
+	after, before, order := ">", "<", "ASC"
+	if l.Descending {
+		after, before = before, after
 	}
-	order := "ASC"
-	if p.backward != l.Descending {
+	if page.Backward != l.Descending {
 		order = "DESC"
 	}
-	s.add(text+fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.At, l.ID, order, p.limit, p.offset), args...)
+	for _, bound := range []struct {
+		side string
+		of   query.Position
+	}{{after, page.After}, {before, page.Before}} {
+		if !bound.of.IsZero() {
+			// The first condition is redundant, but it lets the database use an index.
+			text += fmt.Sprintf(" AND %[1]s %[3]s= ? AND (%[1]s %[3]s ? OR %[2]s %[3]s ?)", l.At, l.ID, bound.side)
+			args = append(args, bound.of.At, bound.of.At, bound.of.ID)
+		}
+	}
+	s.add(text+fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.At, l.ID, order, page.Limit+1, leftOut), args...)
 }
 
 // run calls take with the rows of a statement, in any order, and with the number of the SELECT that each is from.
@@ -176,22 +149,20 @@ func run[R any](ctx context.Context, r *Reader, s *unionStatement, of table.Tabl
 	var part int
 	var row R
 	fields := append([]any{&part}, of.Fields(&row)...)
-	for rows.Next() {
-		if err := rows.Scan(fields...); err != nil {
-			return r.explain(doing, err)
+	for err == nil && rows.Next() {
+		if err = rows.Scan(fields...); err == nil {
+			take(part, row)
 		}
-		take(part, row)
 	}
-	if err := rows.Err(); err != nil {
-		return r.explain(doing, err)
-	}
-	return nil
+	return r.explain(doing, cmp.Or(err, rows.Err()))
 }
 
-// read returns the rows of a selection from one list, in any order.
-func read[R any](ctx context.Context, r *Reader, of table.Table[R], l List, p selection, scope ...any) (found []R, err error) {
+// read returns the rows of a page and one more from one list, without the first ones, in any order.
+func read[R any](
+	ctx context.Context, r *Reader, of table.Table[R], l List, page query.Range, leftOut int, scope ...any,
+) (found []R, err error) {
 	var s unionStatement
-	l.add(&s, p, scope...)
+	l.add(&s, page, leftOut, scope...)
 	err = run(ctx, r, &s, of, func(_ int, row R) { found = append(found, row) })
 	return found, err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
@@ -15,8 +16,7 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// The tables of the lists. Columns with the same value in all rows are not read, and neither are those that no API
-// shows.
+// The tables of the lists, without columns that have the same value in all rows or that no API shows.
 var (
 	threads  = chatrows.Threads.Without("tenant_code", "deleted", "created_ip", "updated_ip", "request_id", "source")
 	members  = chatrows.Members.Without("tenant_code", "removed", "created_ip", "updated_ip", "request_id", "source")
@@ -94,8 +94,7 @@ const (
 	walked     = 2000 // the maximum number of the tenant's threads to read
 )
 
-// The two ways to find the viewer's threads. The LIMIT in the subquery, the CROSS JOINs and sorting by a sum force the
-// databases to use the intended indexes.
+// The ways to find them. The LIMIT in the subquery, CROSS JOIN and sorting by a sum make databases use certain indexes.
 var (
 	threadsOfTenant = threadsBy("t.updated_at", `FROM threads t WHERE t.tenant_code = ? AND t.deleted = 0`)
 	threadsOfViewer = threadsBy("t.updated_at + 0", `FROM members v CROSS JOIN threads t
@@ -145,7 +144,7 @@ func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Ra
 func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (found []query.Thread, many bool, err error) {
 	var s unionStatement
 	tenant, user := viewer.Tenant.String(), viewer.User.String()
-	threadsOfFew.add(&s, selectionOf(page), tenant, user, tenant, user, tenant)
+	threadsOfFew.add(&s, page, 0, tenant, user, tenant, user, tenant)
 	s.add(fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ? LIMIT 1`, threadsOfTenant.Columns, counted, fewThreads),
 		tenant, user, tenant)
 	err = run(ctx, r, &s, threads, func(part int, row query.Thread) {
@@ -158,19 +157,22 @@ func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range)
 	return found, many, err
 }
 
-// walk searches the tenant's threads for the page's, from the start of the page. whole is false if the page is not
-// complete at the maximum.
+// walk searches the tenant's threads for the page's, from its start. whole: the page is complete at the maximum.
 func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range) (found []query.Thread, whole bool, err error) {
-	p, tenant := selectionOf(page), viewer.Tenant.String()
-	end, err := read(ctx, r, threads, threadsOfTenant, selection{backward: p.backward, offset: walked, limit: 1, bounds: p.bounds}, tenant)
+	tenant, wanted := viewer.Tenant.String(), page.Limit+1
+	end := page
+	end.Limit = 0
+	last, err := read(ctx, r, threads, threadsOfTenant, end, walked, tenant)
 	if err != nil {
 		return nil, false, err
 	}
-	if len(end) > 0 {
-		p.bounds = append(p.bounds, bound{beyond: p.backward, of: end[0].Position()})
+	if len(last) > 0 && page.Backward {
+		page.After = last[0].Position()
+	} else if len(last) > 0 {
+		page.Before = last[0].Position()
 	}
-	found, err = read(ctx, r, threads, threadsWalked(r), p, tenant, viewer.User.String())
-	return found, len(end) == 0 || len(found) == p.limit, err
+	found, err = read(ctx, r, threads, threadsWalked(r), page, 0, tenant, viewer.User.String())
+	return found, len(last) == 0 || len(found) == wanted, err
 }
 
 // Members implements [query.Reader].
@@ -196,7 +198,7 @@ func pagesOf[R query.Positioned](
 	for some := range slices.Chunk(threads, maxSelects) {
 		var s unionStatement
 		for _, id := range some {
-			l.add(&s, selectionOf(page), tenant.String(), id.String())
+			l.add(&s, page, 0, tenant.String(), id.String())
 		}
 		found := make([][]R, len(some))
 		for i := range found {
@@ -212,10 +214,8 @@ func pagesOf[R query.Positioned](
 	return pages, nil
 }
 
-// maxSelects is the maximum number of SELECTs in one SQLite statement with UNION ALL (see es/database).
-const maxSelects = 100
+const maxSelects = 100 // maximum number of SELECTs in one SQLite statement with UNION ALL (see es/database)
 
-// errAfter is the error of a page after a row that is not in the list.
 var errAfter error = &ident.InvalidError{Field: "after", Reason: "must be the id of a row of this list"}
 
 // begin replaces the id of the row before a page by its position, which a statement selects.
@@ -228,8 +228,16 @@ func (r *Reader) begin(ctx context.Context, page query.Range, missing error, sta
 	if errors.Is(err, sql.ErrNoRows) {
 		return page, missing
 	}
-	if err != nil {
-		return page, r.explain("find where a page of the read model begins", err)
+	return page, r.explain("find where a page of the read model begins", err)
+}
+
+// Accounts implements [query.Reader].
+func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.ID) (map[account.ID]query.Account, error) {
+	found := make(map[account.ID]query.Account, len(ids))
+	keys := make([][]string, len(ids))
+	for i, id := range ids {
+		keys[i] = []string{tenant.String(), id.String()}
 	}
-	return page, nil
+	err := chatrows.Accounts.Load(ctx, r.db, keys, "", func(row query.Account) { found[row.ID] = row })
+	return found, r.explain("read accounts of the read model", err)
 }

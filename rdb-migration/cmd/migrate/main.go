@@ -27,7 +27,6 @@ in one database.
 
 func main() { program.Main("migrate", run) }
 
-// schemas are those in a database.
 type schemas struct {
 	variable, url string
 	sets          []migration.Set

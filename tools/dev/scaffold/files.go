@@ -120,12 +120,10 @@ var lists = []registry{
 
 // processLists are where a process manager is registered.
 var processLists = []registry{
-	{"cmd/read-model-updater/processes/processes.go", []line{
-		{"return []func() run.Process{", "\t\tp.replaceGadgets,"},
-	}},
 	{"cmd/internal/system/lists.go", []line{
 		{imports, "example.com/threads/usecase/chat"},
 		{"model := run.ReadModel{", "\tmodel.Others = append(model.Others, chat.ReplaceGadgets)"},
+		{"return []func(*eventstore.Store, *slog.Logger) run.Process{", "\t\treplaceGadgets,"},
 	}},
 }
 

@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -37,8 +38,7 @@ func (h *Health) Warn(warnings ...string) {
 	}
 }
 
-// Check adds a check of a dependency: failed with an error, otherwise ok. The error is logged; only its
-// [es.PublicReason] is sent.
+// Check adds a check of a dependency. An error makes it failed and is logged; only its [es.PublicReason] is sent.
 func (h *Health) Check(name string, err error) { h.checks[name] = err }
 
 const checkTimeout = 2 * time.Second
@@ -51,8 +51,7 @@ func (p Public) Error() string { return string(p) }
 // Reason returns the text, for [es.PublicReason].
 func (p Public) Reason() string { return string(p) }
 
-// NewRegistry returns a registry of metrics, with those of the process and Go's runtime. A program passes it to
-// everything that counts; there is no global one.
+// NewRegistry returns a registry of metrics, with those of the process and Go's runtime. There is no global one.
 func NewRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -64,8 +63,7 @@ func Metrics(registry *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})
 }
 
-// Handler serves the routes with the server's health, the metrics in the registry, and a problem document for requests
-// that have no route; hint names the existing paths. From then on the server measures its requests.
+// Handler serves the routes with health and metrics, and problems for requests without a route; hint names the paths.
 func (s *Server) Handler(routes chi.Router, registry *prometheus.Registry, hint string) http.Handler {
 	s.durations = NewDurations(registry)
 	routes.Get("/health/alive", s.Alive)
@@ -115,4 +113,47 @@ func (s *Server) answer(w http.ResponseWriter, status int, members map[string]an
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(members)
+}
+
+// WriteProblem answers with a problem document (RFC 9457): detail is for people, code for programs.
+func WriteProblem(w http.ResponseWriter, status int, code, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(struct { // fails only if the client has disconnected
+		Status int    `json:"status"`
+		Title  string `json:"title"`
+		Detail string `json:"detail"`
+		Code   string `json:"code"`
+	}{status, http.StatusText(status), detail, code})
+}
+
+// WithProblems answers requests without a route by problems with a hint. What has a route for GET answers HEAD, too.
+func WithProblems(routes chi.Router, hint string) http.Handler {
+	unrouted := func(w http.ResponseWriter, r *http.Request) {
+		has := func(method string) bool {
+			return routes.Match(chi.NewRouteContext(), method, cmp.Or(r.URL.RawPath, r.URL.Path))
+		}
+		var allowed []string
+		if has(http.MethodGet) {
+			allowed = append(allowed, http.MethodGet, http.MethodHead)
+		}
+		if has(http.MethodPost) {
+			allowed = append(allowed, http.MethodPost)
+		}
+		switch {
+		case len(allowed) == 0:
+			WriteProblem(w, http.StatusNotFound, "path_not_found", "there is nothing at this path; "+hint)
+		case r.Method == http.MethodHead && slices.Contains(allowed, http.MethodHead):
+			route := chi.RouteContext(r.Context())
+			route.Reset()
+			route.RouteMethod = http.MethodGet
+			routes.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			WriteProblem(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path takes "+strings.Join(allowed, ", "))
+		}
+	}
+	routes.NotFound(unrouted)
+	routes.MethodNotAllowed(unrouted)
+	return routes
 }
