@@ -40,9 +40,7 @@ type Row struct {
 }
 
 // Position returns the task's position in the list of its creator's tasks; it never changes.
-func (r Row) Position() query.Position {
-	return query.Position{At: r.CreatedAt.UnixMicro(), ID: r.ID.String()}
-}
+func (r Row) Position() query.Position { return query.Position{At: r.CreatedAt.UnixMicro(), ID: r.ID.String()} }
 
 // Finished reports whether the task's status is final.
 func (r Row) Finished() bool {
@@ -115,7 +113,6 @@ func Unfinished(db *sqlx.DB) func(ctx context.Context, kinds []task.Kind, withou
 	}
 }
 
-// cursors is the kind of cursors in lists of tasks.
 const cursors graphql.Cursors = "tasks"
 
 // The schema's connection of tasks and its edges.

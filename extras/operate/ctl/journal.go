@@ -104,7 +104,6 @@ With --command it prints only the events that a command led to. The id of a comm
 a thread or an account.`
 }
 
-// shown is an aggregate as it is stored.
 type shown struct {
 	operate.Named
 	Head      *es.StoredHead `json:"head"` // null: there is none
