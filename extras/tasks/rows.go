@@ -40,7 +40,9 @@ type Row struct {
 }
 
 // Position returns the task's position in the list of its creator's tasks; it never changes.
-func (r Row) Position() query.Position { return query.Position{At: r.CreatedAt.UnixMicro(), ID: r.ID.String()} }
+func (r Row) Position() query.Position {
+	return query.Position{At: r.CreatedAt.UnixMicro(), ID: r.ID.String()}
+}
 
 // Finished reports whether the task's status is final.
 func (r Row) Finished() bool {
