@@ -111,13 +111,12 @@ type shown struct {
 	Events    []shownEvent   `json:"events"`
 }
 
-// shownEvent is an entry for people. Of a payload that is no JSON, Unreadable has the text.
 type shownEvent struct {
 	SeqNr      uint64          `json:"seq_nr"`
 	EventID    string          `json:"event_id,omitempty"`
 	OccurredAt time.Time       `json:"occurred_at,omitzero"`
 	Payload    json.RawMessage `json:"payload,omitempty"`
-	Unreadable string          `json:"unreadable,omitempty"`
+	Unreadable string          `json:"unreadable,omitempty"` // the text of a payload that is no JSON
 	Sealed     string          `json:"sealed,omitempty"` // why texts in the payload can't be opened
 	Faults     []es.Fault      `json:"faults,omitempty"`
 }
