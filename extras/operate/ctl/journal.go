@@ -117,7 +117,7 @@ type shownEvent struct {
 	OccurredAt time.Time       `json:"occurred_at,omitzero"`
 	Payload    json.RawMessage `json:"payload,omitempty"`
 	Unreadable string          `json:"unreadable,omitempty"` // the text of a payload that is no JSON
-	Sealed     string          `json:"sealed,omitempty"` // why texts in the payload can't be opened
+	Sealed     string          `json:"sealed,omitempty"`     // why texts in the payload can't be opened
 	Faults     []es.Fault      `json:"faults,omitempty"`
 }
 
