@@ -43,12 +43,10 @@ func Later(open Store) (use Store, end func(context.Context) error) {
 	return use, end
 }
 
-const checkTimeout = time.Second
-
 // Report warns when the event store can't be used, which only the queries of the history need.
 func Report(open Store, log *slog.Logger) func(context.Context, *httpserver.Health) {
 	return func(ctx context.Context, health *httpserver.Health) {
-		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		store, err := open(ctx)
 		if err == nil {

@@ -81,8 +81,7 @@ type reader struct {
 	lost     atomic.Bool
 }
 
-// nothing is the empty message.
-var nothing = []byte("{}")
+var nothing = []byte("{}") // the empty message
 
 // followed is the version of an aggregate in the journal, and in its rows as last told.
 type followed struct{ journal, rows uint64 }

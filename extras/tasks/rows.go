@@ -115,7 +115,6 @@ func Unfinished(db *sqlx.DB) func(ctx context.Context, kinds []task.Kind, withou
 	}
 }
 
-// cursors is the kind of cursors in lists of tasks.
 const cursors graphql.Cursors = "tasks"
 
 // The schema's connection of tasks and its edges.

@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,21 @@ func TestWhoSkips(t *testing.T) {
 	ada := func(name string) string { return map[string]string{"USER": "ada"}[name] }
 	if by := (&skipLetter{}).who(ada); by != "ada" {
 		t.Errorf("%q skips", by)
+	}
+}
+
+// What is damaged must be shown, too, and must not control the terminal.
+func TestResultsAreYAMLUnlessItCanNotShowThem(t *testing.T) {
+	for event, want := range map[string]string{
+		`{"text":"tea"}`:            "event:\n  text: tea\n",
+		`{"text":"\u001b[2J"}`:      "{\n  \"event\": {\n    \"text\": \"\\u001b[2J\"\n  }\n}\n",
+		`{"text":"tea","text":"x"}`: "{\n  \"event\": {\n    \"text\": \"tea\",\n    \"text\": \"x\"\n  }\n}\n",
+	} {
+		var out bytes.Buffer
+		c := &call{stdout: &out}
+		if err := c.print(true, map[string]any{"event": json.RawMessage(event)}); err != nil || out.String() != want {
+			t.Errorf("%s: %v and:\n%s", event, err, out.String())
+		}
 	}
 }
 

@@ -104,7 +104,6 @@ With --command it prints only the events that a command led to. The id of a comm
 a thread or an account.`
 }
 
-// shown is an aggregate as it is stored.
 type shown struct {
 	operate.Named
 	Head      *es.StoredHead `json:"head"` // null: there is none
@@ -112,14 +111,13 @@ type shown struct {
 	Events    []shownEvent   `json:"events"`
 }
 
-// shownEvent is an entry for people. Of a payload that is no JSON, Unreadable has the text.
 type shownEvent struct {
 	SeqNr      uint64          `json:"seq_nr"`
 	EventID    string          `json:"event_id,omitempty"`
 	OccurredAt time.Time       `json:"occurred_at,omitzero"`
 	Payload    json.RawMessage `json:"payload,omitempty"`
-	Unreadable string          `json:"unreadable,omitempty"`
-	Sealed     string          `json:"sealed,omitempty"` // why texts in the payload can't be opened
+	Unreadable string          `json:"unreadable,omitempty"` // the text of a payload that is no JSON
+	Sealed     string          `json:"sealed,omitempty"`     // why texts in the payload can't be opened
 	Faults     []es.Fault      `json:"faults,omitempty"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -75,6 +76,9 @@ func (c *call) print(isWell bool, value any) error {
 	return err
 }
 
+// control matches an escaped control character in JSON. YAML would send it to the terminal as it is.
+var control = regexp.MustCompile(`\\(u00|[bfr])`)
+
 func (c *call) write(value any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -82,8 +86,10 @@ func (c *call) write(value any) error {
 	encoder.SetIndent("", "  ")
 	err := encoder.Encode(value)
 	shown := text.Bytes()
-	if err == nil && !c.JSON {
-		shown, err = yaml.JSONToYAML(shown)
+	if !c.JSON && !control.Match(shown) {
+		if converted, failed := yaml.JSONToYAML(shown); failed == nil { // it fails for names that repeat
+			shown = converted
+		}
 	}
 	if err == nil {
 		c.clear()
