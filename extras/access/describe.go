@@ -7,14 +7,13 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"example.com/threads/interfaceadaptor/admission"
-	"example.com/threads/interfaceadaptor/rest"
 )
 
 const bearerScheme = "token"
 
-// Describe adds to the OpenAPI document of a program who is admitted, and how others are refused. Operations have the
-// rights that they need in their metadata.
-func (a *Access) Describe(doc *huma.OpenAPI) {
+// Describe adds to the OpenAPI document of a program who is admitted, and how others are refused: refused adds an error
+// to the answers of an operation. Operations have the rights that they need in their metadata.
+func (a *Access) Describe(doc *huma.OpenAPI, refused func(*huma.OpenAPI, *huma.Operation, error)) {
 	if a.IsOpen() {
 		doc.Info.Description = "**" + OpenWarning + "** " + doc.Info.Description
 	} else {
@@ -32,13 +31,16 @@ func (a *Access) Describe(doc *huma.OpenAPI) {
 	for _, path := range doc.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Post} {
 			if op != nil && op.Metadata[admission.Rights] != nil {
-				a.describe(doc.Components.Schemas, op, op.Metadata[admission.Rights].([]admission.Right))
+				for _, refusal := range a.describe(op, op.Metadata[admission.Rights].([]admission.Right)) {
+					refused(doc, op, refusal)
+				}
 			}
 		}
 	}
 }
 
-func (a *Access) describe(schemas huma.Registry, op *huma.Operation, rights []admission.Right) {
+// describe says which token an operation needs, and returns how a caller is refused.
+func (a *Access) describe(op *huma.Operation, rights []admission.Right) []*admission.Refusal {
 	refusals := []*admission.Refusal{tooManyOf("address")}
 	if !a.IsOpen() {
 		op.Security = []map[string][]string{{bearerScheme: {}}}
@@ -50,9 +52,7 @@ func (a *Access) describe(schemas huma.Registry, op *huma.Operation, rights []ad
 		refusals = append(refusals, errTokenExpired, missingScope(rights[0]),
 			unavailable("the token can't be verified now; try again later"))
 	}
-	for _, refusal := range refusals {
-		rest.DescribeProblems(schemas, op.Responses, rest.ProblemOf(refusal))
-	}
+	return refusals
 }
 
 // viewerArgument names the viewer in every query.

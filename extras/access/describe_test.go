@@ -62,7 +62,7 @@ func (n tree) at(path ...string) tree {
 func described(t *testing.T, a *access.Access) (doc tree) {
 	t.Helper()
 	handler := rest.NewHandler([]rest.Aggregate{rest.Threads(nobody{})}, rest.Settings{
-		Source: "write-api", Log: slog.New(slog.DiscardHandler), Describe: []func(*huma.OpenAPI){a.Describe},
+		Source: "write-api", Log: slog.New(slog.DiscardHandler), Describe: []func(*huma.OpenAPI){func(doc *huma.OpenAPI) { a.Describe(doc, rest.DescribeProblem) }},
 	})
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))

@@ -218,7 +218,7 @@ func Describe(aggregates []rest.Aggregate) func(*huma.OpenAPI) {
 					Description: "With Prefer: respond-async: it is a task now.", Headers: headers,
 					Content: map[string]*huma.MediaType{rest.MediaJSON: {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[TaskReply](), true, "")}},
 				}
-				rest.DescribeProblems(doc.Components.Schemas, described.Responses, rest.ProblemOf(ErrNoRoom))
+				rest.DescribeProblem(doc, described, ErrNoRoom)
 			}
 		}
 	}

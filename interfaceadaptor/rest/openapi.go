@@ -74,7 +74,7 @@ func describe(schemas huma.Registry, tag string, op Operation) *huma.Operation {
 		Responses:   map[string]*huma.Response{},
 		Metadata:    map[string]any{admission.Rights: op.needs()}, // for functions that describe who is admitted
 	}
-	DescribeProblems(schemas, described.Responses, problemsOf(op)...)
+	describeProblems(schemas, described.Responses, problemsOf(op)...)
 	done, answer := "It is done.", map[string]*huma.MediaType{MediaLines: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	if json := cmp.Or(op.Answer, op.Do.answer); json != nil {
 		answer = map[string]*huma.MediaType{MediaJSON: {Schema: schemas.Schema(json, true, "")}}
@@ -187,8 +187,13 @@ func problemsOf(op Operation) []*Problem {
 	return problems
 }
 
-// DescribeProblems adds problems to the responses of an operation: by status, with an example for each code.
-func DescribeProblems(schemas huma.Registry, responses map[string]*huma.Response, problems ...*Problem) {
+// DescribeProblem adds the problem of an error to the responses of an operation.
+func DescribeProblem(doc *huma.OpenAPI, op *huma.Operation, err error) {
+	describeProblems(doc.Components.Schemas, op.Responses, ProblemOf(err))
+}
+
+// describeProblems adds problems to responses: by status, with an example for each code.
+func describeProblems(schemas huma.Registry, responses map[string]*huma.Response, problems ...*Problem) {
 	schema := schemas.Schema(reflect.TypeFor[Problem](), true, "")
 	for _, problem := range problems {
 		status := strconv.Itoa(problem.Status)

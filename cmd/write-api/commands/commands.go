@@ -158,8 +158,8 @@ func Listen(ctx context.Context, address string, settings Settings, store *event
 		Log:     parts.Log,
 		Timeout: 2 * settings.StoreTimeout, // a command may wait for another one as long
 		Describe: []func(*huma.OpenAPI){
-			parts.Access.Describe,               // extra:access
-			tasks.Describe(commands.Operations), // extra:tasks
+			func(doc *huma.OpenAPI) { parts.Access.Describe(doc, rest.DescribeProblem) }, // extra:access
+			tasks.Describe(commands.Operations),                                          // extra:tasks
 		},
 		Wrap: []func(rest.Perform) rest.Perform{
 			commands.Tasks.Accept, // extra:tasks

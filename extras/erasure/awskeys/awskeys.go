@@ -24,8 +24,8 @@ import (
 	"example.com/threads/infrastructure/eventstore/dynamo"
 )
 
-// ReadTables returns the DynamoDB tables that the settings need: that of the keys, whose backups must not be kept longer
-// than erased data may exist.
+// ReadTables returns the DynamoDB tables that the settings need: that of the keys, whose backups must not be kept
+// longer than erased data may exist.
 func ReadTables(r *config.Reader) (tables []esdynamodb.Table) {
 	if on, name := erasure.ReadPlace(r); on {
 		tables = append(tables, esdynamodb.Table{Name: name})
