@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -67,9 +66,9 @@ func (g *Gateway) readSnapshot(ctx context.Context, id es.AggregateID, seqNr uin
 		seqNr = formerState(main)
 	}
 	stored := main.bytes("payload")
-	var broken error
+	snapshot := es.Snapshot{Version: seqNr}
 	if stored == nil {
-		broken = errors.New("its item does not exist")
+		snapshot.Broken = "its item does not exist"
 	}
 	parts := partKeys(main)
 	for i, key := range parts {
@@ -78,18 +77,20 @@ func (g *Gateway) readSnapshot(ctx context.Context, id es.AggregateID, seqNr uin
 			return es.Snapshot{}, err
 		}
 		if len(part) == 0 {
-			broken = fmt.Errorf("part %d of %d does not exist", i+1, len(parts))
+			snapshot.Broken = fmt.Sprintf("part %d of %d does not exist", i+1, len(parts))
 		}
 		stored = append(stored, part.bytes("payload")...)
 	}
-	var payload []byte
-	if broken == nil {
-		payload, broken = g.packer.Unpack(packing.Packed{Bytes: stored, Encoding: main.text("encoding"), Checksum: main.text("checksum")})
+	if snapshot.Broken != "" {
+		return snapshot, nil
 	}
-	if broken != nil {
-		return es.Snapshot{Version: seqNr, Broken: broken.Error()}, nil
+	payload, err := g.packer.Unpack(packing.Packed{Bytes: stored, Encoding: main.text("encoding"), Checksum: main.text("checksum")})
+	if err == nil {
+		snapshot.Payload = payload
+	} else {
+		snapshot.Broken = err.Error()
 	}
-	return es.Snapshot{Version: seqNr, Payload: payload}, nil
+	return snapshot, nil
 }
 
 // partKeys returns the keys of the further items of a snapshot; none if their number is invalid.
