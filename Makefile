@@ -82,11 +82,11 @@ new-aggregate: ## writes a small working aggregate to start from: make new-aggre
 core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits"
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(EXTRAS)
 
-new-app: ## writes a new repository without chat: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate"
+new-app: ## writes a new repository without chat: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate page"
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" -new -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
 
 EACH    := none $(notdir $(wildcard extras/*))
-FOR_NEW := $(filter-out erasure history lab page tasks,$(notdir $(wildcard extras/*))) # the others are about chat
+FOR_NEW := $(filter-out erasure history lab tasks,$(notdir $(wildcard extras/*))) # the others are about chat
 
 aws-check: ## type-checks and tests the stacks of deploy/aws, and synthesises them; needs Node 20 with npm, and no account
 	@cd deploy/aws && npm ci --no-progress && npm run --silent check && npm run --silent synth
@@ -142,7 +142,7 @@ check-dependencies:
 	@echo "check: vulnerabilities and licences of what is built in"
 	@go -C tools/dev run ./dependencies -root ../..
 
-GENERATED := git ls-files --cached --others --exclude-standard "*.go" "extras/*.js" "extras/*.ts"
+GENERATED := git ls-files --cached --others --exclude-standard "*.go" "extras/*.js" "extras/*.css" "extras/*.ts"
 
 # Compares files before and after generating, so uncommitted changes do not matter.
 check-generated:

@@ -36,7 +36,7 @@ func TestTheBannerBeginsWithThePage(t *testing.T) {
 
 func TestThePageIsGuarded(t *testing.T) {
 	r := start(t, nil)
-	for _, path := range []string{"/", "/app.js", "/style.css", "/icon.svg"} {
+	for _, path := range []string{"/", "/app.js", "/app.css", "/icon.svg"} {
 		got, err := send(t, http.MethodGet, r.web+path, "", []string{"Accept-Encoding", "identity"})
 		if err != nil || got.status != http.StatusOK {
 			t.Fatalf("%s: %d, %v", path, got.status, err)

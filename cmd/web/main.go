@@ -13,8 +13,8 @@ import (
 )
 
 const about = `
-Serves the page: chat, the way of each command through the system, the past of a thread, and for operators the health of
-the programs. Below /api/write, /api/read and /api/operate it passes both APIs and the updater's /operate through on the
+Serves the page: the application, the way of each command through the system, and for operators the health of the
+programs. Below /api/write, /api/read and /api/operate it passes both APIs and the updater's /operate through on the
 page's origin. SIGINT and SIGTERM end it once the requests that it has accepted are answered.
 `
 

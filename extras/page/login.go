@@ -249,7 +249,8 @@ func (l *login) fail(w http.ResponseWriter, r *http.Request, code int, detail st
 // lab.
 func (l *login) tell(lab bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		said := map[string]any{"auth": l.access.Settings.Mode, "lab": lab, "operator": l.access.IsOpen()}
+		said := map[string]any{"auth": l.access.Settings.Mode, "lab": lab}
+		said["operator"] = l.access.IsOpen() // extra:operate
 		if l.access.Settings.Mode == access.Dev {
 			var users []map[string]string
 			for _, user := range devissuer.Users() {
@@ -258,7 +259,8 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 			said["users"] = users
 		}
 		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {
-			said["account"], said["name"], said["csrf"], said["operator"] = found.account, found.name, found.csrf, found.operator
+			said["account"], said["name"], said["csrf"] = found.account, found.name, found.csrf
+			said["operator"] = found.operator // extra:operate
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(said)

@@ -1,10 +1,10 @@
-// Package page is what people see - chat, the way of a command, the past of a thread - and its server. On the page's
+// Package page is what people see of the application and of the way of its commands, and its server. On the page's
 // origin, the server passes requests on to both APIs below /api/write and /api/read, by [httputil]'s reverse proxy. Its
 // only state are the sessions (sessions.go). With access control, the users' tokens stay in the sessions and are added
 // to the proxied requests, so no script can read a token.
 //
-// The page's source is TypeScript on preact in src; app.js is bundled from both by `go generate`, so that neither a
-// build nor a browser needs anything from elsewhere. schema.ts has the types of the GraphQL schema.
+// The page's source is TypeScript on preact in src; app.js and app.css are bundled from it by `go generate`, so that
+// neither a build nor a browser needs anything from elsewhere. schema.ts has the types of the GraphQL schema.
 //
 // cmd/web runs it as a program of its own; standalone runs it beside the other servers.
 package page
@@ -66,7 +66,7 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 	for _, behind := range []struct{ prefix, name, url string }{
 		{"/api/write", "write-api", programs.Write},
 		{"/api/read", "read-api", programs.Read},
-		{"/api/operate", "read-model-updater", programs.Updater + "/operate"},
+		{"/api/operate", "read-model-updater", programs.Updater + "/operate"}, // extra:operate
 	} {
 		target, err := url.Parse(behind.url)
 		if err != nil {
@@ -82,13 +82,13 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 	}
 	mux.HandleFunc("GET /health/alive", s.Alive)
 	mux.HandleFunc("GET /health/ready", s.Ready)
-	for path, name := range map[string]string{"/": "index.html", "/app.js": "app.js", "/style.css": "style.css", "/icon.svg": "icon.svg"} {
+	for path, name := range map[string]string{"/": "index.html", "/app.js": "app.js", "/app.css": "app.css", "/icon.svg": "icon.svg"} {
 		mux.Handle("GET "+path, asset.Load(embedded, name, contentSecurityPolicy))
 	}
 	return s.access.LimitAddresses(httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read")), nil
 }
 
-//go:embed index.html app.js style.css icon.svg
+//go:embed index.html app.js app.css icon.svg
 var embedded embed.FS
 
 // contentSecurityPolicy lets the page run its own script and talk to its own origin, and nothing else. Scripts can't

@@ -17,6 +17,7 @@ http_request_duration_seconds_bucket{method="POST",route="/b",status="200",le="0
 http_request_duration_seconds_bucket{method="POST",route="/b",status="200",le="+Inf"} 5
 http_request_duration_seconds_bucket{method="GET",route="/metrics",status="200",le="+Inf"} 90
 process_resident_memory_bytes 5.8e+07
+{"status":404,"detail":"the metrics are at an address of their own"}
 broken`)
 	want := map[string]float64{
 		"commands_total": 4, "commands_conflicts_total": 2, "process_resident_memory_bytes": 5.8e7,

@@ -1,7 +1,7 @@
 // The failure lab: it breaks the running system, and compares what comes of it with what is promised. It is a script of
 // its own, in the one program that has a lab. page is what it may use of the rest.
 import { signal, useSignal } from '@preact/signals';
-import type { Faults, Lab, PageForLab } from '../../page/src/forlab.ts';
+import type { Faults, Lab, PageForLab } from '../../page/src/chat/forlab.ts';
 
 /** Something that was looked at. Not every one can contradict the promise. */
 type Check = [held: boolean | undefined, text: string];

@@ -1,8 +1,8 @@
 // Small things that several parts of the page show.
 import type { ComponentChildren, RefObject } from 'preact';
 import { signal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Pane } from './state.ts';
 
 const clock = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
 
@@ -26,6 +26,9 @@ export function day(text: string): string {
   return new Date(text).toLocaleDateString([], { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' });
 }
 
+/** A word as a title has it. */
+export const titled = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
+
 /** A colour of each person's own. */
 export function hue(id: string): Record<string, string> {
   let sum = 0;
@@ -33,7 +36,7 @@ export function hue(id: string): Record<string, string> {
   return { '--hue': String(sum) };
 }
 
-export function Problem({ of, field, id }: { of: Pane; field: string; id?: string }) {
+export function Problem({ of, field, id }: { of: { problems: Signal<Record<string, string>> }; field: string; id?: string }) {
   const text = of.problems.value[field];
   return (
     <span class={text ? 'problem' : 'hidden'} id={id} role="alert">

@@ -1,17 +1,14 @@
-// Every event of the whole journal, the latest first: by thread, type, request, person and time, or as they come.
+// Every event of the whole journal, the latest first: by aggregate, type, request, person and time, or as they come.
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { moment } from './common.tsx';
+import { app } from './application.ts';
+import type { View } from './application.ts';
+import { moment, titled } from './common.tsx';
 import { open } from './feed.tsx';
 import { personOf, state } from './state.ts';
 import { isAhead, placeOf, search, watched } from './watch.ts';
 import { sentence } from './words.ts';
 import type { JournalEvent } from './words.ts';
-
-const types = [
-  'ThreadCreated', 'ThreadRenamed', 'ThreadDeleted', 'ThreadMemberAdded', 'ThreadMemberRemoved', 'ThreadMemberRoleChanged', 'ThreadMessagePosted',
-  'ThreadMessageEdited', 'ThreadMessageDeleted', 'AccountRegistered', 'AccountRenamed', 'AccountClosed',
-];
 
 const none = { tenant: '', aid: '', type: '', executor: '', correlation: '', since: '', until: '' };
 type Wanted = typeof none;
@@ -45,8 +42,10 @@ async function load(more: boolean): Promise<void> {
   }
 }
 
-/** A thread's id is written with its type, or without. */
-const aidOf = (text: string): string => (/^[0-9A-Z]{26}$/i.test(text.trim()) ? `thread-${text.trim().toUpperCase()}` : text.trim());
+/** The usual type of aggregates: their ids are written with it, or without. */
+const usual = (): string => app().aggregates.at(-1)?.type ?? 'aggregate';
+
+const aidOf = (text: string): string => (/^[0-9A-Z]{26}$/i.test(text.trim()) ? `${usual()}-${text.trim().toUpperCase()}` : text.trim());
 
 const personId = (text: string): string => state.people.peek().find((person) => person.name.toLowerCase() === text.trim().toLowerCase())?.id ?? text.trim();
 
@@ -70,7 +69,7 @@ function fresh(): JournalEvent[] {
     .reverse();
 }
 
-export function Events() {
+function Events() {
   useEffect(() => void load(false), []);
   const events = [...fresh(), ...page.events.value];
   const head = watched.head.value;
@@ -88,12 +87,12 @@ export function Events() {
         All events <small>{head ? `the journal is at ${head.toLocaleString()}` : ''}</small>
       </h2>
       <form class="filter" onSubmit={submit}>
-        <Filter name="aid" label="Thread or aggregate" placeholder="id, such as thread-01H4…" />
+        <Filter name="aid" label={`${titled(usual())} or aggregate`} placeholder={`id, such as ${usual()}-01H4…`} />
         <label>
           <span>Type</span>
           <select value={wanted.value.type} onChange={(event) => set('type', event.currentTarget.value)}>
             <option value="">all</option>
-            {[...new Set([...types, ...events.map((event) => event.type)])].map((type) => <option key={type}>{type}</option>)}
+            {[...new Set([...app().aggregates.toReversed().flatMap((each) => each.events), ...events.map((event) => event.type)])].map((type) => <option key={type}>{type}</option>)}
           </select>
         </label>
         <Filter name="executor" label="Person" placeholder="name or account id" />
@@ -164,6 +163,8 @@ export function Events() {
     </section>
   );
 }
+
+export const events: View = { id: 'events', name: 'Events', Body: Events, shown: () => state.session.value.operator === true };
 
 const set = (name: keyof Wanted, value: string): void => {
   wanted.value = { ...wanted.peek(), [name]: value };

@@ -4,10 +4,11 @@ import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { query } from './api.ts';
+import { typeOf } from './application.ts';
 import { moment } from './common.tsx';
 import { personOf, state } from './state.ts';
 import { isAhead, placeOf, search, watched } from './watch.ts';
-import { byProcess, rowsOf, sentence, words } from './words.ts';
+import { byProcess, sentence, words } from './words.ts';
 import type { JournalEvent } from './words.ts';
 
 const shown = 6;
@@ -66,21 +67,12 @@ interface Row {
   row: unknown; // null: it may not be seen, or is gone
 }
 
-const messageRow = 'query($key: ID!, $viewer: ID!) { row: getMessage(messageId: $key, userAccountId: $viewer) { id threadId userAccountId text createdAt updatedAt updatedBy } }';
-const queries: Record<string, string> = {
-  threads: 'query($key: ID!, $viewer: ID!) { row: getThread(threadId: $key, userAccountId: $viewer) { id name code ownerId version createdAt updatedAt updatedBy } }',
-  messages: messageRow,
-  accounts: 'query($key: ID!) { row: getAccount(accountId: $key) { id name closed version createdAt updatedAt } }',
-};
-const memberRow = 'query($thread: ID!, $user: ID!) { row: getMember(threadId: $thread, userAccountId: $user) { id threadId userAccountId role createdAt updatedAt updatedBy } }';
-
 /** Reads the rows that an event changed, as they are now, by the queries that everybody has. */
 async function readRows(event: JournalEvent): Promise<Row[]> {
   const viewer = state.session.peek().account ?? event.executorId;
-  const thread = event.aid.slice(event.aid.lastIndexOf('-') + 1);
+  const changed = typeOf(event.aid)?.rows(event, viewer) ?? [];
   return Promise.all(
-    rowsOf(event).map(async ({ table, key, user }): Promise<Row> => {
-      const [document, variables] = user ? [memberRow, { thread, user }] : [queries[table] ?? '', table === 'accounts' ? { key } : { key, viewer }];
+    changed.map(async ({ table, key, document, variables }): Promise<Row> => {
       const found = await query<{ row: unknown }>(document, variables).catch(() => null);
       return { table, key, row: found?.row ?? null };
     }),
@@ -157,10 +149,10 @@ export function Opened() {
               {rows.value.map(({ table, key, row }) => (
                 <li key={table + key}>
                   <b>{table}</b> <small>{key}</small>
-                  {row ? <pre tabIndex={0}>{JSON.stringify(row, null, 1)}</pre> : <p class="quiet">{ahead ? 'the projection has not seen the event' : 'gone, or only members see it'}</p>}
+                  {row ? <pre tabIndex={0}>{JSON.stringify(row, null, 1)}</pre> : <p class="quiet">{ahead ? 'the projection has not seen the event' : 'gone, or this account may not see it'}</p>}
                 </li>
               ))}
-              {rows.value.length === 0 && <li class="quiet">none in the chat</li>}
+              {rows.value.length === 0 && <li class="quiet">none</li>}
             </ul>
           )}
           <h3>As the journal has it</h3>
@@ -183,6 +175,3 @@ const Fact = ({ name, children }: { name: string; children: ComponentChildren })
     <dd>{children}</dd>
   </div>
 );
-
-/** The last event of a thread that anybody has written while this page watches. */
-export const lastTold = (thread: string): JournalEvent | undefined => watched.events.value.findLast((event) => event.aid === `thread-${thread}`);

@@ -1,10 +1,9 @@
 // The way of each command through the system, as this page sees it: times are measured here, JSON is what came over the
 // wire, figures are those of the programs' metrics.
+import type { ComponentType } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Everything } from './feed.tsx';
-import { Map } from './map.tsx';
-import { lab } from './forlab.ts';
-import { drawnStage, firstShown, replay, setSpeed, slowness, speeds } from './slow.ts';
+import { brake, drawnStage, firstShown, replay, setSpeed, slowness, speeds } from './slow.ts';
 import { state } from './state.ts';
 import type { Sample, Trace } from './state.ts';
 
@@ -84,7 +83,12 @@ function figuresOf(program: string, names: RegExp): unknown {
 /** How far a command has got, as the number of a station. */
 const progress: Record<Trace['stage'], number> = { sent: 0.5, unknown: 0.5, invalid: 0.5, refused: 1, written: 3, visible: 5 };
 
-export function Flow() {
+interface FlowProps {
+  Map: ComponentType<{ trace: Trace | undefined }>;
+  hint: string; // while no command was sent
+}
+
+export function Flow({ Map, hint }: FlowProps) {
   const traces = state.traces.value;
   const trace = traces.find((each) => each.key === state.trace.value) ?? traces[0];
   return (
@@ -95,7 +99,7 @@ export function Flow() {
       <Map trace={trace} />
       <Everything />
       <Traces chosen={trace} />
-      {trace ? <Stations trace={trace} /> : <p class="quiet">Send a message: it appears here and moves from left to right.</p>}
+      {trace ? <Stations trace={trace} /> : <p class="quiet">{hint}</p>}
       <Lag />
     </section>
   );
@@ -152,7 +156,7 @@ function Dot({ trace, chosen }: { trace: Trace; chosen: boolean }) {
 
 function Speed({ trace }: { trace: Trace | undefined }) {
   const slow = slowness.value;
-  const hold = lab.value?.faults.value?.hold_ms ?? 0;
+  const hold = brake.value?.ms() ?? 0;
   return (
     <div class="row speed" role="group" aria-label="Slow motion">
       {speeds.map((each) => (
@@ -266,14 +270,15 @@ export function Lag() {
 function Counts() {
   const updater = state.status.value.find((each) => each.name === 'read-model-updater')?.figures ?? {};
   const writer = state.status.value.find((each) => each.name === 'write-api')?.figures ?? {};
-  const events = (updater.projection_events_applied_total ?? 0) + (updater.projection_events_filled_total ?? 0);
+  const count = (of: Record<string, number>, name: string): number | string => of[name] ?? '–'; // unknown: see the operations
+  const events = (updater.projection_events_applied_total ?? NaN) + (updater.projection_events_filled_total ?? 0);
   const batches = updater.projection_batch_duration_seconds_count ?? 0;
   const shown: Array<[string, number | string]> = [
-    ['events projected', events],
-    ['batches', batches],
+    ['events projected', Number.isNaN(events) ? '–' : events],
+    ['batches', count(updater, 'projection_batch_duration_seconds_count')],
     ['events a batch', batches ? (events / batches).toFixed(1) : '–'],
-    ['duplicates', updater.projection_duplicates_total ?? 0],
-    ['conflicts', writer.commands_conflicts_total ?? 0],
+    ['duplicates', count(updater, 'projection_duplicates_total')],
+    ['conflicts', count(writer, 'commands_conflicts_total')],
   ];
   return (
     <dl class="counts">

@@ -9,7 +9,7 @@ interface Subscription {
   ended: (code: string, message: string) => void;
 }
 
-interface Message {
+interface Frame {
   type: string;
   id?: string;
   payload?: unknown;
@@ -47,7 +47,7 @@ function connect(): void {
   const opened = new WebSocket(url, 'graphql-transport-ws');
   socket = opened;
   opened.onopen = () => send({ type: 'connection_init' });
-  opened.onmessage = (event) => receive(JSON.parse(event.data as string) as Message);
+  opened.onmessage = (event) => receive(JSON.parse(event.data as string) as Frame);
   opened.onclose = () => {
     socket = null;
     if (state.live.peek() === 'connected') state.live.value = 'lost';
@@ -56,9 +56,9 @@ function connect(): void {
   };
 }
 
-function receive(message: Message): void {
-  const subscription = subscriptions.get(message.id ?? '');
-  switch (message.type) {
+function receive(frame: Frame): void {
+  const subscription = subscriptions.get(frame.id ?? '');
+  switch (frame.type) {
     case 'connection_ack':
       wait = 250;
       state.live.value = 'connected';
@@ -69,16 +69,16 @@ function receive(message: Message): void {
       send({ type: 'pong' });
       break;
     case 'next': {
-      const answer = message.payload as { data?: unknown; errors?: Failure[] };
+      const answer = frame.payload as { data?: unknown; errors?: Failure[] };
       if (answer.data) subscription?.next(answer.data);
-      else if (answer.errors) end(message.id ?? '', answer.errors);
+      else if (answer.errors) end(frame.id ?? '', answer.errors);
       break;
     }
     case 'error':
-      end(message.id ?? '', message.payload as Failure[]);
+      end(frame.id ?? '', frame.payload as Failure[]);
       break;
     case 'complete':
-      subscriptions.delete(message.id ?? '');
+      subscriptions.delete(frame.id ?? '');
   }
 }
 
@@ -98,6 +98,6 @@ function subscribe(id: string): void {
   if (subscription) send({ type: 'subscribe', id, payload: { query: subscription.document, variables: subscription.variables } });
 }
 
-function send(message: Message): void {
-  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+function send(frame: Frame): void {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
 }

@@ -1,100 +1,70 @@
-// The map: on the left the write side, with the journal of a thread as a tape; on the right the read side, with the rows
-// that are made from it. Between them is the distance, in numbers.
-import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import * as act from './actions.ts';
-import { lastTold, open } from './feed.tsx';
+// The map of an aggregate: on the left the write side, with its journal as a tape; on the right the read side, with the
+// rows that are made from it. Between them is the distance, in numbers.
+import type { ComponentChildren } from 'preact';
+import { open } from './feed.tsx';
 import { drawnStage } from './slow.ts';
-import { frontPane, nameOf, state } from './state.ts';
-import type { HistoryEvent, Pane, ShownThread, Trace } from './state.ts';
-import { watched } from './watch.ts';
+import { nameOf, state } from './state.ts';
+import type { HistoryEvent, Trace } from './state.ts';
+import { lastTold, watched } from './watch.ts';
 import { words } from './words.ts';
 import type { JournalEvent } from './words.ts';
 
-const cards = 6;
-const shownRows = 3;
-
-const journal = signal<{ thread: string; events: HistoryEvent[] }>({ thread: '', events: [] });
-
-let reading = false;
-let again = false;
-
-/** Reads the last events from the journal itself, where an Admin is here to ask for them. */
-async function readJournal(thread: string): Promise<void> {
-  again = true;
-  if (reading) return;
-  reading = true;
-  while (again) {
-    again = false;
-    const admin = state.panes.peek().find((pane) => pane.thread.peek()?.id === thread && pane.admin);
-    const events = admin ? await act.history(thread, admin.id, cards).catch(() => []) : [];
-    journal.value = { thread, events };
-  }
-  reading = false;
+/** What the map knows of an aggregate. */
+export interface Mapped {
+  key: string; // as tokens name it
+  aid: string; // as the journal does
+  name: string;
+  version: number; // of its rows
+  journal: HistoryEvent[]; // its last events, where somebody may read them
 }
+
+export const cards = 6;
 
 const numbers = ['none', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
-const inWords = (behind: number): string => (behind === 0 ? 'no distance' : `${numbers[behind] ?? behind} behind`);
+export const inWords = (behind: number): string => (behind === 0 ? 'no distance' : `${numbers[behind] ?? behind} behind`);
 
-/** The last event of a thread that this page knows of. */
-function lastEvent(thread: ShownThread): number {
-  const own = state.traces.value.filter((each) => each.aggregate === thread.id).map((each) => each.version ?? 0);
-  const read = journal.value.thread === thread.id ? (journal.value.events.at(-1)?.seqNr ?? 0) : 0;
-  return Math.max(thread.version, read, lastTold(thread.id)?.seqNr ?? 0, ...own);
-}
+const ownOf = ({ key }: Mapped): Trace[] => state.traces.value.filter((each) => each.aggregate === key && each.version !== undefined);
 
-/** The map in one line, for a phone: the last cards, and where the rows are. It leads to the map. */
-export function SmallMap() {
-  const thread = frontPane()?.thread.value;
-  if (!thread) return null;
-  const last = lastEvent(thread);
-  const cards = Array.from({ length: Math.min(4, last) }, (_, i) => last - Math.min(4, last) + 1 + i);
+/** The last event that this page was told of, or has written. */
+export const lastKnown = (of: Mapped): number => Math.max(of.version, lastTold(of.aid)?.seqNr ?? 0, ...ownOf(of).map((each) => each.version ?? 0));
+
+/** The last event of all that this page knows. */
+export const lastEvent = (of: Mapped): number => Math.max(lastKnown(of), of.journal.at(-1)?.seqNr ?? 0);
+
+/** The numbers of the last events, the first of them first. */
+export const lastNumbers = (last: number, count: number): number[] => Array.from({ length: Math.min(count, last) }, (_, i) => last - Math.min(count, last) + 1 + i);
+
+/** Both sides. The children are the rows. */
+export function Sides({ of, children }: { of: Mapped; children: ComponentChildren }) {
+  const own = ownOf(of);
+  const told = watched.events.value.filter((each) => each.aid === of.aid);
+  const last = lastEvent(of);
+  const behind = last - of.version;
+  const lost = isLost(own.find((each) => each.version === of.version + 1)) ? of.version + 1 : 0;
   return (
-    <button class="small" onClick={() => document.querySelector('.map')?.scrollIntoView()}>
-      <span>journal</span>
-      {cards.map((number) => (
-        <b key={number} class={number > thread.version ? 'ahead' : ''}>
-          {number}
-        </b>
-      ))}
-      <span>→ rows at {thread.version}: {inWords(last - thread.version)}</span>
-    </button>
-  );
-}
-
-export function Map({ trace }: { trace: Trace | undefined }) {
-  const pane = state.panes.value.find((each) => each.thread.value && each.thread.value.id === trace?.aggregate) ?? frontPane();
-  const thread = pane?.thread.value;
-  const own = state.traces.value.filter((each) => each.aggregate === thread?.id && each.version !== undefined);
-  const told = watched.events.value.filter((each) => each.aid === `thread-${thread?.id}`);
-  const written = Math.max(thread?.version ?? 0, told.at(-1)?.seqNr ?? 0, ...own.map((each) => each.version ?? 0));
-  const records = watched.live.value ? 0 : state.samples.value.at(-1)?.records; // others write, too
-  useEffect(() => {
-    if (thread) void readJournal(thread.id);
-  }, [thread?.id, written, records]);
-  if (!pane || !thread) return null;
-  const known = journal.value.thread === thread.id ? journal.value.events : [];
-  const last = lastEvent(thread);
-  const behind = last - thread.version;
-  const lost = isLost(own.find((each) => each.version === thread.version + 1)) ? thread.version + 1 : 0;
-  return (
-    <div class="map" role="group" aria-label={`Map of ${thread.name}`}>
+    <div class="map" role="group" aria-label={`Map of ${of.name}`}>
       <p class={`distance ${behind > 0 ? 'behind' : ''}`} role="status">
-        journal <b>{last}</b>, projection <b>{thread.version}</b>: {inWords(behind)}
+        journal <b>{last}</b>, projection <b>{of.version}</b>: {inWords(behind)}
       </p>
       <div class="delivery" role="status">
-        <Deliveries version={thread.version} />
+        <Deliveries version={of.version} />
       </div>
       <section aria-label="Write side">
         <h3>Write side</h3>
         <ol class="tape">
-          {Array.from({ length: Math.min(cards, last) }, (_, i) => last - Math.min(cards, last) + 1 + i).map((number) => (
-            <Card key={number} number={number} rows={thread.version} lost={number === lost} event={told.find((each) => each.seqNr === number) ?? known.find((each) => each.seqNr === number)} trace={own.find((each) => each.version === number)} />
-          ))}
+          {lastNumbers(last, cards).map((number) => {
+            const event = told.find((each) => each.seqNr === number) ?? of.journal.find((each) => each.seqNr === number);
+            return <Card key={number} number={number} rows={of.version} lost={number === lost} event={event} trace={own.find((each) => each.version === number)} />;
+          })}
         </ol>
       </section>
-      <Rows key={thread.id} pane={pane} thread={thread} trace={trace} />
+      <section aria-label="Read side" key={of.key}>
+        <h3>
+          Read side, <small>at event {of.version}</small>
+        </h3>
+        {children}
+      </section>
     </div>
   );
 }
@@ -138,7 +108,7 @@ function isLost(next: Trace | undefined): boolean {
 
 const recent = 5000; // milliseconds
 
-/** What the projection did in the last seconds with what came twice, or not at all. The figures are of all threads. */
+/** What the projection did in the last seconds with what came twice, or not at all. The figures are of all aggregates. */
 function Deliveries({ version }: { version: number }) {
   const samples = state.samples.value;
   const last = samples.at(-1);
@@ -158,75 +128,5 @@ function Deliveries({ version }: { version: number }) {
         </p>
       )}
     </>
-  );
-}
-
-/** The rows, with those that the last event has changed. */
-function Rows({ pane, thread, trace }: { pane: Pane; thread: ShownThread; trace: Trace | undefined }) {
-  const seen = useRef<{ now: ShownThread; before: ShownThread | null }>({ now: thread, before: null });
-  if (seen.current.now.version !== thread.version) seen.current = { now: thread, before: seen.current.now };
-  const before = trace?.aggregate === thread.id && drawnStage(trace) !== 'visible' && trace.stage === 'visible' ? null : seen.current.before; // in slow motion
-  const members = before?.members.edges.map(({ node }) => node) ?? [];
-  const messages = before?.messages.edges.map(({ node }) => node) ?? [];
-  const lit = (changed: boolean): string => (before && changed ? 'lit' : '');
-  const mark = (changed: boolean): string => (before && changed ? ` ${thread.version}` : ''); // a new row, so that it lights up again
-  return (
-    <section aria-label="Read side">
-      <h3>
-        Read side, <small>at event {thread.version}</small>
-      </h3>
-      <table>
-        <caption>threads</caption>
-        <tbody>
-          <tr key={`thread${mark(before?.name !== thread.name)}`} class={lit(before?.name !== thread.name)}>
-            <td dir="auto">{thread.name}</td>
-            <td key={thread.version} class={lit(true)}>
-              {thread.version}
-            </td>
-          </tr>
-        </tbody>
-      </table>
-      <table>
-        <caption>members</caption>
-        <tbody>
-          {pane.members.slice(0, shownRows).map((member) => {
-            const changed = members.find((each) => each.id === member.id)?.role !== member.role;
-            return (
-              <tr key={member.id + mark(changed)} class={lit(changed)}>
-                <td dir="auto">{nameOf(member.account?.name, member.userAccountId)}</td>
-                <td>{member.role}</td>
-              </tr>
-            );
-          })}
-          <More count={pane.members.length - shownRows} />
-        </tbody>
-      </table>
-      <table class="texts">
-        <caption>messages</caption>
-        <tbody>
-          {thread.messages.edges.slice(-shownRows).map(({ node: message }) => {
-            const changed = messages.find((each) => each.id === message.id)?.updatedAt !== message.updatedAt;
-            return (
-              <tr key={message.id + mark(changed)} class={lit(changed)}>
-                <td dir="auto">{nameOf(message.sender?.name, message.userAccountId)}</td>
-                <td dir="auto">{message.text}</td>
-              </tr>
-            );
-          })}
-          {thread.messages.edges.length === 0 && <tr><td class="quiet">no rows</td></tr>}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
-function More({ count }: { count: number }) {
-  if (count <= 0) return null;
-  return (
-    <tr>
-      <td class="quiet" colSpan={2}>
-        and {count} more
-      </td>
-    </tr>
   );
 }

@@ -1,12 +1,13 @@
 // How the programs are, and what an operator can do about it.
 import { signal, useSignal } from '@preact/signals';
 import { csrf } from './api.ts';
+import { app } from './application.ts';
+import type { View } from './application.ts';
 import { sure } from './common.tsx';
 import { Lag } from './flow.tsx';
-import { quantile, rate, readStatus } from './status.ts';
-import * as tasks from './tasks.tsx';
 import { state } from './state.ts';
-import type { Pane, ProgramStatus } from './state.ts';
+import type { ProgramStatus } from './state.ts';
+import { quantile, rate, readStatus } from './status.ts';
 import { watched } from './watch.ts';
 
 interface Letter {
@@ -49,9 +50,9 @@ async function operate<T>(path: string, body?: Record<string, unknown>): Promise
   }
 }
 
-export async function load(pane?: Pane): Promise<void> {
-  void tasks.load(pane);
-  if (state.session.peek().operator) await loadLetters();
+function load(): void {
+  app().load?.();
+  if (state.session.peek().operator) void loadLetters();
 }
 
 async function loadLetters(): Promise<void> {
@@ -96,7 +97,8 @@ async function rebuild(): Promise<void> {
   known.busy.value = '';
 }
 
-export function Operations() {
+function Operations() {
+  const { Section } = app();
   return (
     <div class="operate">
       <section class="card wide" aria-label="Programs">
@@ -105,10 +107,12 @@ export function Operations() {
         <Lag />
       </section>
       {state.session.value.operator && <Orders />}
-      <tasks.Tasks />
+      {Section && <Section />}
     </div>
   );
 }
+
+export const operations: View = { id: 'operations', name: 'Operations', Body: Operations, opened: load };
 
 /** What operators can do; others are not shown what the programs would refuse. */
 function Orders() {
@@ -177,7 +181,8 @@ function figures({ name, figures: now, health }: ProgramStatus): Array<[string, 
 function Program({ program }: { program: ProgramStatus }) {
   const health = program.up ? program.health : undefined; // what was known of a dead program is not so any more
   const good = health?.status === 'ready';
-  const lines = program.up ? figures(program) : [];
+  const counted = program.up && Object.keys(program.figures).length > 0;
+  const lines = counted ? figures(program) : [];
   if (health?.behind_seconds !== undefined) lines.push(['behind', `${(health.behind_seconds * 1000).toFixed(0)} ms, ${health.behind_records} events`]);
   if (typeof health?.parked_aggregates === 'number') lines.push(['parked', String(health.parked_aggregates)]);
   if (health?.drifted_aggregates !== undefined) lines.push(['rows unlike the journal', String(health.drifted_aggregates)]);
@@ -197,6 +202,11 @@ function Program({ program }: { program: ProgramStatus }) {
           </div>
         ))}
       </dl>
+      {program.up && !counted && (
+        <p class="notice">
+          Its figures are missing: <code>METRICS_ADDR</code> has moved its metrics to another address. Start it without, and they are here.
+        </p>
+      )}
       {health?.warnings?.map((warning) => <p key={warning} class="notice">{warning}</p>)}
     </article>
   );

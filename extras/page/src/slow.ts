@@ -1,14 +1,21 @@
 // Slow motion: a command's way is drawn again, ten or a hundred times slower than it was, by the times that this page has
-// measured. With a failure lab it is slow for real: the projection holds each batch. The first message of a new visitor
-// goes slowly.
+// measured. With a brake it is slow for real: the projection holds each batch. What a new visitor sends first can go
+// slowly.
 import { signal } from '@preact/signals';
-import { lab } from './forlab.ts';
 import { state } from './state.ts';
 import type { Trace } from './state.ts';
 
 export const speeds = [1, 10, 100];
 export const slowness = signal(1);
-export const firstShown = signal(false); // the first message has just been shown slowly
+export const firstShown = signal(false); // what is sent first has just been shown slowly
+
+/** What holds each batch of the projection. */
+export interface Brake {
+  ms: () => number; // for how long, now
+  hold: (ms: number) => Promise<void>;
+}
+
+export const brake = signal<Brake | null>(null); // null: there is none
 
 const longest = 20_000; // milliseconds that a replay may take
 const usual = 30; // milliseconds from the answer to the rows, roughly, when nothing is slow
@@ -27,45 +34,44 @@ let playing = 0;
 /** How far a command is drawn to have got. */
 export const drawnStage = (trace: Trace): Trace['stage'] => (replay.value?.key === trace.key ? replay.value.stage : trace.stage);
 
-/** Sets how slowly commands are drawn and, with a lab, how long the projection holds a batch. */
+/** Sets how slowly commands are drawn and, with a brake, how long the projection holds a batch. */
 export async function setSpeed(speed: number): Promise<void> {
   slowness.value = speed;
   firstShown.value = false;
   clearInterval(renewing);
   await hold(speed);
-  if (speed !== 1 && lab.peek()) renewing = setInterval(() => renew(speed), renewal);
+  if (speed !== 1 && brake.peek()) renewing = setInterval(() => renew(speed), renewal);
 }
 
 /** Asks again for the hold, unless somebody has mended it. */
 function renew(speed: number): void {
-  if (lab.peek()?.faults.peek()?.hold_ms) return void hold(speed).catch(() => undefined);
+  if (brake.peek()?.ms()) return void hold(speed).catch(() => undefined);
   clearInterval(renewing);
   slowness.value = 1;
 }
 
-const renewal = 3000; // milliseconds: the lab ends the hold some seconds after the last request
+const renewal = 3000; // milliseconds: the brake ends the hold some seconds after the last request
 let renewing = 0;
 
-const hold = async (speed: number): Promise<void> => lab.peek()?.set({ hold_ms: speed === 1 ? 0 : usual * speed });
+const hold = async (speed: number): Promise<void> => brake.peek()?.hold(speed === 1 ? 0 : usual * speed);
 
 const visited = 'threads.visited';
-let first = ''; // the key of the first message while it is on its way
+let first = ''; // the key of what is sent first, while it is on its way
 
-/** Slows down for the first message of a new visitor, unless they want no motion, or something is broken already. */
+/** Slows down for what a new visitor sends first, unless they want no motion. */
 export async function beforeFirst(key: string): Promise<void> {
-  const faults = lab.peek()?.faults.peek();
-  if (localStorage.getItem(visited) || Object.values(faults ?? {}).some(Boolean)) return;
+  if (localStorage.getItem(visited)) return;
   localStorage.setItem(visited, 'yes');
   if (slowness.peek() !== 1 || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
   first = key;
   await setSpeed(100).catch(() => undefined); // then it is only drawn slowly
 }
 
-/** Goes on at full speed once the first message was seen, or refused. */
+/** Goes on at full speed once it was seen, or refused. */
 export function afterFirst(key: string, seen: boolean): void {
   if (key !== first) return;
   first = '';
-  void setSpeed(1).catch(() => undefined).then(() => (firstShown.value = seen)); // the lab's banner says what is left
+  void setSpeed(1).catch(() => undefined).then(() => (firstShown.value = seen)); // if the brake can't be let go, it ends by itself
 }
 
 /** Draws a command's way slowly, if slow motion is on. */
@@ -74,7 +80,7 @@ export function play(trace: Trace): void {
   const written = (Math.min(answeredAt, visibleAt) - sentAt) * slowness.peek();
   const whole = Math.max(0, visibleAt - sentAt) * slowness.peek(); // a command sent again was seen before
   const latest = state.trace.peek() === key || (!state.trace.peek() && state.traces.peek()[0]?.key === key);
-  if (slowness.peek() === 1 || lab.peek()?.faults.peek()?.hold_ms || whole > longest || !latest) return afterFirst(key, true);
+  if (slowness.peek() === 1 || brake.peek()?.ms() || whole > longest || !latest) return afterFirst(key, true);
   const mine = ++playing;
   const show = (stage: Trace['stage']): void => {
     if (mine === playing) replay.value = { key, stage, written, whole };

@@ -1,9 +1,6 @@
 // All that several parts of the page know, in signals: what reads a signal while it is drawn is drawn again when the
 // signal changes, and nothing else is. Values are replaced, never changed.
 import { signal } from '@preact/signals';
-import type { Signal } from '@preact/signals';
-import type { ShownMessage } from './message.tsx';
-import type { Member, Thread } from './schema.ts';
 
 export type Person = { id: string; name: string };
 
@@ -30,7 +27,7 @@ export interface Trace {
   event?: HistoryEvent | null; // null: it may not be seen
 }
 
-/** An event of a thread, as the journal has it. */
+/** An event of an aggregate, as the journal has it. */
 export interface HistoryEvent {
   seqNr: number;
   eventId: string;
@@ -45,79 +42,10 @@ export interface HistoryEvent {
   data: unknown;
 }
 
-export type ShownMember = Pick<Member, 'id' | 'userAccountId' | 'role'> & { account: { name: string; closed: boolean } | null };
-export type ShownThread = Pick<Thread, 'id' | 'name' | 'version'> & {
-  members: { edges: Array<{ node: ShownMember }> };
-  messages: MessagePage;
-};
-
-export type MessagePage = { edges: Array<{ node: ShownMessage }>; pageInfo: { hasPreviousPage: boolean; startCursor: string | null } };
-export type ListedThread = Pick<Thread, 'id' | 'name' | 'version' | 'updatedAt'>;
-
-/** What one person sees. */
-export class Pane {
-  readonly id: string; // of the person
-  readonly threads = signal<ListedThread[]>([]);
-  readonly selected = signal('');
-  readonly thread = signal<ShownThread | null>(null);
-  readonly gone = signal(''); // why the thread can't be seen any more
-  readonly panel = signal<'messages' | 'people'>('messages');
-  readonly drafts = new Map<string, Signal<string>>(); // by thread
-  readonly editing = signal<{ id: string; text: string } | null>(null);
-  readonly older = signal<ShownMessage[]>([]); // before those of the thread
-  readonly more = signal<string | null>(null); // the cursor before which there are more
-  readonly problems = signal<Record<string, string>>({}); // by field
-  readonly unread = signal<Record<string, number>>({}); // by thread
-  absent = false; // from the list of threads that was read last
-  loading = false; // earlier messages
-  pushed: ShownThread | null = null; // not drawn yet
-  drawn = 0; // when the thread was drawn last
-  unfollow = (): void => undefined;
-
-  constructor(id: string) {
-    this.id = id;
-  }
-
-  get viewer(): Person {
-    return personOf(this.id);
-  }
-
-  /** The field of a command that names the open thread. */
-  get onThread(): { thread_id: string } {
-    return { thread_id: this.selected.peek() };
-  }
-
-  /** What is being written to the open thread. */
-  get draft(): Signal<string> {
-    const thread = this.selected.value;
-    const draft = this.drafts.get(thread) ?? signal('');
-    this.drafts.set(thread, draft);
-    return draft;
-  }
-
-  get messages(): ShownMessage[] {
-    return [...this.older.value, ...(this.thread.value?.messages.edges.map((edge) => edge.node) ?? [])];
-  }
-
-  get members(): ShownMember[] {
-    return this.thread.value?.members.edges.map((edge) => edge.node) ?? [];
-  }
-
-  get admin(): boolean {
-    return this.members.some((member) => member.userAccountId === this.id && member.role === 'ADMIN');
-  }
-
-  /** Says in words what is wrong with a field; '': nothing is. */
-  problem(field: string, text: string): void {
-    const known = this.problems.peek();
-    if ((known[field] ?? '') !== text) this.problems.value = { ...known, [field]: text };
-  }
-}
-
 export interface Session {
   auth: string;
   lab: boolean;
-  operator: boolean; // may operate the programs, and see all events
+  operator?: boolean; // may operate the programs, and see all events; undefined: nobody can
   account?: string;
   name?: string;
   csrf?: string;
@@ -146,25 +74,18 @@ export interface ProgramStatus {
 /** How the projection is, once a second; duplicates and filled count since it was started. */
 export type Sample = { at: number; lag: number; records: number; duplicates: number; filled: number };
 
-export type View = 'chat' | 'events' | 'history' | 'lab' | 'operations';
-
 export const state = {
-  view: signal<View>('chat'),
-  session: signal<Session>({ auth: 'none', lab: false, operator: false }),
+  view: signal(''), // by its id
+  session: signal<Session>({ auth: 'none', lab: false }),
   ready: signal(false),
   live: signal<'connecting' | 'connected' | 'lost'>('connecting'),
   people: signal<Person[]>([]),
-  panes: signal<Pane[]>([]),
-  unnamed: signal(false), // nobody has registered the account that is logged in
-  front: signal(0), // the pane that a narrow screen shows
   traces: signal<Trace[]>([]), // the latest first
   trace: signal(''), // the one that is looked at; '': the latest
   station: signal(''),
   status: signal<ProgramStatus[]>([]),
   samples: signal<Sample[]>([]),
 };
-
-export const frontPane = (): Pane | undefined => state.panes.value[state.front.value];
 
 /** The names of aggregates that this page has learned, by aid; '': they have none, or it may not be seen. */
 export const learned = signal<Record<string, string>>({});
@@ -190,6 +111,12 @@ export const personOf = (id: string): Person => {
   if (learned.value[aid] === undefined) ask(aid);
   return { id, name: learned.value[aid] || `…${id.slice(-6)}` };
 };
+
+/** Knows a person by name. */
+export function know(person: Person): void {
+  const known = state.people.peek();
+  state.people.value = known.some((each) => each.id === person.id) ? known.map((each) => (each.id === person.id ? person : each)) : [...known, person];
+}
 
 export const nameOf = (name: string | undefined, id: string): string => name ?? personOf(id).name;
 

@@ -39,7 +39,7 @@ export function settle(trace: Trace): void {
   const version = trace.version ?? 0;
   const ended = endings.get(`${trace.aggregate} ${trace.executorId}`) ?? 0;
   const first = ended > trace.sentAt
-    ? { at: ended, pushed: { threadChanged: 'NOT_FOUND' } }
+    ? { at: ended, pushed: 'NOT_FOUND' }
     : arrivals.get(trace.aggregate ?? '')?.find((each) => each.version >= version);
   if (!first) return;
   const seen = { stage: 'visible', visibleAt: first.at, pushed: first.pushed } as const;

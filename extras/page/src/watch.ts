@@ -1,7 +1,8 @@
 // What happens in the whole system, also by other tabs, curl, imports and process managers: the updater tells which
 // events enter the journal, and when the rows follow. Only operators are told.
 import { batch, effect, signal } from '@preact/signals';
-import { csrf, query } from './api.ts';
+import { csrf } from './api.ts';
+import { typeOf } from './application.ts';
 import { aggregateName, learned, onUnknown, state } from './state.ts';
 import { read } from './words.ts';
 import type { JournalEvent } from './words.ts';
@@ -104,19 +105,12 @@ async function ask(aid: string): Promise<void> {
   if (asked.has(aid) || asked.size > 2000) return;
   asked.add(aid);
   await Promise.resolve(); // not while the page is drawn
-  const id = aid.slice(aid.lastIndexOf('-') + 1);
-  let name = '';
-  if (aid.startsWith('account-')) {
-    const found = await query<{ getAccount: { name: string } }>('query($id: ID!) { getAccount(accountId: $id) { name } }', { id }).catch(() => null);
-    name = found?.getAccount.name ?? '';
-  } else if (aid.startsWith('thread-') && state.session.peek().operator) {
-    const listed = state.panes.peek().flatMap((pane) => pane.threads.peek()).find((thread) => thread.id === id);
-    const given = async (type: string): Promise<string> =>
-      String(((await search({ aid, type, limit: 1 })).events[0]?.data as { name?: unknown } | undefined)?.name ?? '');
-    name = listed?.name ?? (await given('ThreadRenamed').then((last) => last || given('ThreadCreated')).catch(() => ''));
-  }
-  learned.value = { [aid]: name, ...learned.peek() };
+  const name = await typeOf(aid)?.name(aid).catch(() => '');
+  learned.value = { [aid]: name ?? '', ...learned.peek() };
 }
+
+/** The last event of an aggregate that anybody has written while this page watches. */
+export const lastTold = (aid: string): JournalEvent | undefined => watched.events.value.findLast((event) => event.aid === aid);
 
 /** Begins to follow. */
 export function watch(): void {

@@ -1,9 +1,13 @@
+// extra:chat
+
 package browser
 
 import (
 	"fmt"
 	"syscall"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 var (
@@ -13,6 +17,17 @@ var (
 	// question is asked before what can't be undone.
 	question = "document.querySelector('dialog[open]')"
 )
+
+func (p *tab) press(keys ...string) {
+	p.t.Helper()
+	for _, key := range keys {
+		p.run(chromedp.KeyEvent(key))
+	}
+}
+
+var reload = chromedp.Reload()
+
+func focus(element string) chromedp.Action { return chromedp.Evaluate(element+".focus()", nil) }
 
 // begin presses the only button of a new page.
 func begin(p *tab) {

@@ -5,12 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"example.com/threads/tools/dev/internal/npm"
 )
@@ -28,10 +26,13 @@ func install(t *testing.T) {
 
 func TestTheSourceIsTyped(t *testing.T) {
 	install(t)
-	for _, extra := range []string{"page", "lab"} {
-		source := filepath.Join(root, "extras", extra, "src")
+	sources, err := filepath.Glob(filepath.Join(root, "extras/*/src/tsconfig.json"))
+	if err != nil || len(sources) == 0 {
+		t.Fatal(sources, err)
+	}
+	for _, source := range sources {
 		if output, err := exec.CommandContext(t.Context(), filepath.Join(packages, ".bin", "tsc"), "-p", source).CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", extra, err, output)
+			t.Errorf("%s: %v\n%s", source, err, output)
 		}
 	}
 }
@@ -56,124 +57,4 @@ func (p *tab) accessible(about string) {
 	for _, each := range violations {
 		p.t.Errorf("%s: %s (%s): %s\n%s", about, each.ID, each.Impact, each.Help, strings.Join(each.Nodes, "\n"))
 	}
-}
-
-func TestEverybodyCanUseIt(t *testing.T) {
-	install(t)
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 900)
-	p.shows("document.body", "Start a chat")
-	p.accessible("the welcome")
-	begin(p)
-	says(p, ada, "Ada", "Anyone for a cup?")
-	p.shows(bob, "Anyone for a cup?")
-	p.click(labelled(ada, "2 people"))
-	p.shows(ada, "Close Ada's account")
-	for _, scheme := range []string{"light", "dark"} {
-		p.prefer(scheme)
-		for _, view := range []string{"Chat", "Failure lab", "Operations"} {
-			p.click(labelled("document", view))
-			p.eventually(view+" is shown", "document.querySelector('[aria-current=page]').innerText === '"+view+"'")
-			p.accessible(view + ", " + scheme)
-			p.screenshot(strings.ToLower(strings.ReplaceAll(view, " ", "-")) + "-" + scheme)
-		}
-	}
-	p.click(labelled("document", "Chat"))
-	p.click(labelled(ada, "2 people"))
-	p.run(chromedp.EmulateViewport(390, 844))
-	if wide := evaluate[string](p, `[...document.body.querySelectorAll('*')].filter((each) => each.getBoundingClientRect().right > 391 && each.offsetParent)
-		.map((each) => each.tagName + '.' + each.className).join(' ')`); evaluate[int](p, "document.documentElement.scrollWidth") > 390 {
-		t.Errorf("these are wider than a phone: %s", wide)
-	}
-	p.accessible("a phone")
-	p.screenshot("phone-dark")
-	p.click(labelled("document", "Bob"))
-	p.shows(bob, "Anyone for a cup?")
-}
-
-// tabTo presses Tab until a field or button has the focus.
-func (p *tab) tabTo(part, name string) {
-	p.t.Helper()
-	for range 80 {
-		p.press(kb.Tab)
-		if evaluate[bool](p, labelled(part, name)+" === document.activeElement") {
-			return
-		}
-	}
-	p.t.Fatalf("%q can't be reached by Tab", name)
-}
-
-func TestTheKeyboardIsEnough(t *testing.T) {
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	p.shows("document.body", "Start a chat")
-	p.tabTo("document", "Start a chat between Ada and Bob")
-	p.press(kb.Enter)
-	p.shows(bob, "Tea at four")
-	p.tabTo(ada, "Message from Ada")
-	p.run(chromedp.KeyEvent("typed\r"))
-	p.shows(bob, "typed")
-	p.tabTo(bob, "Message from Bob")
-	p.run(chromedp.KeyEvent("and answered"))
-	p.tabTo(bob, "Send")
-	p.press(kb.Enter)
-	p.shows(ada, "and answered")
-	p.tabTo(ada, `Edit "typed"`)
-	p.press(kb.Enter)
-	p.eventually("the text has the focus", "document.activeElement.tagName === 'TEXTAREA' && document.activeElement.value === 'typed'")
-	p.run(chromedp.KeyEvent(", and changed"))
-	p.press(kb.Enter)
-	p.shows(bob, "typed, and changed")
-	p.tabTo(ada, `Delete "typed, and changed"`)
-	p.press(kb.Enter)
-	p.tabTo(question, "Delete the message")
-	p.press(kb.Enter)
-	p.showsNot(bob, "typed, and changed")
-	// Without LAB=on the page has no lab.
-	p.showsNot("document.body", "Failure lab")
-}
-
-func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
-	s := start(t, "AUTH=dev")
-	first := chromium(t)
-	p := open(t, first, s.url, 1000, 900)
-	p.click(labelled("document", "Log in as ada"))
-	p.shows(ada, "New thread")
-	p.run(chromedp.Evaluate("document.querySelector('details.new').open = true", nil))
-	p.fill(labelled(ada, "Name of the new thread"), "Secrets\r")
-	p.shows(ada, "version 1")
-	says(p, ada, "Ada", "Nobody reads this token")
-	p.shows(ada, "version 2")
-	if seen := evaluate[string](p, "document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)"); regexp.MustCompile("eyJ|session=").MatchString(seen) {
-		t.Errorf("scripts see %s", seen)
-	}
-	p.click(labelled("document", "Operations")) // ada is an operator
-	p.click(labelled(within("Read model"), "Verify"))
-	p.shows(within("Read model"), "all is well")
-	p.click(labelled(tasks, "Export the events of Secrets"))
-	p.shows(nth(0), "succeeded")
-
-	other := open(t, chromium(t), s.url, 1000, 900)
-	other.click(labelled("document", "Log in as bob"))
-	other.click(labelled("document", "Operations"))
-	other.shows(within("Programs"), "write-api")
-	// What the token may not do is not shown, and not asked for.
-	for _, text := range []string{"Parked", "Rebuild", "Events", "In the whole system"} {
-		other.showsNot("document.body", text)
-	}
-	other.shows(tasks, "There is no task yet") // ada's are hers
-	other.click(labelled("document", "Log out"))
-	other.shows("document.body", "Who do you want to be?")
-}
-
-// A browser must load little for the first view.
-func TestTheFirstViewIsSmall(t *testing.T) {
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1000, 900)
-	p.shows("document.body", "Start a chat")
-	size := evaluate[int](p, "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).reduce((sum, each) => sum + each.encodedBodySize, 0)")
-	if size == 0 || size > 60<<10 {
-		t.Errorf("the first view takes %d bytes", size)
-	}
-	t.Logf("the first view takes %d bytes", size)
 }

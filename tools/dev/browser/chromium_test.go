@@ -101,7 +101,7 @@ func (p *tab) listen(event any) {
 		}
 	case *network.EventRequestWillBeSent:
 		p.requests++
-		if !strings.HasPrefix(e.Request.URL, p.home) {
+		if !strings.HasPrefix(e.Request.URL, p.home) && !strings.HasPrefix(e.Request.URL, "data:") { // Chromium draws its own icons from data
 			p.wrong = append(p.wrong, "a request to elsewhere: "+e.Request.URL)
 		}
 	case *network.EventWebSocketCreated:
@@ -177,10 +177,6 @@ func until[R any](p *tab, about, script string, enough func(R) bool) R {
 
 // Parts of the page, as scripts that find them.
 
-var reload = chromedp.Reload()
-
-func focus(element string) chromedp.Action { return chromedp.Evaluate(element+".focus()", nil) }
-
 // within returns a part of the page by its label.
 func within(label string) string {
 	return fmt.Sprintf("document.querySelector(`[aria-label=%q]`)", label)
@@ -228,13 +224,6 @@ func (p *tab) fill(element, text string) {
 	p.t.Helper()
 	p.eventually("there is "+element, element)
 	p.run(chromedp.Evaluate(element+".focus(); "+element+".select?.()", nil), chromedp.KeyEvent(text))
-}
-
-func (p *tab) press(keys ...string) {
-	p.t.Helper()
-	for _, key := range keys {
-		p.run(chromedp.KeyEvent(key))
-	}
 }
 
 // prefer shows the page in the light or dark color scheme.

@@ -1,3 +1,5 @@
+// extra:chat
+
 package browser
 
 import (

@@ -1,3 +1,5 @@
+// extra:chat
+
 package browser
 
 import (
@@ -46,4 +48,21 @@ func TestOperationsHaveFigures(t *testing.T) {
 	p.shows(programs, "does not answer")
 	p.eventually("what is dead is red", strings.Join([]string{light("write-api", "bad"), light("read-api", "bad"), light("read-model-updater", "bad")}, " && "))
 	p.showsNot(programs, "commands a second")
+}
+
+// The figures of a program whose metrics are at another address are missing; the page must say why.
+func TestFiguresAtAnotherAddressAreMissed(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 1000)
+	p.run(evaluation(`const load = fetch; globalThis.fetch = async (...asked) => {
+		const response = await load(...asked);
+		if (asked[0] !== '/status') return response;
+		const answer = await response.json();
+		answer.programs[0].figures = {};
+		return Response.json(answer);
+	}; null`, nil))
+	p.click(labelled("document", "Operations"))
+	p.shows(within("Programs"), "METRICS_ADDR has moved its metrics")
+	p.showsNot(within("Programs"), "commands a second")
+	p.shows(within("Programs"), "queries a second")
 }

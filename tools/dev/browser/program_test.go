@@ -1,7 +1,9 @@
 package browser
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -113,6 +115,30 @@ func (p *program) ready() error {
 		}
 	}
 	return nil
+}
+
+// send sends a command past the page, as curl does, and returns the answer.
+func send(t *testing.T, s *program, path string, body map[string]any) map[string]any {
+	t.Helper()
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/write"+path, bytes.NewReader(encoded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	var answer map[string]any
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || response.StatusCode >= 300 {
+		t.Fatalf("%s: %s %v %v", path, response.Status, answer, err)
+	}
+	return answer
 }
 
 func (p *program) end(signal os.Signal) {

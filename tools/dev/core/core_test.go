@@ -31,14 +31,18 @@ func TestANewApplicationHasNothingOfChat(t *testing.T) {
 		t.Skip("left out by -short: it builds everything")
 	}
 	to := filepath.Join(t.TempDir(), "shop")
-	if err := (newApp{module: "example.org/my-Shop", aggregate: "order"}).run(t.Context(), "../../..", to, nil); err != nil {
+	if err := (newApp{module: "example.org/my-Shop", aggregate: "order"}).run(t.Context(), "../../..", to, []string{"operate", "page"}); err != nil {
 		t.Fatal(err)
 	}
 	if left := treecopy.Do(t, to, "sh", "-c", "git grep --cached -i -n -E 'thread|chat' || true"); left != "" {
 		t.Errorf("left of chat:\n%s", left)
 	}
+	if left := treecopy.Do(t, to, "sh", "-c", "git grep --cached -i -n -w -E 'messages|(an?|the|first|last|send|write) message' extras/page || true"); left != "" {
+		t.Errorf("left of chat on the page:\n%s", left)
+	}
 	treecopy.Do(t, to, "go", "vet", "./...")
 	treecopy.Do(t, to, "go", "test", "-short", "./domain/...", "./interfaceadaptor/...", "./cmd/standalone", "./tests/architecture")
+	treecopy.Do(t, filepath.Join(to, "tools/dev"), "go", "test", "-count=1", "./browser") // in Chromium
 	if unformatted := treecopy.Do(t, to, "gofmt", "-l", "."); unformatted != "" {
 		t.Errorf("gofmt would change %s", unformatted)
 	}

@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// parts are the folders and files of extras outside extras/. The longest match for a file counts.
+// parts are the folders and files of extras outside their own, and those that only go with another one. The longest
+// match for a file counts.
 var parts = map[string]string{
 	"cmd/dev-issuer":         "access",
 	"cmd/subscriber":         "publishing",
@@ -29,6 +30,12 @@ var parts = map[string]string{
 	"tools/dev/browser":      "page",
 	"tools/dev/internal/npm": "page",
 	"tools/dev/page":         "page",
+
+	// what is of the page, and only of chat's: a new application bundles its own
+	"extras/page/app.css":                     "page,chat",
+	"extras/page/app.js":                      "page,chat",
+	"extras/page/src/chat":                    "page,chat",
+	"tools/dev/scaffold/template/extras/page": "page",
 
 	// what tells of, measures or changes everything
 	".ci":                     "whole",
@@ -215,7 +222,7 @@ func copyTree(ctx context.Context, root, to string, kept []string) error {
 		return fmt.Errorf("list the project's files: %w", err)
 	}
 	for path := range strings.SplitSeq(strings.TrimSpace(string(paths)), "\n") {
-		if owner := ownerOf(path); owner != "" && !slices.Contains(kept, owner) {
+		if owner := ownerOf(path); owner != core && !hasAll(kept, owner) {
 			continue
 		}
 		err := copyFile(root, to, path, kept)
@@ -236,14 +243,12 @@ func copyTree(ctx context.Context, root, to string, kept []string) error {
 
 var testOfTheApplication = regexp.MustCompile(`^(cmd|interfaceadaptor|usecase)/.*_test\.go$`)
 
-// ownerOf returns the extra that a file belongs to; core: or it has marks.
+// ownerOf returns the extra that a file belongs to, or the extras with commas between them; core: or it has marks.
 func ownerOf(path string) string {
-	if rest, is := strings.CutPrefix(path, "extras/"); is {
-		name, _, _ := strings.Cut(rest, "/")
-		return name
-	}
 	owner, longest := core, ""
-	if testOfTheApplication.MatchString(path) {
+	if rest, is := strings.CutPrefix(path, "extras/"); is {
+		owner, _, _ = strings.Cut(rest, "/")
+	} else if testOfTheApplication.MatchString(path) {
 		owner = chat
 	}
 	for folder, extra := range parts {

@@ -10,6 +10,11 @@ import (
 // mark matches a mark with the space before it: the names, and a brace if it begins or ends a block.
 var mark = regexp.MustCompile(`[ \t]*(?://|#|--|<!--) extra:([a-z,]+)(?: ([{}]))?(?: -->)?[ \t]*$`)
 
+// hasAll reports whether all names, with commas between them, are kept.
+func hasAll(kept []string, names string) bool {
+	return !slices.ContainsFunc(strings.Split(names, ","), func(name string) bool { return !slices.Contains(kept, name) })
+}
+
 // cut returns the text without the lines of extras that are not kept, and without marks. If the whole text belongs to
 // such an extra, it returns false.
 func cut(text string, kept []string) (rest string, any bool, err error) {
@@ -30,7 +35,7 @@ func cut(text string, kept []string) (rest string, any bool, err error) {
 			continue
 		}
 		names, brace := found[1], found[2]
-		has := !slices.ContainsFunc(strings.Split(names, ","), func(name string) bool { return !slices.Contains(kept, name) })
+		has := hasAll(kept, names)
 		bare := strings.TrimSuffix(line, found[0])
 		if n == 0 && bare == "" && brace == "" && !has {
 			return "", false, nil

@@ -19,13 +19,13 @@ import (
 // newApp is an application of its own: the core with other aggregates than those of chat, and under another name.
 type newApp struct{ module, aggregate string }
 
-const newAppExample = `for example: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate"`
+const newAppExample = `for example: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate page"`
 
 // inOtherWords has the files that a new application has in other words, about a gadget.
 const inOtherWords = "tools/dev/core/newapp"
 
 // aboutChat are the extras that know threads, messages or accounts.
-var aboutChat = []string{"erasure", "history", "lab", "page", "tasks"}
+var aboutChat = []string{"erasure", "history", "lab", "tasks"}
 
 var (
 	usableModule = regexp.MustCompile(`^[a-z0-9.-]+\.[a-z]+(/[a-zA-Z0-9._~-]+)+$`)
@@ -102,9 +102,9 @@ func (n newApp) overwrite(root, to string, kept []string) error {
 		if err != nil {
 			return err
 		}
-		rest, _, err := cut(string(content), kept)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+		rest, any, err := cut(string(content), kept)
+		if err != nil || !any {
+			return err
 		}
 		path = filepath.Join(to, strings.TrimSuffix(strings.TrimPrefix(path, from), ".tmpl"))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -138,6 +138,9 @@ func (n newApp) rename(folder string) error {
 			renamed = append(renamed, path)
 		}
 		if entry.IsDir() {
+			if entry.Name() == "node_modules" {
+				return fs.SkipDir
+			}
 			return nil
 		}
 		content, err := os.ReadFile(path)

@@ -1,5 +1,5 @@
 // Command page generates files of the page in extras/page and of the failure lab in extras/lab: TypeScript types of the
-// GraphQL schema, and the bundles for browsers. `go generate` calls it in this module's folder.
+// GraphQL schema, and the bundles of scripts and styles for browsers. `go generate` calls it in this module's folder.
 package main
 
 import (
@@ -45,7 +45,7 @@ func generate(ctx context.Context) error {
 	}
 	// The bundles are in the repository: who does not change the page need not be able to make them.
 	err = npm.Install(ctx, filepath.Join(root, source))
-	if errors.Is(err, npm.ErrMissing) {
+	if _, missing := os.Stat(filepath.Join(root, bundles[source+"/main.tsx"])); errors.Is(err, npm.ErrMissing) && missing == nil {
 		fmt.Fprintln(os.Stderr, "page: the scripts of the page are left as they are; to bundle them:", err)
 		return nil
 	}
@@ -66,8 +66,9 @@ func bundle(entry, out string) error {
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsInline,
 		MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		JSX: api.JSXAutomatic, JSXImportSource: "preact", TsconfigRaw: "{}",
-		Banner: map[string]string{"js": "// Code generated from " + filepath.ToSlash(filepath.Dir(entry)) + " by go generate. DO NOT EDIT."},
 	}
+	generated := "Code generated from " + filepath.ToSlash(filepath.Dir(entry)) + " by go generate. DO NOT EDIT."
+	options.Banner = map[string]string{"js": "// " + generated, "css": "/* " + generated + " */"}
 	if filepath.Dir(entry) != source {
 		options.Alias, options.External = fromThePage, []string{"/app.js"}
 	}

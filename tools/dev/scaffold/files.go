@@ -89,6 +89,10 @@ var lists = []registry{
 			"\t\t\tparsed, err := ident.Parse[gadget.Gadget](id)\n\t\t\tif err == nil {\n\t\t\t\t_, err = q.Gadget(ctx, viewer, parsed)\n\t\t\t}\n" +
 			"\t\t\treturn err\n\t\t}},"},
 	}},
+	{"extras/page/src/main.tsx", []line{ // extra:page {
+		{"// This application's page.", "import { gadgets } from './aggregates/gadget.ts';"},
+		{"aggregates: [", "    gadgets,"},
+	}}, // extra:page }
 	{"extras/publishing/asyncapi_test.go", []line{ // extra:publishing {
 		{imports, "example.com/threads/interfaceadaptor/eventjson"},
 		{"\t}{", "\t\t{\"interfaceadaptor/eventjson\", eventjson.Gadgets()},"},

@@ -1,12 +1,13 @@
 // Tasks: imports and exports are started here and followed until they are finished.
 import { signal } from '@preact/signals';
-import { asker, command, inWords, query } from './api.ts';
-import { time } from './common.tsx';
-import { follow } from './live.ts';
-import type { Task } from './schema.ts';
-import { frontPane } from './state.ts';
-import type { Pane, Person } from './state.ts';
-import { arrived } from './traces.ts';
+import { asker, command, inWords, query } from '../api.ts';
+import { time } from '../common.tsx';
+import { follow } from '../live.ts';
+import type { Task } from '../schema.ts';
+import type { Person } from '../state.ts';
+import { arrived } from '../traces.ts';
+import { frontPane } from './panes.ts';
+import type { Pane } from './panes.ts';
 
 interface Rejected {
   line: number;

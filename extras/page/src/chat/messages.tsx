@@ -3,13 +3,13 @@ import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { day, dayOf, Problem, submitOnEnter } from '../common.tsx';
+import type { Field } from '../common.tsx';
 import * as act from './actions.ts';
-import { day, dayOf, Problem, submitOnEnter } from './common.tsx';
-import type { Field } from './common.tsx';
 import { Message, post, Unwritten } from './message.tsx';
 import type { ShownMessage } from './message.tsx';
 import * as out from './outbox.ts';
-import type { Pane } from './state.ts';
+import type { Pane } from './panes.ts';
 import { markRead } from './unread.ts';
 
 export function Messages({ pane, composer }: { pane: Pane; composer: Field }) {

@@ -1,9 +1,9 @@
 // Which messages a person has not read yet, as this browser remembers it: for each thread, when the last message was
 // posted that they have seen.
-import { query } from './api.ts';
+import { query } from '../api.ts';
 import type { ShownMessage } from './message.tsx';
-import { state } from './state.ts';
-import type { ListedThread, Pane } from './state.ts';
+import { panes } from './panes.ts';
+import type { ListedThread, Pane } from './panes.ts';
 
 const lastMessages = `query($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) {
   messages(last: 100) { edges { node { userAccountId createdAt } } } } }`;
@@ -53,4 +53,4 @@ export async function countUnread(pane: Pane, threads: ListedThread[]): Promise<
 
 /** All that is unread by the people on this page. */
 export const unreadByAll = (): number =>
-  state.panes.value.reduce((sum, pane) => Object.values(pane.unread.value).reduce((more, count) => more + count, sum), 0);
+  panes.value.reduce((sum, pane) => Object.values(pane.unread.value).reduce((more, count) => more + count, sum), 0);

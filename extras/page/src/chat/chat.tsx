@@ -1,32 +1,33 @@
 // The chat: what each person sees, in a pane of their own.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { inWords } from '../api.ts';
+import { hue, Problem, typed } from '../common.tsx';
+import { state } from '../state.ts';
 import * as act from './actions.ts';
-import { inWords } from './api.ts';
-import { hue, Problem, typed } from './common.tsx';
 import { SmallMap } from './map.tsx';
 import { Composer, Messages } from './messages.tsx';
 import { waiting } from './outbox.ts';
+import { front, panes, unnamed } from './panes.ts';
+import type { Pane } from './panes.ts';
 import { People } from './people.tsx';
-import { state } from './state.ts';
-import type { Pane } from './state.ts';
 
 export function Chat() {
   if (!state.ready.value) return <p class="quiet">Connecting to the server …</p>;
-  if (state.panes.value.length === 0) return <Welcome />;
+  if (panes.value.length === 0) return <Welcome />;
   return (
     <div class="panes">
-      {state.panes.value.length > 1 && (
+      {panes.value.length > 1 && (
         <div class="switch" role="group" aria-label="Who is shown">
-          {state.panes.value.map((pane, at) => (
-            <button key={at} aria-pressed={state.front.value === at} onClick={() => (state.front.value = at)}>
+          {panes.value.map((pane, at) => (
+            <button key={at} aria-pressed={front.value === at} onClick={() => (front.value = at)}>
               {pane.viewer.name}
             </button>
           ))}
         </div>
       )}
       <SmallMap />
-      {state.panes.value.map((pane, at) => (
+      {panes.value.map((pane, at) => (
         <PaneView key={at} pane={pane} at={at} />
       ))}
     </div>
@@ -54,7 +55,7 @@ function PaneView({ pane, at }: { pane: Pane; at: number }) {
   const composer = useRef<HTMLTextAreaElement>(null);
   const wait = waiting.value.get(pane.id)?.length ?? 0;
   return (
-    <section class={`card pane ${state.front.value === at ? 'front' : ''}`} aria-label={`What ${name} sees`} tabIndex={-1}>
+    <section class={`card pane ${front.value === at ? 'front' : ''}`} aria-label={`What ${name} sees`} tabIndex={-1}>
       <header class="who">
         <span class="avatar" style={hue(pane.id)} aria-hidden="true">
           {name.slice(0, 1)}
@@ -65,7 +66,7 @@ function PaneView({ pane, at }: { pane: Pane; at: number }) {
       <NewThread pane={pane} at={at} />
       <Problem of={pane} field="threads" />
       <Problem of={pane} field="account" />
-      {state.unnamed.value && (
+      {unnamed.value && (
         <p class="notice">
           Others see a number instead of your name.{' '}
           <button onClick={() => void act.registerName(pane)}>Register the name {name}</button>

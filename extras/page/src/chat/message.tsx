@@ -2,14 +2,14 @@
 // command on them, is added here.
 import { useComputed } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { command } from './api.ts';
-import type { Outcome } from './api.ts';
-import { hue, Problem, submitOnEnter, sure, time } from './common.tsx';
-import type { Field } from './common.tsx';
+import { command } from '../api.ts';
+import type { Outcome } from '../api.ts';
+import { hue, Problem, submitOnEnter, sure, time } from '../common.tsx';
+import type { Field } from '../common.tsx';
+import type { Message as Row } from '../schema.ts';
+import { nameOf } from '../state.ts';
 import * as out from './outbox.ts';
-import type { Message as Row } from './schema.ts';
-import { nameOf } from './state.ts';
-import type { Pane } from './state.ts';
+import type { Pane } from './panes.ts';
 
 /** What is read of a message, in GraphQL and as a type. */
 export const messageFields = 'id userAccountId text createdAt updatedAt sender { name }';

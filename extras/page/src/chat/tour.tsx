@@ -1,12 +1,14 @@
 // The tour: seven steps on real commands. A step is done when the system's answers say so, and the next one begins. It can
 // be left, and taken up again, also after a reload.
 import { batch, effect, signal } from '@preact/signals';
-import { command, csrf, query, QueryError, ulid } from './api.ts';
+import { command, csrf, query, QueryError, ulid } from '../api.ts';
+import { state } from '../state.ts';
+import type { Trace } from '../state.ts';
+import { readStatus } from '../status.ts';
 import { lab } from './forlab.ts';
 import { post } from './outbox.ts';
-import { state } from './state.ts';
-import type { Pane, Trace } from './state.ts';
-import { readStatus } from './status.ts';
+import { panes } from './panes.ts';
+import type { Pane } from './panes.ts';
 
 /** Where on the map a step is to be seen: style.css marks it. */
 type Place = 'tape' | 'aggregate' | 'distance' | 'rows' | 'last';
@@ -44,8 +46,8 @@ const notes = signal<Array<{ name: string; text: string; skipped: boolean }>>([]
 const busy = signal(false);
 const problem = signal('');
 
-const writer = (): Pane | undefined => state.panes.value[0];
-const reader = (): Pane | undefined => state.panes.value[1] ?? state.panes.value[0];
+const writer = (): Pane | undefined => panes.value[0];
+const reader = (): Pane | undefined => panes.value[1] ?? panes.value[0];
 const nameOf = (pane: Pane | undefined): string => pane?.viewer.name ?? '';
 const paused = (): boolean => lab.value?.faults.value?.paused === true;
 
@@ -217,7 +219,7 @@ const steps: Step[] = [
   },
 ];
 
-const notAdmin = (): Pane | undefined => state.panes.value.find((pane) => pane.thread.value !== null && !pane.admin);
+const notAdmin = (): Pane | undefined => panes.value.find((pane) => pane.thread.value !== null && !pane.admin);
 
 /** Asks as another person, with the token of the last event; where all is read already, of a new one. */
 async function askWithToken(): Promise<void> {

@@ -1,14 +1,15 @@
 // What people do in the chat, and what is read for them.
-import { command, query, QueryError, ulid } from './api.ts';
-import type { Outcome } from './api.ts';
-import { follow } from './live.ts';
+import { command, query, QueryError, ulid } from '../api.ts';
+import type { Outcome } from '../api.ts';
+import { follow } from '../live.ts';
+import { know, state, updateTrace } from '../state.ts';
+import type { HistoryEvent, Person, Trace } from '../state.ts';
+import { arrived, left } from '../traces.ts';
 import { messageFields } from './message.tsx';
 import type { ShownMessage } from './message.tsx';
 import * as out from './outbox.ts';
-import { play } from './slow.ts';
-import { Pane, state, updateTrace } from './state.ts';
-import type { HistoryEvent, ListedThread, MessagePage, Person, ShownThread, Trace } from './state.ts';
-import { arrived, left, onSettled } from './traces.ts';
+import { Pane, panes, unnamed } from './panes.ts';
+import type { ListedThread, MessagePage, ShownThread } from './panes.ts';
 import { countUnread } from './unread.ts';
 
 const page = 50;
@@ -129,14 +130,9 @@ const brief = (thread: ShownThread): unknown => ({
   id: thread.id, name: thread.name, version: thread.version, messages: { edges: thread.messages.edges.slice(-1) },
 });
 
-onSettled((trace) => {
-  play(trace);
-  void readEvent(trace);
-});
-
 /** Reads the event of a command from the journal, where this server can be asked for history and an admin is here. */
-async function readEvent(trace: Trace): Promise<void> {
-  const admin = state.panes.peek().find((pane) => pane.thread.peek()?.id === trace.aggregate && pane.admin);
+export async function readEvent(trace: Trace): Promise<void> {
+  const admin = panes.peek().find((pane) => pane.thread.peek()?.id === trace.aggregate && pane.admin);
   if (!admin) return;
   try {
     const events = await history(trace.aggregate ?? '', admin.id, 5);
@@ -174,7 +170,7 @@ export const changeRole = (pane: Pane, user: string, role: string): Promise<Outc
 
 export async function addMember(pane: Pane, user: string, role: string): Promise<boolean> {
   const outcome = await out.orderFrom(pane, 'add', '/threads/add_member', { ...pane.onThread, user_account_id: user, role });
-  if (outcome.ok) for (const other of state.panes.peek()) if (other.id === user) void loadThreads(other, outcome.token);
+  if (outcome.ok) for (const other of panes.peek()) if (other.id === user) void loadThreads(other, outcome.token);
   return outcome.ok;
 }
 
@@ -200,7 +196,7 @@ export async function readName(pane: Pane): Promise<void> {
     know({ id: pane.id, name: data.getAccount.name });
   } catch (error) {
     if (!(error instanceof QueryError && error.code === 'NOT_FOUND')) return;
-    state.unnamed.value = true;
+    unnamed.value = true;
     if (state.session.peek().auth === 'dev') await registerName(pane);
   }
 }
@@ -209,7 +205,7 @@ export async function readName(pane: Pane): Promise<void> {
 export async function registerName(pane: Pane): Promise<void> {
   const outcome = await out.orderFrom(pane, 'account', '/accounts/register', { name: pane.viewer.name });
   if (!outcome.ok) return;
-  state.unnamed.value = false;
+  unnamed.value = false;
   void readAccount(pane.id, outcome.token);
 }
 
@@ -233,24 +229,18 @@ async function readAccount(id: string, token: string): Promise<void> {
   }
 }
 
-/** Knows a person by name. */
-export function know(person: Person): void {
-  const known = state.people.peek();
-  state.people.value = known.some((each) => each.id === person.id) ? known.map((each) => (each.id === person.id ? person : each)) : [...known, person];
-}
-
 /** Who is in which pane, where nobody is asked who they are. */
 export function remember(): void {
   if (state.session.peek().account) return;
   localStorage.setItem('threads.people', JSON.stringify(state.people.peek()));
-  localStorage.setItem('threads.panes', JSON.stringify(state.panes.peek().map((pane) => pane.id)));
+  localStorage.setItem('threads.panes', JSON.stringify(panes.peek().map((pane) => pane.id)));
 }
 
 export function recall(): void {
   const people = stored<Person>('threads.people');
   state.people.value = people;
   const ids = stored<string>('threads.panes').filter((id) => people.some((person) => person.id === id));
-  state.panes.value = (ids.length > 0 ? ids : people.slice(0, 2).map((person) => person.id)).map((id) => new Pane(id));
+  panes.value = (ids.length > 0 ? ids : people.slice(0, 2).map((person) => person.id)).map((id) => new Pane(id));
 }
 
 function stored<T>(key: string): T[] {
@@ -263,9 +253,9 @@ function stored<T>(key: string): T[] {
 
 /** Shows what another person sees. */
 export function replacePane(at: number, id: string): void {
-  state.panes.peek()[at]?.unfollow();
+  panes.peek()[at]?.unfollow();
   const pane = new Pane(id);
-  state.panes.value = state.panes.peek().map((each, i) => (i === at ? pane : each));
+  panes.value = panes.peek().map((each, i) => (i === at ? pane : each));
   remember();
   void loadThreads(pane);
 }
@@ -288,7 +278,7 @@ export async function begin(): Promise<void> {
   know(ada);
   know(bob);
   const first = new Pane(ada.id);
-  state.panes.value = [first, new Pane(bob.id)];
+  panes.value = [first, new Pane(bob.id)];
   remember();
   if (await createThread(first, 'Tea at four')) await addMember(first, bob.id, 'Member');
 }

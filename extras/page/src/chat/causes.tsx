@@ -2,13 +2,14 @@
 // events that those caused in the viewer's threads.
 import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { QueryError } from '../api.ts';
+import { nameOf, state } from '../state.ts';
+import type { HistoryEvent } from '../state.ts';
+import { placeOf, search } from '../watch.ts';
+import { byProcess, words } from '../words.ts';
+import type { JournalEvent } from '../words.ts';
 import { accountHistory, history } from './actions.ts';
-import { QueryError } from './api.ts';
-import { nameOf, state } from './state.ts';
-import type { HistoryEvent, Pane } from './state.ts';
-import { placeOf, search } from './watch.ts';
-import { byProcess, words } from './words.ts';
-import type { JournalEvent } from './words.ts';
+import type { Pane } from './panes.ts';
 
 /** An event with the name of its aggregate. */
 type Placed = HistoryEvent & { place: string };

@@ -1,11 +1,13 @@
 // The outbox: what people have ordered and the write-api has not answered yet. Each person's commands are sent one after
 // the other, in their order, each with its key until its outcome is known. They outlive a reload, and a lost connection.
 import { computed, signal } from '@preact/signals';
-import { alphabet, command, inWords, ulid } from './api.ts';
-import type { Outcome } from './api.ts';
-import { afterFirst, beforeFirst } from './slow.ts';
-import { personOf, state } from './state.ts';
-import type { Pane } from './state.ts';
+import { alphabet, command, inWords, ulid } from '../api.ts';
+import type { Outcome } from '../api.ts';
+import { afterFirst, beforeFirst } from '../slow.ts';
+import { personOf, state } from '../state.ts';
+import { lab } from './forlab.ts';
+import { panes } from './panes.ts';
+import type { Pane } from './panes.ts';
 
 export interface Entry {
   key: string; // the Idempotency-Key; keys are in order
@@ -59,7 +61,7 @@ async function send(person: string): Promise<void> {
   if (sending.has(person)) return;
   sending.add(person);
   for (let entry = first(person); entry; entry = first(person)) {
-    if (entry.path === post) await beforeFirst(entry.key);
+    if (entry.path === post && !isBroken()) await beforeFirst(entry.key);
     const outcome = await command(entry.path, personOf(person), entry.fields, entry.key);
     if (!outcome.ok) afterFirst(entry.key, false);
     if (!outcome.ok && outcome.problem.status === 401) break; // it is sent after the next login
@@ -76,10 +78,13 @@ async function send(person: string): Promise<void> {
   sending.delete(person);
 }
 
+/** Something is broken on purpose: it is shown at its own speed. */
+const isBroken = (): boolean => Object.values(lab.peek()?.faults.peek() ?? {}).some(Boolean);
+
 /** Says in words that a command was refused that nobody waits for since the page was loaded again. */
 function report(entry: Entry, reason: string): void {
   const name = entry.path.split('/')[2]?.replaceAll('_', ' ');
-  state.panes.peek().find((pane) => pane.id === entry.person)?.problem('draft', `Refused: ${name}: ${reason}`);
+  panes.peek().find((pane) => pane.id === entry.person)?.problem('draft', `Refused: ${name}: ${reason}`);
 }
 
 const first = (person: string): Entry | undefined => waiting.peek().get(person)?.[0];

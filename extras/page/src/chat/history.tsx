@@ -1,13 +1,16 @@
 // Time travel: all events of a thread, page by page, and the thread as it was after any of them.
 import { effect, signal, untracked } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { query } from '../api.ts';
+import { moment, time } from '../common.tsx';
+import { nameOf, state } from '../state.ts';
+import type { HistoryEvent } from '../state.ts';
+import { words } from '../words.ts';
 import { history } from './actions.ts';
-import { query } from './api.ts';
-import { moment, time } from './common.tsx';
+import { sentence } from './aggregates.ts';
 import { Causes, loadCauses } from './causes.tsx';
-import { frontPane, nameOf, state } from './state.ts';
-import type { HistoryEvent, Pane } from './state.ts';
-import { sentence, words } from './words.ts';
+import { frontPane } from './panes.ts';
+import type { Pane } from './panes.ts';
 
 interface Past {
   version: number;

@@ -1,0 +1,82 @@
+// What each person sees of the chat, in signals.
+import { signal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
+import type { Member, Thread } from '../schema.ts';
+import { personOf } from '../state.ts';
+import type { Person } from '../state.ts';
+import type { ShownMessage } from './message.tsx';
+
+export type ShownMember = Pick<Member, 'id' | 'userAccountId' | 'role'> & { account: { name: string; closed: boolean } | null };
+export type ShownThread = Pick<Thread, 'id' | 'name' | 'version'> & {
+  members: { edges: Array<{ node: ShownMember }> };
+  messages: MessagePage;
+};
+
+export type MessagePage = { edges: Array<{ node: ShownMessage }>; pageInfo: { hasPreviousPage: boolean; startCursor: string | null } };
+export type ListedThread = Pick<Thread, 'id' | 'name' | 'version' | 'updatedAt'>;
+
+/** What one person sees. */
+export class Pane {
+  readonly id: string; // of the person
+  readonly threads = signal<ListedThread[]>([]);
+  readonly selected = signal('');
+  readonly thread = signal<ShownThread | null>(null);
+  readonly gone = signal(''); // why the thread can't be seen any more
+  readonly panel = signal<'messages' | 'people'>('messages');
+  readonly drafts = new Map<string, Signal<string>>(); // by thread
+  readonly editing = signal<{ id: string; text: string } | null>(null);
+  readonly older = signal<ShownMessage[]>([]); // before those of the thread
+  readonly more = signal<string | null>(null); // the cursor before which there are more
+  readonly problems = signal<Record<string, string>>({}); // by field
+  readonly unread = signal<Record<string, number>>({}); // by thread
+  absent = false; // from the list of threads that was read last
+  loading = false; // earlier messages
+  pushed: ShownThread | null = null; // not drawn yet
+  drawn = 0; // when the thread was drawn last
+  unfollow = (): void => undefined;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  get viewer(): Person {
+    return personOf(this.id);
+  }
+
+  /** The field of a command that names the open thread. */
+  get onThread(): { thread_id: string } {
+    return { thread_id: this.selected.peek() };
+  }
+
+  /** What is being written to the open thread. */
+  get draft(): Signal<string> {
+    const thread = this.selected.value;
+    const draft = this.drafts.get(thread) ?? signal('');
+    this.drafts.set(thread, draft);
+    return draft;
+  }
+
+  get messages(): ShownMessage[] {
+    return [...this.older.value, ...(this.thread.value?.messages.edges.map((edge) => edge.node) ?? [])];
+  }
+
+  get members(): ShownMember[] {
+    return this.thread.value?.members.edges.map((edge) => edge.node) ?? [];
+  }
+
+  get admin(): boolean {
+    return this.members.some((member) => member.userAccountId === this.id && member.role === 'ADMIN');
+  }
+
+  /** Says in words what is wrong with a field; '': nothing is. */
+  problem(field: string, text: string): void {
+    const known = this.problems.peek();
+    if ((known[field] ?? '') !== text) this.problems.value = { ...known, [field]: text };
+  }
+}
+
+export const panes = signal<Pane[]>([]);
+export const front = signal(0); // the pane that a narrow screen shows
+export const unnamed = signal(false); // nobody has registered the account that is logged in
+
+export const frontPane = (): Pane | undefined => panes.value[front.value];

@@ -1,0 +1,108 @@
+// What the page has of this application, chat: its views, its aggregates, and the rest. main.tsx adds it.
+import { effect } from '@preact/signals';
+import { csrf, inWords } from '../api.ts';
+import type { Application, View } from '../application.ts';
+import { Flow } from '../flow.tsx';
+import { brake } from '../slow.ts';
+import { state } from '../state.ts';
+import * as act from './actions.ts';
+import { Chat } from './chat.tsx';
+import { lab } from './forlab.ts';
+import type { Lab, PageForLab } from './forlab.ts';
+import { History, reload } from './history.tsx';
+import { Map } from './map.tsx';
+import { postText } from './message.tsx';
+import { resume } from './outbox.ts';
+import { frontPane, Pane, panes } from './panes.ts';
+import * as tasks from './tasks.tsx';
+import { look, Tour, TourButton } from './tour.tsx';
+import { unreadByAll } from './unread.ts';
+
+export { account, thread } from './aggregates.ts';
+
+const pageForLab: PageForLab = {
+  ready: () => Boolean(frontPane()?.thread.value),
+  pane: () => {
+    const pane = frontPane();
+    return pane && { viewer: pane.viewer, selected: pane.selected.peek(), version: pane.thread.peek()?.version ?? 0 };
+  },
+  post: async (text) => {
+    const pane = frontPane();
+    const outcome = pane && (await postText(pane, text));
+    if (!outcome?.ok) throw new Error(outcome ? inWords(outcome.problem) : 'open a thread in the chat first');
+    return outcome.answer.version;
+  },
+  headers: csrf,
+  get withToken() {
+    return state.session.peek().account !== undefined;
+  },
+};
+
+/** The chat, and its commands' way. In the failure lab, the lab stands above the chat. */
+function Front() {
+  const open = state.view.value === 'lab' ? lab.value : null;
+  return (
+    <>
+      {open ? (
+        <div class="broken">
+          <open.View />
+          <Chat />
+        </div>
+      ) : (
+        <Chat />
+      )}
+      <Flow Map={Map} hint="Send a message: it appears here and moves from left to right." />
+    </>
+  );
+}
+
+export const front: View = { id: 'chat', name: 'Chat', Body: Front };
+export const past: View = { id: 'history', name: 'Time travel', Body: History };
+export const broken: View = { id: 'lab', name: 'Failure lab', Body: Front, shown: () => state.session.value.lab };
+
+function Top() {
+  return (
+    <>
+      {lab.value && <lab.value.Banner />}
+      <Tour />
+    </>
+  );
+}
+
+/** Shows what the people see whose names the page knows; who has logged in sees their own. */
+function recall(): void {
+  const { account } = state.session.peek();
+  if (account) panes.value = [new Pane(account)];
+  else act.recall();
+}
+
+async function begin(): Promise<void> {
+  const { account, lab: hasLab } = state.session.peek();
+  if (hasLab) {
+    const script = '/lab/lab.js';
+    const { open } = (await import(script)) as { open: (page: PageForLab) => Lab };
+    const opened = open(pageForLab);
+    lab.value = opened;
+    brake.value = { ms: () => opened.faults.value?.hold_ms ?? 0, hold: (ms) => opened.set({ hold_ms: ms }) };
+  }
+  for (const pane of panes.value) {
+    if (account) void act.readName(pane);
+    void act.loadThreads(pane);
+  }
+  resume();
+}
+
+/** Reads the threads anew: the count of unread messages is in the title. */
+function tick(): void {
+  for (const pane of panes.peek()) void act.loadThreads(pane);
+}
+
+export const others: Omit<Application, 'views' | 'aggregates'> = {
+  Tools: TourButton, Top, Section: tasks.Tasks, look, recall, begin, connected: reload, tick, settled: (trace) => void act.readEvent(trace),
+  load: () => void tasks.load(frontPane()),
+};
+
+effect(() => {
+  const unread = unreadByAll();
+  document.title = unread > 0 ? `(${unread}) Threads` : 'Threads';
+});

@@ -1,0 +1,134 @@
+// Aggregates whose read side is one row. Their map follows whichever of them changed last.
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { app, typeOf } from './application.ts';
+import type { Aggregate } from './application.ts';
+import { titled } from './common.tsx';
+import { follow } from './live.ts';
+import { cards, Sides } from './map.tsx';
+import { aggregateName, state } from './state.ts';
+import type { Trace } from './state.ts';
+import { arrived } from './traces.ts';
+import { keyOf, search, watched } from './watch.ts';
+import type { Fields, JournalEvent } from './words.ts';
+
+type Row = Fields & { version: number };
+
+/** Describes such a type of aggregates: its table, its events, and what is shown of its row. */
+export function oneRow<R extends { version: number }>(type: string, table: string, events: string[], fields: Array<keyof R & string>): Aggregate {
+  const answer = `(${type}Id: $key, userAccountId: $viewer) { ${fields.join(' ')} version }`;
+  return {
+    type, table, events,
+    changed: `subscription($key: ID!, $viewer: ID!) { row: ${type}Changed${answer} }`,
+    rows: ({ aid }, viewer) => {
+      const key = idOf(aid);
+      return [{ table, key, document: `query($key: ID!, $viewer: ID!) { row: get${titled(type)}${answer} }`, variables: { key, viewer } }];
+    },
+    name: async (aid) => {
+      if (!state.session.peek().operator) return '';
+      const named = (await search({ aid, limit: 100 })).events.find(({ data }) => typeof (data as Fields).name === 'string');
+      return String((named?.data as Fields | undefined)?.name ?? '');
+    },
+  };
+}
+
+const idOf = (aid: string): string => aid.slice(aid.lastIndexOf('-') + 1);
+
+export const withOneRow = (): Aggregate[] => app().aggregates.filter(({ changed }) => changed);
+
+interface Chosen {
+  aid: string;
+  tenant: string;
+  viewer: string;
+}
+
+/** The last aggregate that this page was told of; or that of its own command, if that is looked at, or nothing is told. */
+export function chosen(trace: Trace | undefined): Chosen | undefined {
+  const account = state.session.value.account;
+  const last = watched.events.value.findLast((event) => typeOf(event.aid)?.changed);
+  const sent = (trace?.aggregate ? [trace] : state.traces.value).find(({ aggregate = '' }) => typeOf(aggregate)?.changed);
+  if (sent?.aggregate && (!last || state.trace.value || last.aid === sent.aggregate)) return { aid: sent.aggregate, tenant: '', viewer: account ?? sent.executorId };
+  return last && { aid: last.aid, tenant: last.tenant, viewer: account ?? last.executorId };
+}
+
+const row = signal<Row | null>(null); // null: it is not known
+const journal = signal<JournalEvent[]>([]);
+
+/** Follows a row. It may not be there yet: then it asks again. */
+function followRow({ aid, viewer }: Chosen): () => void {
+  let stop = (): void => undefined;
+  let waiting = 0;
+  let wait = 100; // milliseconds
+  const begin = (): void => {
+    stop = follow<{ row: Row }>(
+      typeOf(aid)?.changed ?? '', { key: idOf(aid), viewer },
+      (pushed) => {
+        row.value = pushed.row;
+        arrived(aid, pushed.row.version, pushed);
+      },
+      () => {
+        row.value = null;
+        waiting = setTimeout(begin, wait);
+        wait = Math.min(wait * 2, 10_000);
+      },
+    );
+  };
+  begin();
+  return () => (stop(), clearTimeout(waiting));
+}
+
+async function readJournal({ aid, tenant }: Chosen): Promise<JournalEvent[]> {
+  if (!state.session.peek().operator) return [];
+  const found = await search({ aid, tenant, limit: cards }).catch(() => null);
+  return (found?.events ?? []).reverse();
+}
+
+export function RowMap({ trace }: { trace: Trace | undefined }) {
+  const shown = chosen(trace);
+  useEffect(() => {
+    row.value = null;
+    return shown && followRow(shown);
+  }, [shown?.aid, shown?.viewer]);
+  useEffect(() => {
+    journal.value = [];
+    if (shown) void readJournal(shown).then((events) => events[0]?.aid === shown.aid && (journal.value = events));
+  }, [shown?.aid, shown?.tenant]);
+  if (!shown) return null;
+  const { aid } = shown;
+  const version = Math.max(row.value?.version ?? 0, watched.rows.value[keyOf(shown)] ?? 0);
+  return (
+    <Sides of={{ key: aid, aid, name: aggregateName(aid), version, journal: journal.value.filter((event) => event.aid === aid) }}>
+      <OneRow table={typeOf(aid)?.table ?? ''} />
+    </Sides>
+  );
+}
+
+/** The row, with what the last event has changed. */
+function OneRow({ table }: { table: string }) {
+  const now = row.value;
+  const seen = useRef<{ now: Row | null; before: Row | null }>({ now, before: null });
+  if (seen.current.now?.version !== now?.version) seen.current = { now, before: seen.current.now };
+  const { before } = seen.current;
+  return (
+    <table class="texts">
+      <caption>{table}</caption>
+      <tbody>
+        {now ? (
+          Object.entries(now).map(([field, value]) => {
+            const changed = before !== null && before[field] !== value;
+            return (
+              <tr key={changed ? `${field} ${now.version}` : field} class={changed ? 'lit' : ''}>
+                <td>{field}</td>
+                <td dir="auto">{String(value)}</td>
+              </tr>
+            );
+          })
+        ) : (
+          <tr>
+            <td class="quiet">no row yet, or this account may not see it</td>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}
