@@ -7,6 +7,7 @@ ignore node_modules // packages of Node may contain Go files
 require (
 	github.com/99designs/gqlgen v0.17.94
 	github.com/alecthomas/kong v1.17.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/aws/aws-lambda-go v1.55.0
 	github.com/aws/aws-sdk-go-v2 v1.47.7
 	github.com/aws/aws-sdk-go-v2/config v1.33.14

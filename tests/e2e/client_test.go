@@ -69,6 +69,12 @@ func send(ctx context.Context, url string, body []byte, header headers) (answer,
 	return a, err
 }
 
+// at returns the same person as a client of another system with the same data.
+func (p person) at(s *system) person {
+	p.system = s
+	return p
+}
+
 // person is a client with a user account in a tenant.
 type person struct {
 	system *system

@@ -20,7 +20,10 @@ type history struct {
 			CommandID, CorrelationID, CausationID, RequestID string
 			Data                                             struct {
 				Name    string
-				Message struct{ Text string }
+				Message struct {
+					ID   struct{ Value string }
+					Text string
+				}
 			}
 		}
 	}

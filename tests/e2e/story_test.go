@@ -1,18 +1,20 @@
 package e2e
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-const wholeThread = `query($thread: ID!, $viewer: ID!) {
-	getThread(threadId: $thread, userAccountId: $viewer) {
+const (
+	wholeThread  = `query($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) ` + threadFields + ` }`
+	threadFields = `{
 		name ownerId version
 		members { edges { node { id userAccountId role } } }
-		messages { edges { node { id userAccountId text } } }
-	}
-}`
+		messages(first: 500) { edges { node { id userAccountId text } } }
+	}`
+)
 
 type memberView struct{ ID, UserAccountID, Role string }
 
@@ -26,26 +28,39 @@ type threadView struct {
 	Messages      []messageView
 }
 
-func (p person) view(t *testing.T, threadID string, tokens ...string) threadView {
-	t.Helper()
-	var data struct {
-		GetThread struct {
-			Name, OwnerID string
-			Version       int
-			Members       struct{ Edges []struct{ Node memberView } }
-			Messages      struct{ Edges []struct{ Node messageView } }
-		}
-	}
-	p.ask(t, &data, wholeThread, fields{"thread": threadID, "viewer": p.id}, tokens...)
-	got := data.GetThread
-	view := threadView{Name: got.Name, OwnerID: got.OwnerID, Version: got.Version}
-	for _, edge := range got.Members.Edges {
+// threadData is a thread in an answer.
+type threadData struct {
+	Name, OwnerID string
+	Version       int
+	Members       struct{ Edges []struct{ Node memberView } }
+	Messages      struct{ Edges []struct{ Node messageView } }
+}
+
+func (d threadData) view() threadView {
+	view := threadView{Name: d.Name, OwnerID: d.OwnerID, Version: d.Version}
+	for _, edge := range d.Members.Edges {
 		view.Members = append(view.Members, edge.Node)
 	}
-	for _, edge := range got.Messages.Edges {
+	for _, edge := range d.Messages.Edges {
 		view.Messages = append(view.Messages, edge.Node)
 	}
 	return view
+}
+
+func (p person) view(t *testing.T, threadID string, tokens ...string) threadView {
+	t.Helper()
+	view, errs, err := p.tryView(t.Context(), threadID, tokens...)
+	if err != nil || len(errs) > 0 {
+		t.Fatalf("the thread %s: %v %+v", threadID, err, errs)
+	}
+	return view
+}
+
+// tryView queries a thread. err is an error of the connection.
+func (p person) tryView(ctx context.Context, threadID string, tokens ...string) (threadView, []queryError, error) {
+	var data struct{ GetThread threadData }
+	errs, err := p.query(ctx, &data, wholeThread, fields{"thread": threadID, "viewer": p.id}, tokens...)
+	return data.GetThread.view(), errs, err
 }
 
 // A thread's whole life: every command, and what a viewer sees after it.

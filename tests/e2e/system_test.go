@@ -21,7 +21,7 @@ const (
 // system is the whole application with a store and a read model of its own.
 type system struct {
 	writeURL, readURL, updaterURL string
-	writer, projector             *programs.Program // take commands, and project; the same in a standalone system
+	writer, projector, reader     *programs.Program // take commands, project, answer queries; the same in a standalone system
 	folder                        string            // of the SQLite files of a standalone system
 	store                         []string          // the environment for programs that work on its data
 }
@@ -71,7 +71,7 @@ func threePrograms(t *testing.T, env []string) *system {
 	}
 	return &system{
 		writeURL: write.URLs[0], updaterURL: updater.URLs[0], readURL: read.URLs[0],
-		writer: write, projector: updater, store: slices.Clone(env),
+		writer: write, projector: updater, reader: read, store: slices.Clone(env),
 	}
 }
 
@@ -87,7 +87,7 @@ func oneProcess(t *testing.T, more ...string) *system {
 		"DATABASE_URL=sqlite:" + filepath.Join(folder, "readmodel.db"), snapshotsOften,
 	}
 	return &system{
-		writeURL: p.URLs[0], readURL: p.URLs[1], updaterURL: p.URLs[2], writer: p, projector: p, folder: folder, store: store,
+		writeURL: p.URLs[0], readURL: p.URLs[1], updaterURL: p.URLs[2], writer: p, projector: p, reader: p, folder: folder, store: store,
 	}
 }
 
