@@ -40,8 +40,8 @@ import (
 
 const (
 	flushTimeout = 2 * time.Second // for the last spans
-	// sendTimeout limits a request. Meanwhile spans queue up, and those beyond the queue are dropped, so a collector that
-	// is down never slows a request.
+	// sendTimeout limits a request. Meanwhile spans queue up, and those beyond the queue are dropped, so a collector
+	// that is down never slows a request.
 	sendTimeout = 10 * time.Second
 )
 
@@ -199,7 +199,7 @@ type Settings struct {
 const (
 	heading          = "Traces, metrics and profiles (extras/observe)"
 	tracesEachSecond = 20
-	fewEachSecond    = "parentbased_20_a_second" // the default: at a low load every trace is kept, and at a high load tracing stays cheap
+	fewEachSecond    = "parentbased_20_a_second" // the default: at a high load tracing stays cheap
 )
 
 // ReadSettings reads all but the address of the metrics. The SDK reads the other OTEL_ variables by itself.

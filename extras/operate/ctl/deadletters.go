@@ -208,8 +208,8 @@ func (cmd *retryLetter) Run(ctx context.Context, c *call) error {
 	return cmd.retry(ctx, c, cmd.aggregates, fmt.Sprintf("nothing to retry: in %s no aggregate is parked and no command fails", cmd.Projection))
 }
 
-// retry retries what a call selects until nothing is stuck or time is up, and prints what still is; none if nothing was.
-// More than once, because the first attempt may have begun before the cause was fixed.
+// retry retries what a call selects until nothing is stuck or time is up, and prints what still is; none says that
+// nothing was. More than once, because the first attempt may have begun before the cause was fixed.
 func (q queue) retry(ctx context.Context, c *call, of aggregates, none string) error {
 	letters, commands, err := q.stores(c)
 	if err != nil {
