@@ -25,17 +25,17 @@ import (
 	"example.com/threads/tests/programs"
 )
 
-// How long clients work, from the environment: make soak sets it. A round has new threads, so that a judge has to look at few.
+// How long clients work, from the environment: make soak sets it. A round has new threads, so that each stays short.
 const (
 	soakVar = "SOAK"
 	round   = 20 * time.Second
 	short   = 8 * time.Second
 )
 
-// Ten clients send commands and queries to two processes of each program, which are killed and paused. The answers must be
-// those of threads whose commands happen one after another, each at some moment between its request and its answer
-// (linearizable, as Porcupine checks). Rows may be late, but never show what was not true, never go back for a client that sends
-// tokens, and follow each subscription in order.
+// Ten clients send commands and queries to two processes of each program, which are killed and paused. The answers must
+// be those of threads whose commands happen one after another, each at some moment between its request and its answer
+// (linearizable, as Porcupine checks). Rows may be late, but never show what was not true, never go back for a client
+// that sends tokens, and follow each subscription in order.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	startsPrograms(t)
 	for name, environment := range map[string]func(*testing.T) []string{
@@ -94,7 +94,7 @@ func twoOfEach(t *testing.T, env []string) *pair {
 	return p
 }
 
-// trouble kills or pauses one program after another until the context ends. Pauses can be longer than a turn of an updater.
+// trouble kills or pauses one program after another until the context ends. A pause can outlast an updater's turn.
 func (p *pair) trouble(ctx context.Context, t *testing.T, random *rand.Rand) {
 	for ctx.Err() == nil {
 		victim := p.programs[random.IntN(len(p.programs))]
@@ -297,7 +297,7 @@ func (h *trial) command(ctx context.Context, t *testing.T, random *rand.Rand, wh
 	}
 }
 
-// readHistory reads the number of a thread's last event. A read-api that is killed gives no answer, and nothing is known.
+// readHistory reads the number of a thread's last event. From a read-api that is killed nothing is learned.
 func (h *trial) readHistory(ctx context.Context, random *rand.Rand, thread string) {
 	call := h.now()
 	var page historyPage

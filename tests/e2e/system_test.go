@@ -21,7 +21,7 @@ const (
 // system is the whole application with a store and a read model of its own.
 type system struct {
 	writeURL, readURL, updaterURL string
-	writer, projector, reader     *programs.Program // take commands, project, answer queries; the same in a standalone system
+	writer, projector, reader     *programs.Program // the same in a standalone system
 	folder                        string            // of the SQLite files of a standalone system
 	store                         []string          // the environment for programs that work on its data
 }

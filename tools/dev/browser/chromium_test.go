@@ -101,7 +101,7 @@ func (p *tab) listen(event any) {
 		}
 	case *network.EventRequestWillBeSent:
 		p.requests++
-		if !strings.HasPrefix(e.Request.URL, p.home) && !strings.HasPrefix(e.Request.URL, "data:") { // Chromium draws its own icons from data
+		if !strings.HasPrefix(e.Request.URL, p.home) && !strings.HasPrefix(e.Request.URL, "data:") { // Chromium's icons
 			p.wrong = append(p.wrong, "a request to elsewhere: "+e.Request.URL)
 		}
 	case *network.EventWebSocketCreated:
