@@ -26,6 +26,9 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer end()
 	controller := http.NewResponseController(w)
 	_ = controller.SetReadDeadline(time.Now().Add(uploadTimeout))
+	// Or else net/http ends the request's body when the answer begins. If the transport has not met the end of the body
+	// by then, it closes the connection to the program, and the rest of the answer is lost.
+	_ = controller.EnableFullDuplex()
 	if streams(r) {
 		defer context.AfterFunc(p.stopping, end)()
 		_ = controller.SetWriteDeadline(time.Time{}) // without it the stream ends at the deadline

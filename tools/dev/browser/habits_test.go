@@ -210,6 +210,22 @@ func TestAListOpensAtItsEndAndHasAllMessages(t *testing.T) {
 	p.showsNot(ada, "edit written")
 }
 
+// Somebody may scroll as soon as the messages are there, before the first frame shows them.
+func TestAListCanBeScrolledAtOnce(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	postMany(p, s, 60)
+	p.beforeEachPage(`new MutationObserver((_, observer) => {
+		const list = ` + ada + `?.querySelector('.messages');
+		if (list?.querySelectorAll('.message').length !== 50) return;
+		observer.disconnect();
+		list.scrollTop = 100;
+	}).observe(document, {childList: true, subtree: true})`)
+	p.run(reload)
+	p.shows(ada, "number 1 of many")
+}
+
 func TestTheConnectionIsLostOnlyWhenItWas(t *testing.T) {
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)

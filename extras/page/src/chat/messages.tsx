@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { day, dayOf, Problem, submitOnEnter } from '../common.tsx';
 import type { Field } from '../common.tsx';
 import * as act from './actions.ts';
@@ -58,7 +58,7 @@ const near = 40; // pixels
 function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list: RefObject<HTMLOListElement | null>; toEnd: () => void; unseen: Signal<number> } {
   const list = useRef<HTMLOListElement>(null);
   const unseen = useSignal(0);
-  const was = useRef({ atEnd: true, height: 0, first: '', posts: 0, last: '' });
+  const was = useRef({ atEnd: true, top: 0, height: 0, first: '', posts: 0, last: '' });
   const toEnd = (): void => {
     if (list.current) list.current.scrollTop = list.current.scrollHeight;
   };
@@ -72,7 +72,9 @@ function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list:
   useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
-    const { height, first } = was.current;
+    const { top, height, first } = was.current;
+    const isAway = element.scrollTop + element.clientHeight < element.scrollHeight - near;
+    if (isAway && element.scrollTop < top - near) was.current.atEnd = false; // scrolled up, which is told in the next frame
     if (posts > was.current.posts) was.current.atEnd = true; // who writes wants to see it
     if (was.current.atEnd) {
       toEnd();
@@ -82,13 +84,15 @@ function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list:
       const seen = messages.findIndex((message) => message.id === was.current.last);
       unseen.value = messages.slice(seen + 1).filter((message) => message.userAccountId !== pane.id).length;
     }
-    Object.assign(was.current, { height: element.scrollHeight, first: messages[0]?.id ?? '', posts });
+    Object.assign(was.current, { top: element.scrollTop, height: element.scrollHeight, first: messages[0]?.id ?? '', posts });
   }, [messages.length, messages[0]?.id, messages.at(-1)?.id, posts, pane.thread.value]);
-  useEffect(() => {
+  // With the messages, and not after the next frame as an effect: somebody may scroll at once.
+  useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
     const scrolled = (): void => {
       was.current.atEnd = element.scrollTop + element.clientHeight > element.scrollHeight - near;
+      was.current.top = element.scrollTop;
       if (was.current.atEnd) read();
       if (element.scrollTop < 200 && element.scrollHeight > element.clientHeight) void act.loadEarlier(pane);
     };
