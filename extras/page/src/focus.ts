@@ -1,5 +1,5 @@
 // Keeps the focus on the page: where an element that has it vanishes, or can't be used for a while, browsers give the
-// focus to the document, and who uses a keyboard or a screen reader has to start from the top.
+// focus to the document, and who uses a keyboard or a screen reader has to start from the top. The page stays where it is.
 
 let last: HTMLElement | null = null;
 let around: HTMLElement[] = []; // the elements around it, the nearest first
@@ -19,7 +19,8 @@ export function keepFocus(root: HTMLElement): void {
   });
   new MutationObserver(() => {
     if (!last || document.activeElement !== document.body) return;
-    if (usable(last)) last.focus();
-    else if (!last.isConnected) (around.find((each) => each.isConnected && each.tabIndex >= -1 && each.hasAttribute('tabindex')) ?? document.getElementById('main'))?.focus();
+    const nearest = around.find((each) => each.isConnected && each.tabIndex >= -1 && each.hasAttribute('tabindex')) ?? document.getElementById('main');
+    if (usable(last)) last.focus({ preventScroll: true });
+    else if (!last.isConnected) nearest?.focus({ preventScroll: true });
   }).observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ['disabled'] });
 }
