@@ -82,6 +82,9 @@ new-aggregate: ## writes a small working aggregate to start from: make new-aggre
 core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits"
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(EXTRAS)
 
+pictures: ## makes the pictures and the film of README.md from the running program; needs Chromium and Debian's package webp
+	@PICTURES=1 go -C tools/dev test -count=1 -v -run=TestPictures ./browser
+
 new-app: ## writes a new repository without chat: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate page"
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" -new -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
 
@@ -183,4 +186,4 @@ $(GOTESTSUM): FORCE
 FORCE:
 
 .PHONY: FORCE run test test-copies test-short simulate sbom dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
-.PHONY: release-check up down compose-check core new-app fuzz aws-check bench check-observe # extra:whole
+.PHONY: release-check up down compose-check core pictures new-app fuzz aws-check bench check-observe # extra:whole
