@@ -135,8 +135,8 @@ type Server struct {
 }
 
 // Listen takes the address, for commands that are stored in store.
-func Listen(ctx context.Context, address string, settings Settings, store *eventstore.Store, parts system.Parts) (*Server, error) {
-	server, err := parts.Listen(ctx, "WRITE_API_ADDR", address)
+func Listen(ctx context.Context, addr string, settings Settings, store *eventstore.Store, parts system.Parts) (*Server, error) {
+	server, err := parts.Listen(ctx, "WRITE_API_ADDR", addr)
 	if err != nil {
 		return nil, err
 	}
