@@ -48,6 +48,11 @@ test-short: ## the tests that need no service, no Node and no waiting, without t
 simulate: ## the library under faults, in schedules that a seed selects: make simulate [SEED=7] [SCHEDULES=10000]
 	@SCHEDULES="$(or $(SCHEDULES),10000)" SEED="$(SEED)" FAULTS='$(FAULTS)' go test -C es -count=1 -timeout=60m $(if $(SEED),-v) -run=TestSchedules ./simulation
 
+# extra:whole {
+soak: $(DEVSERVICES) ## the programs under kills and pauses, and whether the answers are linearizable: make soak [SOAK=1h]
+	@SOAK="$(or $(SOAK),1h)" $(DEVSERVICES) exec -- go test -count=1 -timeout=0 -v -run=TestHistoriesAreLinearizable ./tests/e2e
+# extra:whole }
+
 dev-up: $(DEVSERVICES) ## starts those services and the programs that are not running, in the background; logs in ./data/dev
 	@$(DEVSERVICES) up
 
@@ -186,4 +191,4 @@ $(GOTESTSUM): FORCE
 FORCE:
 
 .PHONY: FORCE run test test-copies test-short simulate sbom dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
-.PHONY: release-check up down compose-check core pictures new-app fuzz aws-check bench check-observe # extra:whole
+.PHONY: release-check soak up down compose-check core pictures new-app fuzz aws-check bench check-observe # extra:whole
