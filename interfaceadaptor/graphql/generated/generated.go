@@ -201,7 +201,7 @@ type Thread {
   code: String
   "The user account that created the thread."
   ownerId: ID!
-  "The number of the last event that this answer reflects: 1 after the thread's creation, and one more with every change."
+  "The number of the last event in the thread's fields: 1 at first, one more with every change. Lists may be newer."
   version: Int!
   "When the thread was created."
   createdAt: Time!
