@@ -239,6 +239,11 @@ export const shapes: Record<string, Shape> = {
      "string"
     ]
    },
+   "next": {
+    "type": [
+     "string"
+    ]
+   },
    "repaired": {
     "type": [
      "boolean"
@@ -662,6 +667,11 @@ export const shapes: Record<string, Shape> = {
    },
    "event": {},
    "event_id": {
+    "type": [
+     "string"
+    ]
+   },
+   "next": {
     "type": [
      "string"
     ]

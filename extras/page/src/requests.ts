@@ -20,7 +20,7 @@ export type DeleteThread = { executor_id: Identifier; thread_id: Identifier; };
 
 export type DevUser = { account: string; name: string; };
 
-export type Difference = { aid: string; expected: string; found: string; repaired: boolean; row: string; tenant: string; what: string; };
+export type Difference = { aid: string; expected: string; found: string; next?: string; repaired: boolean; row: string; tenant: string; what: string; };
 
 export type EditMessage = { executor_id: Identifier; message_id: Identifier; text: string; thread_id: Identifier; };
 
@@ -40,7 +40,7 @@ export type Health = { active?: boolean; behind_records?: number; behind_seconds
 
 export type Identifier = string | { value: string; };
 
-export type Letter = { aid: string; attempts: number; event?: unknown; event_id: string; parked_at: string; projection: string; reason: string; retry_at: string; seq_nr: number; tenant: string; };
+export type Letter = { aid: string; attempts: number; event?: unknown; event_id: string; next?: string; parked_at: string; projection: string; reason: string; retry_at: string; seq_nr: number; tenant: string; };
 
 export type Letters = { parked: Array<Letter>; };
 
