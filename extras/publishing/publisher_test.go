@@ -57,7 +57,9 @@ func (j journal) Head(context.Context, es.AggregateID) (es.Head, error) {
 	return es.Head{Version: j.each}, nil
 }
 
-func (journal) Verify(context.Context, es.AggregateID, es.Head) error { return nil }
+func (journal) EntriesAt(context.Context, es.AggregateID, []uint64) iter.Seq2[es.Entry, error] {
+	return func(func(es.Entry, error) bool) {}
+}
 
 func (j journal) Entries(_ context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {

@@ -56,7 +56,20 @@ func (w *whole) Head(_ context.Context, id es.AggregateID) (es.Head, error) {
 	return es.Head{Version: uint64(len(w.of(id)))}, nil
 }
 
-func (w *whole) Verify(context.Context, es.AggregateID, es.Head) error { return nil }
+func (w *whole) EntriesAt(_ context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		events := w.of(id)
+		for _, seqNr := range seqNrs {
+			entry, err := es.Entry{SeqNr: seqNr}, error(&es.InconsistentError{ID: id, Event: seqNr})
+			if seqNr <= uint64(len(events)) {
+				entry.Payload, err = events[seqNr-1].Payload, nil
+			}
+			if !yield(entry, err) {
+				return
+			}
+		}
+	}
+}
 
 func (w *whole) Entries(_ context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {

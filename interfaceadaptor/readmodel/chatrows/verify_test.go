@@ -222,13 +222,6 @@ func (j wrongHead) Head(ctx context.Context, id es.AggregateID) (es.Head, error)
 	return j.whole.Head(ctx, id)
 }
 
-func (j wrongHead) Verify(_ context.Context, id es.AggregateID, head es.Head) error {
-	if id == j.aggregate && head.Version < uint64(len(j.of(id))) {
-		return &es.InconsistentError{Head: head.Version, Event: head.Version + 1}
-	}
-	return nil
-}
-
 func (j wrongHead) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
 		for entry, err := range j.whole.Entries(ctx, id, after, upTo) {
