@@ -149,7 +149,6 @@ func (s story) tell(ctx context.Context) error {
 	store.before = func(batch projection.Batch) error { check(batch); return nil }
 	store.after, store.beforeFix = nil, nil
 	source, stop := startOn(ctx, streams, dynamodbstreams.Share(streams), store, s.settings)
-	defer stop()
 	err := within(10*time.Minute, func() error {
 		if err := store.hasRows(int(next - 1)); err != nil {
 			return err
@@ -159,6 +158,7 @@ func (s story) tell(ctx context.Context) error {
 		}
 		return errors.Join(store.settled(), source.Health())
 	})
+	stop()
 	return errors.Join(err, violation)
 }
 

@@ -120,12 +120,12 @@ func (p *Projector) Run(ctx context.Context) {
 	var repairing sync.WaitGroup
 	defer repairing.Wait()
 	repairing.Go(func() {
-		for err := error(nil); err == nil; {
+		for ctx.Err() == nil {
 			pause := parkedEvery
 			if p.RepairDue(ctx) != nil {
 				pause = repairAgain
 			}
-			err = es.Wait(ctx, pause)
+			_ = es.Wait(ctx, pause) // an error is the end of ctx
 		}
 	})
 	for turn := 0; es.Wait(ctx, parkedEvery) == nil; turn++ {

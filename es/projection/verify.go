@@ -104,7 +104,9 @@ func (v *verification) run(ctx context.Context) error {
 	before := v.found
 	return p.retry(ctx, func() error {
 		return p.store.View(ctx, func(ctx context.Context, tx Tx) error {
-			v.found = before
+			if !v.unusable { // what an earlier attempt found unusable is told, and not read again
+				v.found = before
+			}
 			positions, err := tx.Load(ctx, []es.AggregateID{v.key})
 			if err != nil {
 				return err

@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -175,6 +177,56 @@ func (p person) refused(t *testing.T, query string, variables fields, tokens ...
 		t.Fatalf("%s: must be refused, answered %v, %v", query, data, err)
 	}
 	return errs[0].Extensions.Code
+}
+
+// queryCode is the code of an error that ends a subscription.
+type queryCode string
+
+func (c queryCode) Error() string { return string(c) }
+
+// subscribe follows fields of a thread by server-sent events until the connection ends.
+func (p person) subscribe(ctx context.Context, threadID, selected string, see func(threadData)) error {
+	body, err := json.Marshal(fields{
+		"query":     "subscription($thread: ID!, $viewer: ID!) { threadChanged(threadId: $thread, userAccountId: $viewer) " + selected + " }",
+		"variables": fields{"thread": threadID, "viewer": p.id},
+	})
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.system.readURL+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	all := headers{"Content-Type": "application/json", "Accept": "text/event-stream"}
+	maps.Copy(all, p.header)
+	for name, value := range all {
+		request.Header.Set(name, value)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data, is := strings.CutPrefix(lines.Text(), "data:")
+		if !is || strings.TrimSpace(data) == "" {
+			continue
+		}
+		var next struct {
+			Data   struct{ ThreadChanged threadData }
+			Errors []queryError
+		}
+		if err := json.Unmarshal([]byte(data), &next); err != nil {
+			return fmt.Errorf("%s: %w", data, err)
+		}
+		if len(next.Errors) > 0 {
+			return fmt.Errorf("%s: %w", data, queryCode(next.Errors[0].Extensions.Code))
+		}
+		see(next.Data.ThreadChanged)
+	}
+	return errors.Join(errors.New("it ended"), lines.Err())
 }
 
 func token(a answer) string { return a.header.Get("Consistency-Token") }

@@ -1,19 +1,14 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -339,7 +334,8 @@ func (h *trial) see(v seenView) {
 func (h *trial) subscriber(ctx context.Context, t *testing.T, at *system, thread string) {
 	for ; ctx.Err() == nil; sleep(ctx, 50*time.Millisecond) {
 		last := 0
-		err := h.ada.at(at).follow(ctx, thread, func(view threadView) {
+		err := h.ada.at(at).subscribe(ctx, thread, threadFields, func(changed threadData) {
+			view := changed.view()
 			if view.Version <= last {
 				t.Errorf("a subscription shows version %d after version %d", view.Version, last)
 			}
@@ -354,51 +350,6 @@ func (h *trial) subscriber(ctx context.Context, t *testing.T, at *system, thread
 
 // passing are errors that a kill, a pause or a late row explains.
 var passing = []string{"READ_MODEL_BEHIND", "UNAVAILABLE", "NOT_FOUND"}
-
-type queryCode string
-
-func (c queryCode) Error() string { return string(c) }
-
-// follow subscribes by server-sent events until the connection ends.
-func (p person) follow(ctx context.Context, threadID string, see func(threadView)) error {
-	body, err := json.Marshal(fields{
-		"query":     `subscription($thread: ID!, $viewer: ID!) { threadChanged(threadId: $thread, userAccountId: $viewer) ` + threadFields + ` }`,
-		"variables": fields{"thread": threadID, "viewer": p.id},
-	})
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.system.readURL+"/graphql", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		text, found := strings.CutPrefix(lines.Text(), "data:")
-		if text = strings.TrimSpace(text); !found || text == "" {
-			continue
-		}
-		var answer struct {
-			Data   struct{ ThreadChanged threadData }
-			Errors []queryError
-		}
-		if err := json.Unmarshal([]byte(text), &answer); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
-		}
-		if len(answer.Errors) > 0 {
-			return queryCode(answer.Errors[0].Extensions.Code)
-		}
-		see(answer.Data.ThreadChanged.view())
-	}
-	return lines.Err()
-}
 
 // settle asks the journal what became of posts whose answer was lost.
 func (h *trial) settle(t *testing.T) {

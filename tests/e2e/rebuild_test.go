@@ -1,13 +1,9 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -134,7 +130,7 @@ func (p person) begin(t *testing.T, threads []string) *traffic {
 		}
 	})
 	l.ended.Go(func() {
-		if err := p.subscribe(ctx, threads[0], func(version int) { l.told.Store(int64(version)) }); err != nil && ctx.Err() == nil {
+		if err := p.subscribe(ctx, threads[0], "{ version }", func(now threadData) { l.told.Store(int64(now.Version)) }); err != nil && ctx.Err() == nil {
 			t.Errorf("a subscription: %v", err)
 		}
 	})
@@ -158,46 +154,6 @@ func (l *traffic) stop(t *testing.T) {
 	testenv.Eventually(t, 30*time.Second, l.goesOn(l.queries.Load()))
 	l.end()
 	l.ended.Wait()
-}
-
-// subscribe follows a thread by server-sent events.
-func (p person) subscribe(ctx context.Context, thread string, tell func(version int)) error {
-	body, err := json.Marshal(map[string]any{
-		"query":     "subscription($thread: ID!, $viewer: ID!) { threadChanged(threadId: $thread, userAccountId: $viewer) { version } }",
-		"variables": fields{"thread": thread, "viewer": p.id},
-	})
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.system.readURL+"/graphql", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	all := headers{"Content-Type": "application/json", "Accept": "text/event-stream"}
-	maps.Copy(all, p.header)
-	for name, value := range all {
-		request.Header.Set(name, value)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		data, is := strings.CutPrefix(lines.Text(), "data:")
-		if !is || strings.TrimSpace(data) == "" {
-			continue
-		}
-		var next struct {
-			Data   struct{ ThreadChanged struct{ Version int } }
-			Errors []queryError
-		}
-		if err := json.Unmarshal([]byte(data), &next); err != nil || len(next.Errors) > 0 {
-			return fmt.Errorf("%s: %w", data, err)
-		}
-		tell(next.Data.ThreadChanged.Version)
-	}
-	return errors.New("it ended")
 }
 
 // Rows of another program version must be reported and rebuilt.
