@@ -7,7 +7,9 @@ package rowstore
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -68,7 +70,16 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	if err := change(ctx, tx); err != nil {
 		return err
 	}
-	return s.Explain("commit", begun.Commit())
+	return s.Explain("commit", commit(ctx, begun))
+}
+
+// commit returns the context's error if the transaction has ended with it.
+func commit(ctx context.Context, begun *sqlx.Tx) error {
+	err := begun.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 // View implements [projection.Store]. On a server it shares the lock of [Store.Change]; see enter.

@@ -2,6 +2,7 @@ package rowstore_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -52,6 +53,22 @@ func TestProjectionsBesideEachOther(t *testing.T) {
 	parked, err4 := other.CountParked(t.Context())
 	if len(versions)+len(types)+len(stored)+parked > 0 || err1 != nil || err2 != nil || err3 != nil || err4 != nil {
 		t.Errorf("the other projection has %v, %v, %v and %d parked: %v, %v, %v, %v", versions, types, stored, parked, err1, err2, err3, err4)
+	}
+}
+
+// Whoever stops a change just before its commit must read in the error that it was stopped, not that SQL failed.
+func TestAChangeEndsWithItsContext(t *testing.T) {
+	db := open(t, testenv.MySQL(t))
+	ctx, stop := context.WithCancel(t.Context())
+	err := db.Change(ctx, func(_ context.Context, tx projection.Tx) (err error) {
+		stop()
+		for err == nil { // until the transaction is rolled back
+			_, err = rowstore.SQL(tx).ExecContext(t.Context(), "SELECT 1")
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 

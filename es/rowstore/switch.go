@@ -180,7 +180,7 @@ func (r *Rebuild) switchFile(ctx context.Context, set string, level func(context
 	if err != nil {
 		return errors.Join(s.Explain("switch to the new rows", err), begun.Rollback())
 	}
-	return s.Explain("commit the switch", begun.Commit())
+	return s.Explain("commit the switch", commit(ctx, begun))
 }
 
 const (

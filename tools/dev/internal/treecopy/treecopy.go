@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,9 @@ func Of(t *testing.T, root string) string {
 	return to
 }
 
+// passed are the lines of go test that say only that a package has passed.
+var passed = regexp.MustCompile(`(?m)^(ok  |\?   )\t.*\n`)
+
 // Do runs a program in the folder and returns its output. If it fails, the test fails.
 func Do(t *testing.T, folder, name string, args ...string) string {
 	t.Helper()
@@ -54,7 +58,7 @@ func Do(t *testing.T, folder, name string, args ...string) string {
 	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"))
 	output, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v: %v\n%s", cmd.Args, err, output)
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, passed.ReplaceAll(output, nil))
 	}
 	return string(output)
 }
