@@ -46,7 +46,7 @@ var deliveries = map[string]faulty.Delivery{
 // Lab holds the faults that are active. Use [New].
 type Lab struct {
 	mutex  sync.Mutex
-	state  state
+	state  faults
 	held   time.Time // until when batches are held
 	broken faulty.Broken
 	life   context.Context
@@ -63,7 +63,7 @@ func New() *Lab {
 	return l
 }
 
-func (l *Lab) now() state {
+func (l *Lab) now() faults {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	now := l.state
@@ -79,7 +79,7 @@ func (l *Lab) hold() int {
 	return l.state.HoldMS
 }
 
-func (l *Lab) set(wanted state) {
+func (l *Lab) set(wanted faults) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	wanted.DelayMS, wanted.HoldMS = min(max(wanted.DelayMS, 0), longestDelay), min(max(wanted.HoldMS, 0), longestDelay)
@@ -212,8 +212,8 @@ func (l *Lab) deliver(records []projection.Record) []projection.Record {
 //go:embed lab.js
 var files embed.FS
 
-// state is shown on the page and set from it. A field that a request lacks stays unchanged.
-type state struct {
+// faults are shown on the page and set from it. A field that a request lacks stays unchanged.
+type faults struct {
 	Paused     bool   `json:"paused"`
 	Dead       bool   `json:"dead"`
 	Delivery   string `json:"delivery"`
@@ -257,4 +257,10 @@ func (l *Lab) Handler() http.Handler {
 func answer(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
+}
+
+// Describe calls describe with the lab's routes in JSON, and with values of the types of body and answer.
+func Describe(describe func(pattern string, body, answer any)) {
+	describe("GET /lab/state", nil, faults{})
+	describe("POST /lab/state", faults{}, faults{})
 }

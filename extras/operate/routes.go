@@ -83,17 +83,51 @@ func AddTo(ctx context.Context, mux chi.Router, updater *run.Updater, log *slog.
 }
 
 func (o operations) addTo(mux chi.Router) {
-	mux.HandleFunc("GET /operate/events", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc(following, func(w http.ResponseWriter, r *http.Request) {
 		if err := o.stream.serve(w, r); err != nil {
 			o.fail(w, r, err)
 		}
 	})
-	mux.HandleFunc("GET /operate/journal", o.serve(o.search))
-	mux.HandleFunc("GET /operate/dead-letters", o.serve(o.list))
-	mux.HandleFunc("POST /operate/dead-letters/retry", o.serve(o.retry))
-	mux.HandleFunc("POST /operate/dead-letters/skip", o.serve(o.skip))
-	mux.HandleFunc("POST /operate/rows/verify", o.serve(o.verify))
-	mux.HandleFunc("POST /operate/rows/rebuild", o.serve(o.rebuild))
+	for _, each := range o.routes() {
+		mux.HandleFunc(each.pattern, o.serve(each.do))
+	}
+}
+
+const following = "GET /operate/events"
+
+// route is a request that is answered in JSON.
+type route struct {
+	pattern string
+	do      func(context.Context, order) (any, error)
+	answer  any // of the type of its answers
+}
+
+func answering[A any](pattern string, do func(context.Context, order) (A, error)) route {
+	return route{pattern, func(ctx context.Context, ask order) (any, error) { return do(ctx, ask) }, *new(A)}
+}
+
+func (o operations) routes() []route {
+	return []route{
+		answering("GET /operate/journal", o.search),
+		answering("GET /operate/dead-letters", o.list),
+		answering("POST /operate/dead-letters/retry", o.retry),
+		answering("POST /operate/dead-letters/skip", o.skip),
+		answering("POST /operate/rows/verify", o.verify),
+		answering("POST /operate/rows/rebuild", o.rebuild),
+	}
+}
+
+// Describe calls describe with each route, and with values of the types of its body, if it has one, and of its answer.
+// The answer of the stream is one of its messages.
+func Describe(describe func(pattern string, body, answer any)) {
+	describe(following, nil, news{})
+	for _, each := range (operations{}).routes() {
+		var body any
+		if strings.HasPrefix(each.pattern, http.MethodPost) {
+			body = order{}
+		}
+		describe(each.pattern, body, each.answer)
+	}
 }
 
 // order is the body of a request: which aggregate in which projection, and what to do with it.
@@ -162,17 +196,22 @@ func (o operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-func (o operations) list(ctx context.Context, _ order) (any, error) {
+// letters is the answer of list.
+type letters struct {
+	Parked []Letter `json:"parked"`
+}
+
+func (o operations) list(ctx context.Context, _ order) (letters, error) {
+	shown := letters{Parked: []Letter{}}
 	databases, _, err := o.updater.Opened()
 	if err != nil {
-		return nil, err
+		return shown, err
 	}
-	letters, err := rowstore.Letters(ctx, databases.Rows)
-	shown := []Letter{}
-	for _, l := range letters {
-		shown = append(shown, Letter{Named: Name(l.Key), DeadLetter: l})
+	found, err := rowstore.Letters(ctx, databases.Rows)
+	for _, l := range found {
+		shown.Parked = append(shown.Parked, Letter{Named: Name(l.Key), DeadLetter: l})
 	}
-	return map[string]any{"parked": shown}, err
+	return shown, err
 }
 
 // find returns the projection's store and the aggregate's key.
@@ -189,7 +228,7 @@ func (o operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 	return store, key, err
 }
 
-func (o operations) retry(ctx context.Context, ask order) (any, error) {
+func (o operations) retry(ctx context.Context, ask order) (map[string]bool, error) {
 	store, key, err := o.find(ask)
 	if err != nil {
 		return nil, err
@@ -197,7 +236,7 @@ func (o operations) retry(ctx context.Context, ask order) (any, error) {
 	return map[string]bool{"due": true}, store.Retry(ctx, key, time.Now())
 }
 
-func (o operations) skip(ctx context.Context, ask order) (any, error) {
+func (o operations) skip(ctx context.Context, ask order) (map[string]bool, error) {
 	store, key, err := o.find(ask)
 	if err != nil {
 		return nil, err
@@ -210,7 +249,7 @@ func (o operations) skip(ctx context.Context, ask order) (any, error) {
 }
 
 // rebuild requests a rebuild, which starts within a second or two. Health reports its progress.
-func (o operations) rebuild(context.Context, order) (any, error) {
+func (o operations) rebuild(context.Context, order) (map[string]bool, error) {
 	return map[string]bool{"asked": true}, o.updater.Rebuild()
 }
 
@@ -224,14 +263,14 @@ type verification struct {
 }
 
 // verify compares the rows of all aggregates with the journal, within the time limit of a request.
-func (o operations) verify(ctx context.Context, ask order) (any, error) {
+func (o operations) verify(ctx context.Context, ask order) (verification, error) {
+	found := verification{Differences: []Difference{}}
 	projector, err := o.updater.Projector()
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	limited, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
-	found := verification{Differences: []Difference{}}
 	var mutex sync.Mutex
 	err = projector.Aggregates(limited, func(ctx context.Context, key es.AggregateID) error {
 		one, repaired, err := projector.VerifyOrRepair(ctx, key, ask.Repair)

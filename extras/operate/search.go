@@ -32,10 +32,11 @@ var (
 )
 
 // search answers with a page of the journal. Without a value of the URL's query, everything matches.
-func (o operations) search(ctx context.Context, ask order) (any, error) {
+func (o operations) search(ctx context.Context, ask order) (found, error) {
+	answer := found{Events: []Event{}}
 	databases, _, err := o.updater.Opened()
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	var id es.AggregateID
 	if aid := ask.values.Get("aid"); aid != "" {
@@ -49,9 +50,8 @@ func (o operations) search(ctx context.Context, ask order) (any, error) {
 	limit, limitErr := strconv.Atoi(cmp.Or(ask.values.Get("limit"), "50"))
 	before, beforeErr := strconv.ParseUint(cmp.Or(ask.values.Get("before"), "0"), 10, 63)
 	if cmp.Or(err, sinceErr, untilErr, limitErr, beforeErr) != nil || limit < 1 || limit > maxFound {
-		return nil, errQuery
+		return answer, errQuery
 	}
-	answer := found{Events: []Event{}}
 	if journal, able := databases.Journal.(searcher); able {
 		var page []es.Queued
 		page, answer.Next, err = journal.Search(ctx, id, like, since, until, before, limit)
@@ -61,7 +61,7 @@ func (o operations) search(ctx context.Context, ask order) (any, error) {
 		return answer, err
 	}
 	if id == (es.AggregateID{}) || like.EventType+like.UserID+like.CorrelationID != "" || !since.IsZero() || !until.IsZero() {
-		return nil, errByAggregate
+		return answer, errByAggregate
 	}
 	head, err := databases.Journal.Head(ctx, id)
 	upTo := head.Version

@@ -245,22 +245,38 @@ func (l *login) fail(w http.ResponseWriter, r *http.Request, code int, detail st
 	httpserver.WriteProblem(w, code, "login_failed", detail)
 }
 
+// sessionAnswer is the answer of /session.
+type sessionAnswer struct {
+	Auth     string    `json:"auth"`            // how users log in
+	Lab      bool      `json:"lab"`             // there is a failure lab
+	Operator bool      `json:"operator"`        // may operate the programs, and see all events
+	Users    []devUser `json:"users,omitempty"` // of the issuer for development
+
+	// of who is logged in
+	Account string `json:"account,omitempty"`
+	Name    string `json:"name,omitempty"`
+	CSRF    string `json:"csrf,omitempty"`
+}
+
+type devUser struct {
+	Name    string `json:"name"`
+	Account string `json:"account"`
+}
+
 // tell answers how users log in here, who is logged in, whether they may operate the programs, and whether there is a
 // lab.
 func (l *login) tell(lab bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		said := map[string]any{"auth": l.access.Settings.Mode, "lab": lab}
-		said["operator"] = l.access.IsOpen() // extra:operate
+		said := sessionAnswer{Auth: l.access.Settings.Mode, Lab: lab}
+		said.Operator = l.access.IsOpen() // extra:operate
 		if l.access.Settings.Mode == access.Dev {
-			var users []map[string]string
 			for _, user := range devissuer.Users() {
-				users = append(users, map[string]string{"name": user, "account": devissuer.AccountOf(user)})
+				said.Users = append(said.Users, devUser{user, devissuer.AccountOf(user)})
 			}
-			said["users"] = users
 		}
 		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {
-			said["account"], said["name"], said["csrf"] = found.account, found.name, found.csrf
-			said["operator"] = found.operator // extra:operate
+			said.Account, said.Name, said.CSRF = found.account, found.name, found.csrf
+			said.Operator = found.operator // extra:operate
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(said)

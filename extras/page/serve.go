@@ -4,7 +4,8 @@
 // to the proxied requests, so no script can read a token.
 //
 // The page's source is TypeScript on preact in src; app.js and app.css are bundled from it by `go generate`, so that
-// neither a build nor a browser needs anything from elsewhere. schema.ts has the types of the GraphQL schema.
+// neither a build nor a browser needs anything from elsewhere. The types of requests and answers are generated from the
+// OpenAPI document and the GraphQL schema; with ?check, check.js compares each answer with its type.
 //
 // cmd/web runs it as a program of its own; standalone runs it beside the other servers.
 package page
@@ -82,13 +83,22 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 	}
 	mux.HandleFunc("GET /health/alive", s.Alive)
 	mux.HandleFunc("GET /health/ready", s.Ready)
-	for path, name := range map[string]string{"/": "index.html", "/app.js": "app.js", "/app.css": "app.css", "/icon.svg": "icon.svg"} {
+	for path, name := range map[string]string{
+		"/": "index.html", "/app.js": "app.js", "/app.css": "app.css", "/check.js": "check.js", "/icon.svg": "icon.svg",
+	} {
 		mux.Handle("GET "+path, asset.Load(embedded, name, contentSecurityPolicy))
 	}
 	return s.access.LimitAddresses(httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read")), nil
 }
 
-//go:embed index.html app.js app.css icon.svg
+// Describe calls describe with the routes of the page's own server in JSON, and with a value of the type of each
+// answer.
+func Describe(describe func(pattern string, body, answer any)) {
+	describe("GET /session", nil, sessionAnswer{})
+	describe("GET /status", nil, statusAnswer{})
+}
+
+//go:embed index.html app.js app.css check.js icon.svg
 var embedded embed.FS
 
 // contentSecurityPolicy lets the page run its own script and talk to its own origin, and nothing else. Scripts can't

@@ -22,8 +22,35 @@ const (
 type programStatus struct {
 	Name    string             `json:"name"`
 	Up      bool               `json:"up"`
-	Health  json.RawMessage    `json:"health,omitempty"`
+	Health  *health            `json:"health,omitempty"`
 	Figures map[string]float64 `json:"figures"`
+}
+
+// health is what the page shows of a program's answer to /health/ready. Only the updater has all of it.
+type health struct {
+	Status            string   `json:"status"`
+	Reason            string   `json:"reason,omitempty"`
+	Warnings          []string `json:"warnings,omitempty"`
+	BehindSeconds     *float64 `json:"behind_seconds,omitempty"`
+	BehindRecords     *int     `json:"behind_records,omitempty"`
+	Active            *bool    `json:"active,omitempty"`
+	ParkedAggregates  *int     `json:"parked_aggregates,omitempty"`
+	DriftedAggregates *int     `json:"drifted_aggregates,omitempty"`
+	Rebuild           *rebuild `json:"rebuild,omitempty"`
+}
+
+// rebuild is the progress of a rebuild.
+type rebuild struct {
+	Phase       string  `json:"phase"`
+	Events      uint64  `json:"events"`
+	EventsTotal uint64  `json:"events_total"`
+	SecondsLeft float64 `json:"seconds_left"`
+}
+
+// statusAnswer is the answer of /status.
+type statusAnswer struct {
+	At       time.Time       `json:"at"`
+	Programs []programStatus `json:"programs"`
 }
 
 // status answers /status with the health and the metrics of the programs behind the page.
@@ -48,7 +75,7 @@ func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		asking.Wait()
 		s.asked = time.Now()
-		s.answer, _ = json.Marshal(map[string]any{"at": s.asked.UTC(), "programs": found}) // plain values always encode
+		s.answer, _ = json.Marshal(statusAnswer{s.asked.UTC(), found}) // plain values always encode
 	}
 	answer := s.answer
 	s.mutex.Unlock()
@@ -57,8 +84,9 @@ func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *status) ask(ctx context.Context, url string, found *programStatus) {
-	if health, err := s.get(ctx, url+"/health/ready"); err == nil && json.Valid(health) {
-		found.Up, found.Health = true, health
+	var ready health
+	if answer, err := s.get(ctx, url+"/health/ready"); err == nil && json.Unmarshal(answer, &ready) == nil {
+		found.Up, found.Health = true, &ready
 	}
 	text, err := s.get(ctx, url+"/metrics")
 	if err != nil {

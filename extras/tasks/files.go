@@ -109,10 +109,10 @@ func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte
 	if !bytes.Contains(result, []byte(`"sealed":`)) {
 		return result, nil
 	}
-	var lines []rejectedLine
+	var lines []RejectedLine
 	for raw := range bytes.Lines(result) {
 		var request json.RawMessage
-		line := rejectedLine{Request: &request}
+		line := RejectedLine{Request: &request}
 		if err := json.Unmarshal(raw, &line); err != nil {
 			return nil, fmt.Errorf("read a rejected line: %w", err)
 		}
@@ -128,7 +128,7 @@ func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte
 	return encodeRejected(lines)
 }
 
-func encodeRejected(lines []rejectedLine) ([]byte, error) {
+func encodeRejected(lines []RejectedLine) ([]byte, error) {
 	var result bytes.Buffer
 	encoder := json.NewEncoder(&result)
 	encoder.SetEscapeHTML(false)

@@ -59,8 +59,8 @@ func (r *run) importLines(ctx context.Context) error {
 	return nil
 }
 
-// rejectedLine is a line of the result.
-type rejectedLine struct {
+// RejectedLine is a line of the result.
+type RejectedLine struct {
 	Line    uint64          `json:"line"`
 	Request any             `json:"request,omitempty"` // as sent; a string if it is not JSON
 	Sealed  string          `json:"sealed,omitempty"`  // of another's line: as in the input, instead of Request
@@ -68,16 +68,16 @@ type rejectedLine struct {
 }
 
 // importPart handles the lines of a part: those for one aggregate in order, others concurrently.
-func (r *run) importPart(ctx context.Context, part linesPart) (rejected []rejectedLine, err error) {
+func (r *run) importPart(ctx context.Context, part linesPart) (rejected []RejectedLine, err error) {
 	type line struct {
-		rejectedLine
+		RejectedLine
 		raw     string
 		request rest.Request
 	}
 	var all []*line
 	var sealed []erasure.Text // lines in the name of others
 	for number, raw := range part.lines() {
-		next := &line{rejectedLine: rejectedLine{Line: number}, raw: string(raw)}
+		next := &line{RejectedLine: RejectedLine{Line: number}, raw: string(raw)}
 		if r.ports.Keys != nil && r.Request.ForOthers && erasure.IsSealed(next.raw) {
 			next.Sealed = next.raw
 			sealed = append(sealed, erasure.Text{Value: &next.raw})
@@ -118,7 +118,7 @@ func (r *run) importPart(ctx context.Context, part linesPart) (rejected []reject
 			if line.Sealed == "" {
 				line.Request = requestOf(line.raw)
 			}
-			rejected = append(rejected, line.rejectedLine)
+			rejected = append(rejected, line.RejectedLine)
 		}
 	}
 	return rejected, nil

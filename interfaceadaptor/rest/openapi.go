@@ -26,13 +26,13 @@ const (
 	schemaPrefix = "#/components/schemas/"
 )
 
-// document generates the OpenAPI 3.1 document from the tables and types that serve the API.
-func document(service string, aggregates []Aggregate) *huma.OpenAPI {
+// Document generates the OpenAPI 3.1 document of the handler from the tables and types that serve the API.
+func Document(aggregates []Aggregate, settings Settings) *huma.OpenAPI {
 	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
-			Title: "Threads: " + service, Version: "1",
+			Title: "Threads: " + settings.Source, Version: "1",
 			Description: "The write side: commands go in here, and what they led to is read from the read API. " +
 				"Identifiers are ULIDs; on input they may also come as `{\"value\": \"<ulid>\"}` or in the UUID form of the same bytes. " +
 				"An error is a problem document whose `code` is for programs and whose `detail` is for people. " +
@@ -49,6 +49,9 @@ func document(service string, aggregates []Aggregate) *huma.OpenAPI {
 		for _, op := range aggregate.Operations {
 			doc.AddOperation(describe(schemas, aggregate.Name, op))
 		}
+	}
+	for _, describe := range settings.Describe {
+		describe(doc)
 	}
 	return doc
 }

@@ -50,7 +50,7 @@ func (n tree) at(path ...string) tree {
 func served(t *testing.T) tree {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	serveJSON(document("write-api", nobodies))(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
+	serveJSON(Document(nobodies, Settings{Source: "write-api"}))(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
 	var doc tree
 	if err := json.Unmarshal(recorder.Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestTheDocumentIsWhole(t *testing.T) {
 // TestExamplesAreTaken makes each operation's body from the examples of its fields. It must be accepted by the decoder
 // and by the operation's schema.
 func TestExamplesAreTaken(t *testing.T) {
-	doc := document("write-api", nobodies)
+	doc := Document(nobodies, Settings{Source: "write-api"})
 	schemas := doc.Components.Schemas
 	for _, op := range slices.Concat(nobodies[0].Operations, nobodies[1].Operations) {
 		schema := schemas.Schema(op.Do.body, false, "")

@@ -58,11 +58,7 @@ func NewHandler(aggregates []Aggregate, settings Settings) chi.Router {
 			router.MethodFunc(op.method(), op.Path, a.serve(op))
 		}
 	}
-	doc := document(settings.Source, aggregates)
-	for _, describe := range settings.Describe {
-		describe(doc)
-	}
-	router.Get("/openapi.json", serveJSON(doc))
+	router.Get("/openapi.json", serveJSON(Document(aggregates, settings)))
 	router.Get("/", serveJSON(map[string]string{
 		"service": settings.Source, "docs": "/docs", "openapi": "/openapi.json", "health": "/health/ready", "metrics": "/metrics",
 	}))

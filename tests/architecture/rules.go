@@ -57,6 +57,8 @@ var layers = map[string]struct {
 	"cmd":   {imports: with(everything, "extras")},
 	"tools": {imports: with(everything, "extras")},
 	"tests": {imports: with(everything, "extras")},
+	// It describes what a program serves. // extra:page {
+	"tools/openapi": {imports: with(everything, "extras", "cmd")}, // extra:page }
 }
 
 var (

@@ -1,7 +1,8 @@
 // The failure lab: it breaks the running system, and compares what comes of it with what is promised. It is a script of
 // its own, in the one program that has a lab. page is what it may use of the rest.
 import { signal, useSignal } from '@preact/signals';
-import type { Faults, Lab, PageForLab } from '../../page/src/chat/forlab.ts';
+import type { Lab, PageForLab } from '../../page/src/chat/forlab.ts';
+import type { Faults, MessageAnswer, PostMessage, ProgramStatus } from '../../page/src/requests.ts';
 
 /** Something that was looked at. Not every one can contradict the promise. */
 type Check = [held: boolean | undefined, text: string];
@@ -24,17 +25,9 @@ const faults = signal<Faults | null>(null);
 const busy = signal('');
 const results = signal<Record<string, Result>>({});
 
-async function ask<T>(page: PageForLab, path: string, body?: unknown): Promise<T> {
-  const init: RequestInit = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-  const response = await fetch(path, { ...init, headers: { 'Content-Type': 'application/json', ...page.headers() } });
-  const answer = (await response.json()) as T & { detail?: string };
-  if (!response.ok) throw new Error(answer.detail ?? `${path} answers ${response.status}`);
-  return answer;
-}
-
 async function set(page: PageForLab, change: Partial<Faults>): Promise<void> {
   changes++;
-  know(await ask<Faults>(page, '/lab/state', change));
+  know(await page.ask('POST /lab/state', change));
 }
 
 let changes = 0;
@@ -47,7 +40,7 @@ function know(found: Faults): void {
 async function watch(page: PageForLab): Promise<void> {
   for (;;) {
     const before = changes;
-    const found = document.hidden ? null : await ask<Faults>(page, '/lab/state').catch(() => null);
+    const found = document.hidden ? null : await page.ask('GET /lab/state').catch(() => null);
     if (found && before === changes) know(found);
     await pause(1000);
   }
@@ -66,7 +59,7 @@ async function seen(page: PageForLab, version: number): Promise<boolean> {
 
 /** Compares every row with the journal. */
 async function compared(page: PageForLab): Promise<Check> {
-  const found = await ask<{ verified: number; wrong: number }>(page, '/api/operate/rows/verify', { repair: false });
+  const found = await page.ask('POST /operate/rows/verify', { repair: false });
   return [found.wrong === 0, found.wrong === 0 ? `All rows of ${found.verified} aggregates are what the journal says.` : `The rows of ${found.wrong} aggregates are NOT what the journal says.`];
 }
 
@@ -74,34 +67,27 @@ async function compared(page: PageForLab): Promise<Check> {
 const comparable = (page: PageForLab): Promise<string> =>
   compared(page).then(([, text]) => text, (error: Error) => `The rows can not be compared with the journal: ${error.message}.`);
 
-interface Program {
-  name: string;
-  up: boolean;
-  health?: { status: string; behind_records?: number };
-  figures: Record<string, number>;
-}
-
-const programs = async (): Promise<Program[]> => ((await (await fetch('/status')).json()) as { programs: Program[] }).programs;
+const programs = async (page: PageForLab): Promise<ProgramStatus[]> => (await page.ask('GET /status')).programs;
 
 /** Waits until the projection has read the stream to its end. */
-async function caughtUp(): Promise<Check> {
+async function caughtUp(page: PageForLab): Promise<Check> {
   for (let tries = 0; tries < 60; tries++) {
-    const updater = (await programs()).find((each) => each.name === 'read-model-updater');
+    const updater = (await programs(page)).find((each) => each.name === 'read-model-updater');
     if (updater?.up && updater.health?.status === 'ready' && updater.health.behind_records === 0) return [true, 'The projection has caught up.'];
     await pause(300);
   }
   return [false, 'The projection has NOT caught up.'];
 }
 
-async function figure(name: string): Promise<number> {
-  return (await programs()).reduce((sum, program) => sum + (program.figures[name] ?? 0), 0);
+async function figure(page: PageForLab, name: string): Promise<number> {
+  return (await programs(page)).reduce((sum, program) => sum + (program.figures[name] ?? 0), 0);
 }
 
 const many = 20;
 
 /** Sends messages while the source is bad, and then compares. The last one comes well: what was lost before it shows. */
 async function badly(page: PageForLab, delivery: string, counter: string, counted: string): Promise<Check[]> {
-  const before = await figure(counter);
+  const before = await figure(page, counter);
   await set(page, { delivery });
   let versions: number[];
   try {
@@ -114,7 +100,7 @@ async function badly(page: PageForLab, delivery: string, counter: string, counte
   const shown = await seen(page, last);
   await pause(300); // for the figures, which are read four times a second
   const numbers = new Set(versions).size;
-  const count = (await figure(counter)) - before;
+  const count = (await figure(page, counter)) - before;
   return [
     [count > 0 || (delivery === 'reordered' ? undefined : false), `${counted}: ${count}.`], // a batch is put into order before gaps are looked for
     [numbers === many, `${numbers} of ${many} messages have a number of their own.`],
@@ -126,14 +112,14 @@ async function badly(page: PageForLab, delivery: string, counter: string, counte
 /** Repairs what can't be read, and has what is parked tried again. */
 async function mendEvents(page: PageForLab): Promise<Check[]> {
   await set(page, { unreadable: 0, break_next: false });
-  const { parked } = await ask<{ parked: Array<Record<string, unknown>> }>(page, '/api/operate/dead-letters');
+  const { parked } = await page.ask('GET /operate/dead-letters');
   for (const { projection, tenant, aid } of parked) {
     // Its own retry may be faster: then this one is refused. What is left is asked below.
-    await ask(page, '/api/operate/dead-letters/retry', { projection, tenant, aid }).catch(() => undefined);
+    await page.ask('POST /operate/dead-letters/retry', { projection, tenant, aid }).catch(() => undefined);
   }
   for (let tries = 0; tries < 50; tries++) {
     await pause(200);
-    const left = await ask<{ parked: unknown[] }>(page, '/api/operate/dead-letters');
+    const left = await page.ask('GET /operate/dead-letters');
     if (left.parked.length === 0) return [[true, 'Nothing is parked any more.'], await compared(page)];
   }
   return [[false, 'It is STILL parked.']];
@@ -148,7 +134,7 @@ const experiments: Experiment[] = [
     on: (f) => f.paused,
     steps: [
       { button: 'Pause', when: (f) => !f.paused, run: async (page) => (await set(page, { paused: true }), [[undefined, 'Send a message: it stays grey. Then resume.']]) },
-      { button: 'Resume', when: (f) => f.paused, run: async (page) => (await set(page, { paused: false }), [await caughtUp(), await compared(page)]) },
+      { button: 'Resume', when: (f) => f.paused, run: async (page) => (await set(page, { paused: false }), [await caughtUp(page), await compared(page)]) },
     ],
   },
   {
@@ -162,7 +148,7 @@ const experiments: Experiment[] = [
       {
         button: 'Start again',
         when: (f) => f.dead,
-        run: async (page) => (await set(page, { dead: false }), [await caughtUp(), await compared(page)]),
+        run: async (page) => (await set(page, { dead: false }), [await caughtUp(page), await compared(page)]),
       },
     ],
   },
@@ -201,7 +187,7 @@ const experiments: Experiment[] = [
           await set(page, { break_next: true });
           await page.post('nobody will read this');
           for (let tries = 0; tries < 50; tries++) {
-            const { parked } = await ask<{ parked: unknown[] }>(page, '/api/operate/dead-letters');
+            const { parked } = await page.ask('GET /operate/dead-letters');
             await set(page, {});
             if (parked.length > 0) return [[true, `${parked.length === 1 ? 'The thread is' : `${parked.length} aggregates are`} parked: see Operations. Then mend it.`]];
             await pause(200);
@@ -225,18 +211,17 @@ const experiments: Experiment[] = [
       {
         button: 'Write from both',
         run: async (page) => {
-          const before = await figure('commands_conflicts_total');
+          const before = await figure(page, 'commands_conflicts_total');
           const pane = page.pane();
-          const executor = page.withToken ? {} : { executor_id: pane?.viewer.id };
-          const write = (i: number): Promise<{ version: number }> =>
-            ask(page, '/lab/second-writer', { thread_id: pane?.selected, text: `from the second writer: ${i + 1}`, ...executor });
+          const body = { thread_id: pane?.selected ?? '', ...(page.withToken ? {} : { executor_id: pane?.viewer.id }) } as PostMessage;
+          const write = (i: number): Promise<MessageAnswer> => page.ask('POST /lab/second-writer', { ...body, text: `from the second writer: ${i + 1}` });
           const beside = Promise.allSettled(Array.from({ length: 10 }, (_, i) => write(i)));
           const own = await Promise.all(Array.from({ length: 10 }, (_, i) => page.post(`from this page: ${i + 1}`)));
           const written = (await beside).filter((each) => each.status === 'fulfilled').map((each) => each.value.version);
           const all = new Set([...own, ...written]);
           await seen(page, Math.max(...all));
           await pause(300);
-          const conflicts = (await figure('commands_conflicts_total')) - before;
+          const conflicts = (await figure(page, 'commands_conflicts_total')) - before;
           return [
             [all.size === own.length + written.length, `${own.length + written.length} messages, ${all.size} versions, ${10 - written.length} refused.`],
             [undefined, `This page's writer decided ${conflicts} times again.`],
@@ -254,7 +239,7 @@ const experiments: Experiment[] = [
     on: (f) => f.delay_ms > 0,
     steps: [
       { button: 'Slow down', when: (f) => f.delay_ms === 0, run: async (page) => (await set(page, { delay_ms: 1500 }), [[undefined, 'Send messages as both people at once.']]) },
-      { button: 'Full speed', when: (f) => f.delay_ms > 0, run: async (page) => (await set(page, { delay_ms: 0 }), [await caughtUp(), await compared(page)]) },
+      { button: 'Full speed', when: (f) => f.delay_ms > 0, run: async (page) => (await set(page, { delay_ms: 0 }), [await caughtUp(page), await compared(page)]) },
     ],
   },
   {
@@ -289,7 +274,7 @@ const experiments: Experiment[] = [
       {
         button: 'Rebuild',
         run: async (page) => {
-          await ask(page, '/api/operate/rows/rebuild', {});
+          await page.ask('POST /operate/rows/rebuild', {});
           await pause(3000);
           const version = await page.post('written during the rebuild');
           const shown = await seen(page, version);

@@ -1,23 +1,33 @@
 // Commands by REST and queries by GraphQL, both on this page's origin. What is seen of each command on its way is kept
-// in its trace.
+// in its trace. The types of bodies and answers are generated from what the programs describe.
+import type { Query } from './queries.ts';
+import type { Problem, Requests } from './requests.ts';
 import { state, updateTrace } from './state.ts';
 import type { Person, Trace } from './state.ts';
 import { settle } from './traces.ts';
 
-/** What the write-api answers when it refuses a command (RFC 9457). */
-export interface Problem {
-  status: number;
-  code: string;
-  detail: string;
-  errors?: Array<{ location: string; message: string }>;
+/** Compares an answer with its type; it does nothing unless the page was opened with ?check. */
+export let check = (_to: string, _answer: unknown): void => undefined;
+
+/** Loads what compares answers, for the rest of the tab's life: see check.ts. */
+export async function loadCheck(): Promise<void> {
+  if (new URLSearchParams(location.search).has('check')) sessionStorage.setItem('threads.check', 'yes');
+  const script = '/check.js';
+  if (sessionStorage.getItem('threads.check')) ({ check } = (await import(script)) as { check: typeof check });
 }
 
-export type Answer = { version: number; [name: string]: unknown };
+/** The path of a command. */
+export type Command = { [R in keyof Requests]: R extends `POST ${infer Path}` ? Path : never }[keyof Requests];
+type Answer<C extends Command> = Requests[`POST ${C}`]['answer'];
 
-export type Outcome = { ok: true; answer: Answer; token: string } | { ok: false; problem: Problem };
+/** The body of a command, without the one who sends it. */
+export type Fields<C extends Command> = Omit<Requests[`POST ${C}`]['body'], 'executor_id'>;
+
+export type Outcome<A = unknown> = { ok: true; answer: A; token: string } | { ok: false; problem: Problem };
+export type OutcomeOf<C extends Command> = Outcome<Answer<C>>;
 
 /** Sends a command, and again until its outcome is known: with the same key it is applied once. A file is sent as it is. */
-export async function command(path: string, executor: Person, fields: Record<string, unknown> | File, key = ulid()): Promise<Outcome> {
+export async function command<C extends Command>(path: C, executor: Person, fields: Fields<C> | File, key = ulid()): Promise<OutcomeOf<C>> {
   const file = fields instanceof File ? fields : null;
   const shown: Record<string, unknown> = file
     ? { file: file.name, bytes: file.size }
@@ -33,7 +43,7 @@ export async function command(path: string, executor: Person, fields: Record<str
   state.traces.value = [trace, ...state.traces.peek().filter((each) => each.key !== key)].slice(0, 30);
   for (let wait = 500, attempts = 1; ; wait = Math.min(wait * 2, 5000), attempts++) {
     updateTrace(key, { attempts });
-    const outcome = await attempt(trace, init);
+    const outcome = await attempt(path, trace, init);
     if (outcome && 'problem' in outcome && outcome.problem.status === 429) wait = 5000; // it has not been looked at
     else if (outcome) return outcome;
     updateTrace(key, { stage: 'unknown' });
@@ -51,15 +61,16 @@ export function retry(): void {
   connection = Promise.withResolvers();
 }
 
-async function attempt(trace: Trace, init: RequestInit): Promise<Outcome | null> {
+async function attempt<C extends Command>(path: C, trace: Trace, init: RequestInit): Promise<OutcomeOf<C> | null> {
   let response: Response;
   try {
-    response = await fetch(`/api/write${trace.path}`, init);
+    response = await fetch(`/api/write${path}`, init);
   } catch {
     return null; // nobody answered
   }
   const answer = (await response.json().catch(() => null)) as Record<string, unknown> | null;
   if (response.status === 503 || response.status === 502 || answer === null) return null;
+  check(response.ok ? `POST ${path}` : 'Problem', answer);
   const token = response.headers.get('Consistency-Token') ?? '';
   const [aggregate, version] = token.split(':');
   const answered: Partial<Trace> = {
@@ -71,7 +82,7 @@ async function attempt(trace: Trace, init: RequestInit): Promise<Outcome | null>
   updateTrace(trace.key, answered);
   settle({ ...trace, ...answered });
   if (response.status === 401) expired();
-  return response.ok ? { ok: true, answer: answer as Answer, token } : { ok: false, problem: answer as unknown as Problem };
+  return response.ok ? { ok: true, answer: answer as Answer<C>, token } : { ok: false, problem: answer as Problem };
 }
 
 /** The aggregate says what breaks a rule. What is no command, or may not be asked, does not reach it. */
@@ -87,6 +98,28 @@ function expired(): void {
 /** Headers that say who asks where no body does; with a session, the session says it. */
 export const asker = (person: Person): Record<string, string> => (state.session.peek().account ? csrf() : { 'X-Executor-Id': person.id });
 
+/** The refusal of a request that is no command. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Sends a request that is no command. It fails with a Refusal, or when nobody answers. */
+export async function ask<R extends keyof Requests>(request: R, body?: Requests[R]['body'], search = ''): Promise<Requests[R]['answer']> {
+  const [method = '', path = ''] = request.split(' ');
+  const headers: Record<string, string> = { ...csrf(), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
+  const url = (path.startsWith('/operate/') ? '/api' : '') + path + search;
+  const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const answer: unknown = await response.json();
+  check(response.ok ? request : 'Problem', answer);
+  if (!response.ok) throw new Refusal(response.status, (answer as Problem).detail);
+  return answer as Requests[R]['answer'];
+}
+
 export class QueryError extends Error {
   constructor(
     readonly code: string,
@@ -97,15 +130,16 @@ export class QueryError extends Error {
 }
 
 /** Asks the read-api. It fails with a QueryError, or when nobody answers. */
-export async function query<T>(document: string, variables: Record<string, unknown>, token = ''): Promise<T> {
+export async function query<V, A>(document: Query<V, A>, variables: V, token = ''): Promise<A> {
   const headers: Record<string, string> = { 'Content-Type': 'application/json', Accept: 'application/json', ...csrf() };
   if (token) headers['Consistency-Token'] = token;
-  const response = await fetch('/api/read/graphql', { method: 'POST', headers, body: JSON.stringify({ query: document, variables }) });
+  const response = await fetch('/api/read/graphql', { method: 'POST', headers, body: JSON.stringify({ query: document.text, variables }) });
   if (response.status === 401) expired();
-  const answer = (await response.json()) as { data?: T; errors?: Array<{ message: string; extensions?: { code?: string } }> };
+  const answer = (await response.json()) as { data?: A; errors?: Array<{ message: string; extensions?: { code?: string } }> };
   const failure = answer.errors?.[0];
   if (failure) throw new QueryError(failure.extensions?.code ?? '', failure.message);
   if (!answer.data) throw new QueryError('', `the read-api answers ${response.status}`);
+  check(document.name, answer.data);
   return answer.data;
 }
 

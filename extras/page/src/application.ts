@@ -1,5 +1,6 @@
 // What an application has on the page. main.tsx says it, and the parts that every application has read it here.
 import type { ComponentType } from 'preact';
+import type { Query } from './queries.ts';
 import type { Trace } from './state.ts';
 import type { JournalEvent } from './words.ts';
 
@@ -15,16 +16,18 @@ export interface View {
 export interface ChangedRow {
   table: string;
   key: string;
-  document: string;
-  variables: Record<string, unknown>;
+  read: () => Promise<{ row: unknown }>;
 }
+
+/** A query or subscription for the row of an aggregate. */
+export type RowQuery = Query<{ key: string; viewer: string }, { row: { version: number } }>;
 
 /** A type of aggregates. */
 export interface Aggregate {
   type: string; // as ids begin: order-01H4…
   events: string[]; // their types
   table?: string; // if its row is all of its read side
-  changed?: string; // a subscription to this row
+  changed?: RowQuery; // a subscription to this row
   rows: (event: JournalEvent, viewer: string) => ChangedRow[];
   sentence?: (event: JournalEvent) => string;
   name: (aid: string) => Promise<string>; // '': it has none

@@ -2,6 +2,7 @@
 // that the command takes.
 import { signal, useSignal } from '@preact/signals';
 import { command, inWords, ulid } from './api.ts';
+import type { Command } from './api.ts';
 import type { View } from './application.ts';
 import { titled } from './common.tsx';
 import { Flow } from './flow.tsx';
@@ -29,7 +30,7 @@ interface Document {
 }
 
 interface Operation {
-  path: string;
+  path: Command;
   summary: string;
   about: string;
   fields: Field[];
@@ -64,7 +65,7 @@ function read({ paths, components }: Document): Operation[] {
     const { properties = {}, required = [] } = resolved(body.schema);
     const names = Object.keys(properties).filter((name) => name !== 'executor_id' && name !== '$schema');
     const fields = names.map((name): Field => ({ name, schema: resolved(properties[name] ?? {}), required: required.includes(name) }));
-    return [{ path, summary: post.summary, about: post.description, fields }];
+    return [{ path: path as Command, summary: post.summary, about: post.description, fields }];
   });
   return found.sort((a, b) => Number(isOnOne(a)) - Number(isOnOne(b)));
 }

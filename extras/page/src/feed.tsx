@@ -3,7 +3,6 @@
 import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { query } from './api.ts';
 import { typeOf } from './application.ts';
 import { moment } from './common.tsx';
 import { personOf, state } from './state.ts';
@@ -72,8 +71,8 @@ async function readRows(event: JournalEvent): Promise<Row[]> {
   const viewer = state.session.peek().account ?? event.executorId;
   const changed = typeOf(event.aid)?.rows(event, viewer) ?? [];
   return Promise.all(
-    changed.map(async ({ table, key, document, variables }): Promise<Row> => {
-      const found = await query<{ row: unknown }>(document, variables).catch(() => null);
+    changed.map(async ({ table, key, read }): Promise<Row> => {
+      const found = await read().catch(() => null);
       return { table, key, row: found?.row ?? null };
     }),
   );

@@ -1,10 +1,12 @@
 // Subscriptions by graphql-transport-ws. One WebSocket carries all of them; when it breaks, it is opened again, and each
 // subscription starts again with the present state.
+import { check } from './api.ts';
+import type { Query } from './queries.ts';
 import { state } from './state.ts';
 
 interface Subscription {
-  document: string;
-  variables: Record<string, unknown>;
+  text: string;
+  variables: unknown;
   next: (data: unknown) => void;
   ended: (code: string, message: string) => void;
 }
@@ -21,11 +23,15 @@ let wait = 250;
 let last = 0;
 
 /** Follows a subscription until the returned function is called, or ended is. */
-export function follow<T>(
-  document: string, variables: Record<string, unknown>, next: (data: T) => void, ended: (code: string, message: string) => void,
+export function follow<V, A>(
+  document: Query<V, A>, variables: V, next: (data: A) => void, ended: (code: string, message: string) => void,
 ): () => void {
   const id = String(++last);
-  subscriptions.set(id, { document, variables, next: next as (data: unknown) => void, ended });
+  const received = (data: unknown): void => {
+    check(document.name, data);
+    next(data as A);
+  };
+  subscriptions.set(id, { text: document.text, variables, next: received, ended });
   if (state.live.peek() === 'connected') subscribe(id);
   else connect();
   return () => {
@@ -95,7 +101,7 @@ function end(id: string, failures: Failure[]): void {
 
 function subscribe(id: string): void {
   const subscription = subscriptions.get(id);
-  if (subscription) send({ type: 'subscribe', id, payload: { query: subscription.document, variables: subscription.variables } });
+  if (subscription) send({ type: 'subscribe', id, payload: { query: subscription.text, variables: subscription.variables } });
 }
 
 function send(frame: Frame): void {

@@ -1,9 +1,9 @@
 // Aggregates whose read side is one row. Their map follows whichever of them changed last.
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { query } from './api.ts';
 import { app, typeOf } from './application.ts';
-import type { Aggregate } from './application.ts';
-import { titled } from './common.tsx';
+import type { Aggregate, RowQuery } from './application.ts';
 import { follow } from './live.ts';
 import { cards, Sides } from './map.tsx';
 import { aggregateName, state } from './state.ts';
@@ -14,16 +14,11 @@ import type { Fields, JournalEvent } from './words.ts';
 
 type Row = Fields & { version: number };
 
-/** Describes such a type of aggregates: its table, its events, and what is shown of its row. */
-export function oneRow<R extends { version: number }>(type: string, table: string, events: string[], fields: Array<keyof R & string>): Aggregate {
-  const answer = `(${type}Id: $key, userAccountId: $viewer) { ${fields.join(' ')} version }`;
+/** Describes such a type of aggregates: its table, its events, and how its row is read and followed. */
+export function oneRow(type: string, table: string, events: string[], row: RowQuery, changed: RowQuery): Aggregate {
   return {
-    type, table, events,
-    changed: `subscription($key: ID!, $viewer: ID!) { row: ${type}Changed${answer} }`,
-    rows: ({ aid }, viewer) => {
-      const key = idOf(aid);
-      return [{ table, key, document: `query($key: ID!, $viewer: ID!) { row: get${titled(type)}${answer} }`, variables: { key, viewer } }];
-    },
+    type, table, events, changed,
+    rows: ({ aid }, viewer) => [{ table, key: idOf(aid), read: () => query(row, { key: idOf(aid), viewer }) }],
     name: async (aid) => {
       if (!state.session.peek().operator) return '';
       const named = (await search({ aid, limit: 100 })).events.find(({ data }) => typeof (data as Fields).name === 'string');
@@ -59,11 +54,13 @@ function followRow({ aid, viewer }: Chosen): () => void {
   let stop = (): void => undefined;
   let waiting = 0;
   let wait = 100; // milliseconds
+  const changed = typeOf(aid)?.changed;
+  if (!changed) return stop;
   const begin = (): void => {
-    stop = follow<{ row: Row }>(
-      typeOf(aid)?.changed ?? '', { key: idOf(aid), viewer },
+    stop = follow(
+      changed, { key: idOf(aid), viewer },
       (pushed) => {
-        row.value = pushed.row;
+        row.value = pushed.row as Row;
         arrived(aid, pushed.row.version, pushed);
       },
       () => {

@@ -1,31 +1,14 @@
 // How the programs are, and what an operator can do about it.
 import { signal, useSignal } from '@preact/signals';
-import { csrf } from './api.ts';
+import { ask, Refusal } from './api.ts';
 import { app } from './application.ts';
 import type { View } from './application.ts';
 import { sure } from './common.tsx';
 import { Lag } from './flow.tsx';
+import type { Letter, ProgramStatus, Requests, Verification } from './requests.ts';
 import { state } from './state.ts';
-import type { ProgramStatus } from './state.ts';
 import { quantile, rate, readStatus } from './status.ts';
 import { watched } from './watch.ts';
-
-interface Letter {
-  projection: string;
-  tenant: string;
-  aid: string;
-  seq_nr: number;
-  reason: string;
-  attempts: number;
-  parked_at: string;
-}
-
-interface Verification {
-  verified: number;
-  wrong: number;
-  repaired: number;
-  differences: Array<{ aid: string; row: string; what: string; expected: string; found: string }>;
-}
 
 const known = {
   letters: signal<Letter[]>([]),
@@ -35,17 +18,14 @@ const known = {
   verification: signal<Verification | null>(null),
 };
 
-async function operate<T>(path: string, body?: Record<string, unknown>): Promise<T | null> {
-  const init: RequestInit = body
-    ? { method: 'POST', headers: { 'Content-Type': 'application/json', ...csrf() }, body: JSON.stringify(body) }
-    : { headers: csrf() };
+/** Asks the updater. What goes wrong is said on the page. */
+async function operate<R extends keyof Requests>(request: R, body?: Requests[R]['body']): Promise<Requests[R]['answer'] | null> {
   try {
-    const response = await fetch(`/api/operate${path}`, init);
-    const answer = (await response.json()) as T & { detail?: string };
-    known.problem.value = response.ok ? '' : (answer.detail ?? `the updater answers ${response.status}`);
-    return response.ok ? answer : null;
-  } catch {
-    known.problem.value = 'The read-model-updater can not be reached.';
+    const answer = await ask(request, body);
+    known.problem.value = '';
+    return answer;
+  } catch (error) {
+    known.problem.value = error instanceof Refusal ? error.message : 'The read-model-updater can not be reached.';
     return null;
   }
 }
@@ -56,14 +36,16 @@ function load(): void {
 }
 
 async function loadLetters(): Promise<void> {
-  const found = await operate<{ parked: Letter[] }>('/dead-letters');
+  const found = await operate('GET /operate/dead-letters');
   if (found) known.letters.value = found.parked;
 }
 
-async function act(name: string, path: string, body: Record<string, unknown>, said: string): Promise<void> {
+type Skip = 'POST /operate/dead-letters/skip';
+
+async function act(name: 'retry' | 'skip', which: Requests[Skip]['body'], said: string): Promise<void> {
   known.busy.value = name;
   known.said.value = '';
-  const answer = await operate<Record<string, unknown>>(path, body);
+  const answer = await operate(`POST /operate/dead-letters/${name}`, which);
   known.busy.value = '';
   known.said.value = answer ? said : '';
   await loadLetters();
@@ -72,7 +54,7 @@ async function act(name: string, path: string, body: Record<string, unknown>, sa
 async function verify(repair: boolean): Promise<void> {
   known.busy.value = 'verify';
   known.said.value = '';
-  known.verification.value = await operate<Verification>('/rows/verify', { repair });
+  known.verification.value = await operate('POST /operate/rows/verify', { repair });
   known.busy.value = '';
 }
 
@@ -82,7 +64,7 @@ const quick = 5000; // milliseconds: a rebuild begins within two seconds, and on
 async function rebuild(): Promise<void> {
   known.busy.value = 'rebuild';
   known.said.value = '';
-  if (await operate('/rows/rebuild', {})) {
+  if (await operate('POST /operate/rows/rebuild', {})) {
     known.said.value = 'The rebuild has begun.';
     const begun = performance.now();
     for (let seen = false, running = false; running || (!seen && performance.now() - begun < quick); ) {
@@ -217,14 +199,14 @@ function Parked({ letter }: { letter: Letter }) {
   const which = { projection: letter.projection, tenant: letter.tenant, aid: letter.aid };
   const skip = async (): Promise<void> => {
     if (!(await sure(`Leave event ${letter.seq_nr} of ${letter.aid} out of the rows?`, 'Leave the event out'))) return;
-    void act('skip', '/dead-letters/skip', { ...which, seq_nr: letter.seq_nr, reason: reason.peek() }, 'The event is left out.');
+    void act('skip', { ...which, seq_nr: letter.seq_nr, reason: reason.peek() }, 'The event is left out.');
   };
   return (
     <li>
       <b>{letter.aid}</b> on event {letter.seq_nr} <small>({letter.projection}, {letter.attempts} attempts)</small>
       <p class="quiet">{letter.reason}</p>
       <div class="row">
-        <button onClick={() => void act('retry', '/dead-letters/retry', which, 'It is due, and tried again within a second.')}>Retry</button>
+        <button onClick={() => void act('retry', which, 'It is due, and tried again within a second.')}>Retry</button>
         <label class="grow">
           <span class="hidden">Why the event is left out</span>
           <input

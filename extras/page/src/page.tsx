@@ -1,6 +1,6 @@
 // The page around its views: who is logged in, the navigation, and what is asked for again and again.
 import { render } from 'preact';
-import { csrf, retry } from './api.ts';
+import { ask, loadCheck, retry } from './api.ts';
 import { app, setApplication } from './application.ts';
 import type { Application, View } from './application.ts';
 import { Sure, titled } from './common.tsx';
@@ -9,7 +9,6 @@ import { keepFocus } from './focus.ts';
 import { onConnected } from './live.ts';
 import { play } from './slow.ts';
 import { know, state } from './state.ts';
-import type { Session } from './state.ts';
 import { readStatus } from './status.ts';
 import { onSettled } from './traces.ts';
 import { watch as watchEvents } from './watch.ts';
@@ -108,9 +107,10 @@ async function watch(): Promise<void> {
 }
 
 async function start(): Promise<void> {
+  await loadCheck();
   for (;;) {
     try {
-      state.session.value = (await (await fetch('/session', { headers: csrf() })).json()) as Session;
+      state.session.value = await ask('GET /session');
       break;
     } catch {
       await new Promise((again) => setTimeout(again, 1000));

@@ -1,6 +1,7 @@
 // All that several parts of the page know, in signals: what reads a signal while it is drawn is drawn again when the
 // signal changes, and nothing else is. Values are replaced, never changed.
 import { signal } from '@preact/signals';
+import type { ProgramStatus, SessionAnswer } from './requests.ts';
 
 export type Person = { id: string; name: string };
 
@@ -42,41 +43,14 @@ export interface HistoryEvent {
   data: unknown;
 }
 
-export interface Session {
-  auth: string;
-  lab: boolean;
-  operator?: boolean; // may operate the programs, and see all events; undefined: nobody can
-  account?: string;
-  name?: string;
-  csrf?: string;
-  users?: Array<{ name: string; account: string }>; // of the issuer for development
-  expired?: boolean;
-}
-
-export interface ProgramStatus {
-  name: string;
-  up: boolean;
-  health?: {
-    status: string;
-    reason?: string;
-    warnings?: string[];
-    behind_seconds?: number;
-    behind_records?: number;
-    active?: boolean;
-    parked_aggregates?: number | null;
-    drifted_aggregates?: number;
-    checks?: Record<string, string>;
-    rebuild?: { phase: string; events: number; events_total: number; seconds_left: number };
-  };
-  figures: Record<string, number>;
-}
+export type Session = SessionAnswer & { expired?: boolean };
 
 /** How the projection is, once a second; duplicates and filled count since it was started. */
 export type Sample = { at: number; lag: number; records: number; duplicates: number; filled: number };
 
 export const state = {
   view: signal(''), // by its id
-  session: signal<Session>({ auth: 'none', lab: false }),
+  session: signal<Session>({ auth: 'none', lab: false, operator: false }),
   ready: signal(false),
   live: signal<'connecting' | 'connected' | 'lost'>('connecting'),
   people: signal<Person[]>([]),

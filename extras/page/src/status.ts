@@ -1,7 +1,8 @@
 // How the programs are, read from /status.
 import { signal } from '@preact/signals';
+import { ask } from './api.ts';
 import { state } from './state.ts';
-import type { ProgramStatus } from './state.ts';
+import type { ProgramStatus } from './requests.ts';
 
 /** The figures of the last minute. */
 const counts = signal<Array<{ at: number; programs: ProgramStatus[] }>>([]);
@@ -42,7 +43,7 @@ export function quantile(program: string, name: string, part: number): number | 
 
 export async function readStatus(): Promise<void> {
   try {
-    const answer = (await (await fetch('/status')).json()) as { programs: ProgramStatus[] };
+    const answer = await ask('GET /status');
     const updater = answer.programs.find((program) => program.name === 'read-model-updater');
     const sample = {
       at: performance.now(), lag: (updater?.health?.behind_seconds ?? 0) * 1000, records: updater?.health?.behind_records ?? 0,

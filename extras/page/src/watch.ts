@@ -1,21 +1,12 @@
 // What happens in the whole system, also by other tabs, curl, imports and process managers: the updater tells which
 // events enter the journal, and when the rows follow. Only operators are told.
 import { batch, effect, signal } from '@preact/signals';
-import { csrf } from './api.ts';
+import { ask, check } from './api.ts';
 import { typeOf } from './application.ts';
+import type { News } from './requests.ts';
 import { aggregateName, learned, onUnknown, state } from './state.ts';
 import { read } from './words.ts';
 import type { JournalEvent } from './words.ts';
-
-type Told = Parameters<typeof read>[0];
-
-interface News {
-  events?: Told[];
-  skipped?: number;
-  head?: number;
-  projected?: Array<{ tenant: string; aid: string; version: number }>;
-  lost?: boolean;
-}
 
 const kept = 200; // events
 
@@ -43,13 +34,13 @@ function connect(): void {
     watched.live.value = false;
     if (source?.readyState !== EventSource.CLOSED) return; // it connects again by itself
     source = null;
-    setTimeout(check, wait);
+    setTimeout(look, wait);
     wait = Math.min(wait * 2, 60_000); // where there are no operations, there is nobody to answer
   };
 }
 
 /** Follows while somebody looks: a browser has few connections for all of its tabs. */
-function check(): void {
+function look(): void {
   const wanted = state.session.peek().operator && !state.session.peek().expired && !document.hidden;
   if (wanted && !source) connect();
   if (!wanted && source) {
@@ -60,6 +51,7 @@ function check(): void {
 }
 
 function take(news: News): void {
+  check('GET /operate/events', news);
   batch(() => {
     watched.live.value = true;
     wait = 1000;
@@ -91,17 +83,15 @@ export interface Found {
 /** Searches the whole journal, the latest events first. */
 export async function search(asked: Record<string, string | number>): Promise<Found> {
   const values = Object.entries(asked).filter(([, value]) => value !== '' && value !== 0).map(([key, value]): [string, string] => [key, String(value)]);
-  const response = await fetch(`/api/operate/journal?${new URLSearchParams(values)}`, { headers: csrf() });
-  const answer = (await response.json()) as { events?: Told[]; next?: number; detail?: string };
-  if (!response.ok) throw new Error(answer.detail ?? `the updater answers ${response.status}`);
-  const events = (answer.events ?? []).map(read);
+  const answer = await ask('GET /operate/journal', undefined, `?${new URLSearchParams(values)}`);
+  const events = answer.events.map(read);
   return { events: asked.aid ? events.map((event) => ({ ...event, position: 0 })) : events, next: answer.next ?? 0 }; // an aggregate's are numbered by themselves
 }
 
 const asked = new Set<string>();
 
 /** Asks for the name of an aggregate, once. */
-async function ask(aid: string): Promise<void> {
+async function learn(aid: string): Promise<void> {
   if (asked.has(aid) || asked.size > 2000) return;
   asked.add(aid);
   await Promise.resolve(); // not while the page is drawn
@@ -114,14 +104,14 @@ export const lastTold = (aid: string): JournalEvent | undefined => watched.event
 
 /** Begins to follow. */
 export function watch(): void {
-  document.addEventListener('visibilitychange', check);
+  document.addEventListener('visibilitychange', look);
   effect(() => {
     void state.session.value;
-    check();
+    look();
   });
 }
 
-onUnknown((aid) => void ask(aid));
+onUnknown((aid) => void learn(aid));
 
 /** An event's aggregate, by name. */
 export const placeOf = (event: JournalEvent): string => (event.tenant ? `${event.tenant}: ` : '') + aggregateName(event.aid);

@@ -1,5 +1,6 @@
 // Events in words.
 import { typeOf } from './application.ts';
+import type { Event as Told } from './requests.ts';
 import { nameOf } from './state.ts';
 import type { HistoryEvent } from './state.ts';
 
@@ -16,7 +17,7 @@ export type Fields = Record<string, unknown>;
 export const value = (of: unknown): string => String((of as Fields | undefined)?.value ?? of ?? '');
 
 /** Makes what the programs tell of an event one for the page. */
-export function read(told: { tenant: string; aid: string; seq_nr: number; position?: number; event: unknown }): JournalEvent {
+export function read(told: Told): JournalEvent {
   const { type, id, aggregate_id: _, seq_nr: __, executor_id, occurred_at, tenant_code: ___, command_id, correlation_id, causation_id, source,
     client_ip: ____, request_id, traceparent: _____, ...data } = (typeof told.event === 'object' ? told.event : {}) as Fields;
   return {

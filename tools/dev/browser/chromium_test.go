@@ -67,12 +67,17 @@ type tab struct {
 	allowed  []string // errors that a test causes, such as a lost connection
 }
 
-// open opens the program's page in the browser's tab.
+// open opens the program's page in the browser's tab. With ?check, an answer that has not its type is an error.
 func open(t *testing.T, browser context.Context, home string, width, height int) *tab {
+	t.Helper()
+	return openAt(t, browser, home, "/?check", width, height)
+}
+
+func openAt(t *testing.T, browser context.Context, home, path string, width, height int) *tab {
 	t.Helper()
 	p := &tab{t: t, ctx: browser, home: home}
 	chromedp.ListenTarget(browser, p.listen)
-	p.run(chromedp.EmulateViewport(int64(width), int64(height)), emulation.SetFocusEmulationEnabled(true), network.Enable(), log.Enable(), chromedp.Navigate(home))
+	p.run(chromedp.EmulateViewport(int64(width), int64(height)), emulation.SetFocusEmulationEnabled(true), network.Enable(), log.Enable(), chromedp.Navigate(home+path))
 	t.Cleanup(func() {
 		if t.Failed() {
 			p.screenshot("failed-" + strings.ReplaceAll(t.Name(), "/", "-"))

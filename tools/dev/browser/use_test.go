@@ -3,9 +3,12 @@
 package browser
 
 import (
+	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -122,11 +125,50 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 // A browser must load little for the first view.
 func TestTheFirstViewIsSmall(t *testing.T) {
 	s := start(t)
-	p := open(t, chromium(t), s.url, 1000, 900)
+	p := openAt(t, chromium(t), s.url, "/", 1000, 900)
 	p.shows("document.body", "Start a chat")
 	size := evaluate[int](p, "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).reduce((sum, each) => sum + each.encodedBodySize, 0)")
 	if size == 0 || size > 60<<10 {
 		t.Errorf("the first view takes %d bytes", size)
 	}
 	t.Logf("the first view takes %d bytes", size)
+}
+
+// complains waits until the page has reported an error.
+func (p *tab) complains(text string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	for {
+		p.mutex.Lock()
+		so := slices.ContainsFunc(p.wrong, func(wrong string) bool { return strings.Contains(wrong, text) })
+		p.mutex.Unlock()
+		if so {
+			return
+		}
+		select {
+		case <-time.After(30 * time.Millisecond):
+		case <-ctx.Done():
+			p.t.Fatalf("after %s the page has not complained: %s", patience, text)
+		}
+	}
+}
+
+func TestAnAnswerIsComparedWithItsType(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1000, 900)
+	begin(p)
+	p.run(chromedp.Evaluate(`{
+		const fetch = globalThis.fetch;
+		globalThis.fetch = async (...request) => {
+			const response = await fetch(...request);
+			const text = (await response.text()).replaceAll(/"version":(\d+)/g, '"version":"$1"');
+			return new Response(text, {status: response.status, headers: response.headers});
+		};
+	}`, nil))
+	says(p, ada, "Ada", "Is this a number?")
+	for _, to := range []string{"POST /threads/post_message", "threadList"} {
+		p.complains(to + ": the answer has not its type: answer.")
+	}
+	p.allow("has not its type")
 }

@@ -30,10 +30,12 @@ var parts = map[string]string{
 	"tools/dev/browser":      "page",
 	"tools/dev/internal/npm": "page",
 	"tools/dev/page":         "page",
+	"tools/openapi":          "page",
 
 	// what is of the page, and only of chat's: a new application bundles its own
 	"extras/page/app.css":                     "page,chat",
 	"extras/page/app.js":                      "page,chat",
+	"extras/page/check.js":                    "page,chat",
 	"extras/page/src/chat":                    "page,chat",
 	"tools/dev/scaffold/template/extras/page": "page",
 

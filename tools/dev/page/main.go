@@ -1,5 +1,5 @@
-// Command page generates files of the page in extras/page and of the failure lab in extras/lab: TypeScript types of the
-// GraphQL schema, and the bundles of scripts and styles for browsers. `go generate` calls it in this module's folder.
+// Command page generates files of the page in extras/page and of the failure lab in extras/lab: TypeScript types of
+// what both ask, and the bundles of scripts and styles for browsers. `go generate` calls it in this module's folder.
 package main
 
 import (
@@ -23,6 +23,7 @@ const (
 // bundles are the scripts with their entry points. The lab has its own bundle, so that no other program contains it.
 var bundles = map[string]string{
 	source + "/main.tsx":     "extras/page/app.js",
+	source + "/check.ts":     "extras/page/check.js",
 	"extras/lab/src/lab.tsx": "extras/lab/lab.js", // extra:lab
 }
 
@@ -36,15 +37,11 @@ func main() {
 }
 
 func generate(ctx context.Context) error {
-	types, err := typesOf(filepath.Join(root, "interfaceadaptor/graphql/*.graphqls"), filepath.Join(root, "extras/*/*.graphqls"))
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(root, source, "schema.ts"), []byte(types), 0o644); err != nil {
+	if err := generateTypes(ctx); err != nil {
 		return err
 	}
 	// The bundles are in the repository: who does not change the page need not be able to make them.
-	err = npm.Install(ctx, filepath.Join(root, source))
+	err := npm.Install(ctx, filepath.Join(root, source))
 	if _, missing := os.Stat(filepath.Join(root, bundles[source+"/main.tsx"])); errors.Is(err, npm.ErrMissing) && missing == nil {
 		fmt.Fprintln(os.Stderr, "page: the scripts of the page are left as they are; to bundle them:", err)
 		return nil
@@ -55,6 +52,46 @@ func generate(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// generateTypes writes the types of what the page asks, from the OpenAPI document and the GraphQL schema, and the
+// shapes by which check.ts recognises them.
+func generateTypes(ctx context.Context) error {
+	known := catalog{map[string]*shape{}, map[string]*shape{}}
+	doc, err := readDocument(ctx)
+	if err != nil {
+		return err
+	}
+	requests, err := doc.requests(known)
+	if err != nil {
+		return err
+	}
+	schema, err := loadSchema(filepath.Join(root, "interfaceadaptor/graphql/*.graphqls"), filepath.Join(root, "extras/*/*.graphqls"))
+	if err != nil {
+		return fmt.Errorf("the GraphQL schema: %w", err)
+	}
+	read, err := readQueries(filepath.Join(root, source))
+	if err != nil {
+		return err
+	}
+	queries, err := read.typescript(schema, known)
+	if err != nil {
+		return err
+	}
+	answers, err := known.typescript()
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct{ name, from, text string }{
+		{"requests.ts", "the OpenAPI document", requests}, {"queries.ts", "the queries in comments and the GraphQL schema", queries},
+		{"answers.ts", "the OpenAPI document, the queries in comments and the GraphQL schema", answers},
+	} {
+		text := "// Code generated from " + file.from + " by go generate. DO NOT EDIT.\n" + file.text
+		if err := os.WriteFile(filepath.Join(root, source, file.name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fromThePage are the packages that the lab's script gets from the page's script: it must not have its own.

@@ -173,7 +173,7 @@ func TestNoOmissionPassesInSilence(t *testing.T) {
 			output, err := apply(t, folder, rest)
 			switch {
 			case omission.place == generating:
-				treecopy.Do(t, folder, "git", "checkout", "extras/page/src/schema.ts")
+				treecopy.Do(t, folder, "git", "checkout", "extras/page/src/requests.ts")
 			case omission.heard == generate:
 				if err == nil {
 					t.Errorf("%s says nothing", omission.heard)

@@ -2,30 +2,48 @@
 import { command, query, QueryError, ulid } from '../api.ts';
 import type { Outcome } from '../api.ts';
 import { follow } from '../live.ts';
+import * as queries from '../queries.ts';
+import type { HistoryPage, MessagePage, ShownMessage, ShownThread } from '../queries.ts';
+import type { AddMember } from '../requests.ts';
 import { know, state, updateTrace } from '../state.ts';
 import type { HistoryEvent, Person, Trace } from '../state.ts';
 import { arrived, left } from '../traces.ts';
-import { messageFields } from './message.tsx';
-import type { ShownMessage } from './message.tsx';
 import * as out from './outbox.ts';
 import { Pane, panes, unnamed } from './panes.ts';
-import type { ListedThread, MessagePage, ShownThread } from './panes.ts';
 import { countUnread } from './unread.ts';
 
-const page = 50;
-const messages = `{ edges { node { ${messageFields} } } pageInfo { hasPreviousPage startCursor } }`;
-const threadFields = `id name version
-  members(first: 200) { edges { node { id userAccountId role account { name closed } } } }
-  messages(last: ${page}) ${messages}`;
-const threadChanged = `subscription($thread: ID!, $viewer: ID!) { threadChanged(threadId: $thread, userAccountId: $viewer) { ${threadFields} } }`;
-const threadList = 'query($viewer: ID!) { threads(userAccountId: $viewer, first: 50) { edges { node { id name version updatedAt } } } }';
-const earlier = `query($thread: ID!, $viewer: ID!, $last: Int, $before: String) {
-  getThread(threadId: $thread, userAccountId: $viewer) { messages(last: $last, before: $before) ${messages} } }`;
+/* GraphQL:
+fragment ShownMember on Member { id userAccountId role account { name closed } }
+
+fragment ShownThread on Thread {
+  id name version
+  members(first: 200) { edges { node { ...ShownMember } } }
+  messages(last: $last) { ...MessagePage }
+}
+
+fragment ListedThread on Thread { id name version updatedAt }
+
+subscription threadChanged($thread: ID!, $viewer: ID!, $last: Int!) {
+  threadChanged(threadId: $thread, userAccountId: $viewer) { ...ShownThread }
+}
+
+query threadList($viewer: ID!) { threads(userAccountId: $viewer, first: 50) { edges { node { ...ListedThread } } } }
+
+query earlierMessages($thread: ID!, $viewer: ID!, $last: Int!, $before: String!) {
+  getThread(threadId: $thread, userAccountId: $viewer) { messages(last: $last, before: $before) { ...MessagePage } }
+}
+
+fragment MessagePage on MessageConnection { edges { node { ...ShownMessage } } pageInfo { hasPreviousPage startCursor } }
+
+query account($id: ID!) { getAccount(accountId: $id) { id name closed version } }
+*/
+
+const page = 50; // messages
 
 /** Loads the person's threads; the last changed is opened where none is. */
 export async function loadThreads(pane: Pane, token = ''): Promise<void> {
   try {
-    const data = await query<{ threads: { edges: Array<{ node: ListedThread }> } }>(threadList, { viewer: pane.id }, token);
+    const data = await query(queries.threadList, { viewer: pane.id }, token);
     const threads = data.threads.edges.map((edge) => edge.node);
     const listed = threads.some((thread) => thread.id === pane.selected.peek());
     if (JSON.stringify(threads) !== JSON.stringify(pane.threads.peek())) pane.threads.value = threads;
@@ -53,8 +71,8 @@ export function open(pane: Pane, thread: string): void {
   pane.editing.value = null;
   pane.problems.value = {};
   if (!thread) return;
-  pane.unfollow = follow<{ threadChanged: ShownThread }>(
-    threadChanged, { thread, viewer: pane.id },
+  pane.unfollow = follow(
+    queries.threadChanged, { thread, viewer: pane.id, last: page },
     (data) => {
       if (pane.selected.peek() === thread) soon(pane, data.threadChanged);
     },
@@ -113,7 +131,7 @@ export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
   pane.loading = true;
   try {
     const variables = { thread: thread.id, viewer: pane.id, last: Math.min(again || page, 500), before };
-    const { getThread } = await query<{ getThread: { messages: MessagePage } }>(earlier, variables);
+    const { getThread } = await query(queries.earlierMessages, variables);
     if (pane.selected.peek() !== thread.id || (again && pane.thread.peek() !== thread)) return; // something newer is there
     const { pageInfo } = getThread.messages;
     const read = nodes(getThread.messages);
@@ -142,33 +160,28 @@ export async function readEvent(trace: Trace): Promise<void> {
   }
 }
 
-const entries = '{ edges { node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } } }';
-
 /** The last events of a thread up to one of them, or to its end, the first of them first. */
 export async function history(thread: string, viewer: string, last: number, upTo?: number): Promise<HistoryEvent[]> {
-  const document = `query($thread: ID!, $viewer: ID!, $last: Int, $upTo: Int) {
-    page: threadHistory(threadId: $thread, userAccountId: $viewer, last: $last, upTo: $upTo) ${entries} }`;
-  return events(document, { thread, viewer, last, upTo });
+  return events(await query(queries.threadHistory, { thread, viewer, last, upTo: upTo ?? null }));
 }
 
 /** The last events of an account. */
 export async function accountHistory(account: string, last: number): Promise<HistoryEvent[]> {
-  return events(`query($account: ID!, $last: Int) { page: accountHistory(accountId: $account, last: $last) ${entries} }`, { account, last });
+  return events(await query(queries.accountHistory, { account, last }));
 }
 
-async function events(document: string, variables: Record<string, unknown>): Promise<HistoryEvent[]> {
-  const { page: found } = await query<{ page: { edges: Array<{ node: HistoryEvent }> } }>(document, variables);
-  return found.edges.map((edge) => edge.node);
-}
+const events = (found: { page: HistoryPage }): HistoryEvent[] => found.page.edges.map((edge) => edge.node);
+
+type Role = AddMember['role'];
 
 export const rename = (pane: Pane, name: string): Promise<Outcome> => out.orderFrom(pane, 'name', '/threads/rename', { ...pane.onThread, name });
 export const deleteThread = (pane: Pane): Promise<Outcome> => out.orderFrom(pane, 'name', '/threads/delete', pane.onThread);
 export const removeMember = (pane: Pane, user: string): Promise<Outcome> =>
   out.orderFrom(pane, 'members', '/threads/remove_member', { ...pane.onThread, user_account_id: user });
-export const changeRole = (pane: Pane, user: string, role: string): Promise<Outcome> =>
+export const changeRole = (pane: Pane, user: string, role: Role): Promise<Outcome> =>
   out.orderFrom(pane, 'members', '/threads/change_member_role', { ...pane.onThread, user_account_id: user, role });
 
-export async function addMember(pane: Pane, user: string, role: string): Promise<boolean> {
+export async function addMember(pane: Pane, user: string, role: Role): Promise<boolean> {
   const outcome = await out.orderFrom(pane, 'add', '/threads/add_member', { ...pane.onThread, user_account_id: user, role });
   if (outcome.ok) for (const other of panes.peek()) if (other.id === user) void loadThreads(other, outcome.token);
   return outcome.ok;
@@ -177,7 +190,7 @@ export async function addMember(pane: Pane, user: string, role: string): Promise
 export async function createThread(pane: Pane, name: string): Promise<boolean> {
   const outcome = await out.orderFrom(pane, 'new', '/threads/create', { name });
   if (!outcome.ok) return false;
-  open(pane, outcome.answer.thread_id as string);
+  open(pane, outcome.answer.thread_id);
   await loadThreads(pane, outcome.token);
   return true;
 }
@@ -192,7 +205,7 @@ export async function register(person: Person): Promise<Outcome> {
 /** Learns by which name others know who has logged in. A user of the issuer for development is registered. */
 export async function readName(pane: Pane): Promise<void> {
   try {
-    const data = await query<{ getAccount: { name: string } }>('query($id: ID!) { getAccount(accountId: $id) { name } }', { id: pane.id });
+    const data = await query(queries.account, { id: pane.id });
     know({ id: pane.id, name: data.getAccount.name });
   } catch (error) {
     if (!(error instanceof QueryError && error.code === 'NOT_FOUND')) return;
@@ -218,9 +231,7 @@ export async function closeAccount(pane: Pane): Promise<void> {
 async function readAccount(id: string, token: string): Promise<void> {
   for (;;) {
     try {
-      const data = await query<{ getAccount: { version: number } }>(
-        'query($id: ID!) { getAccount(accountId: $id) { id name closed version } }', { id }, token,
-      );
+      const data = await query(queries.account, { id }, token);
       return arrived(token.split(':')[0] ?? '', data.getAccount.version, data);
     } catch (error) {
       if (error instanceof QueryError && error.code !== 'READ_MODEL_BEHIND' && error.code !== 'UNAVAILABLE') return;

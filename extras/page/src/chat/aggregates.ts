@@ -1,6 +1,7 @@
 // The aggregates of chat: what their events say, which rows they change, and what they are called.
 import { query } from '../api.ts';
-import type { Aggregate, ChangedRow } from '../application.ts';
+import type { Aggregate } from '../application.ts';
+import * as queries from '../queries.ts';
 import { nameOf, state } from '../state.ts';
 import type { HistoryEvent } from '../state.ts';
 import { search } from '../watch.ts';
@@ -10,13 +11,21 @@ import { panes } from './panes.ts';
 
 const idOf = (aid: string): string => aid.slice(aid.lastIndexOf('-') + 1);
 
-const rowOf = {
-  threads: 'query($key: ID!, $viewer: ID!) { row: getThread(threadId: $key, userAccountId: $viewer) { id name code ownerId version createdAt updatedAt updatedBy } }',
-  messages:
-    'query($key: ID!, $viewer: ID!) { row: getMessage(messageId: $key, userAccountId: $viewer) { id threadId userAccountId text createdAt updatedAt updatedBy } }',
-  members: 'query($thread: ID!, $user: ID!) { row: getMember(threadId: $thread, userAccountId: $user) { id threadId userAccountId role createdAt updatedAt updatedBy } }',
-  accounts: 'query($key: ID!) { row: getAccount(accountId: $key) { id name closed version createdAt updatedAt } }',
-};
+/* GraphQL:
+query threadRow($key: ID!, $viewer: ID!) {
+  row: getThread(threadId: $key, userAccountId: $viewer) { id name code ownerId version createdAt updatedAt updatedBy }
+}
+
+query memberRow($thread: ID!, $user: ID!) {
+  row: getMember(threadId: $thread, userAccountId: $user) { id threadId userAccountId role createdAt updatedAt updatedBy }
+}
+
+query messageRow($key: ID!, $viewer: ID!) {
+  row: getMessage(messageId: $key, userAccountId: $viewer) { id threadId userAccountId text createdAt updatedAt updatedBy }
+}
+
+query accountRow($key: ID!) { row: getAccount(accountId: $key) { id name closed version createdAt updatedAt } }
+*/
 
 export const thread: Aggregate = {
   type: 'thread',
@@ -28,14 +37,13 @@ export const thread: Aggregate = {
   rows: (event, viewer) => {
     const data = event.data as Fields;
     const id = idOf(event.aid);
-    const row = (table: 'threads' | 'messages', key: string): ChangedRow => ({ table, key, document: rowOf[table], variables: { key, viewer } });
-    const rows = [row('threads', id)];
+    const rows = [{ table: 'threads', key: id, read: (): Promise<{ row: unknown }> => query(queries.threadRow, { key: id, viewer }) }];
     const message = value((data.message as Fields | undefined)?.id ?? data.message_id);
-    if (message) rows.push(row('messages', message));
+    if (message) rows.push({ table: 'messages', key: message, read: () => query(queries.messageRow, { key: message, viewer }) });
     const member = (data.member ?? Object.values((data.members as Fields | undefined)?.members ?? {})[0]) as Fields | undefined;
     const key = value(member?.id ?? data.member_id);
     const user = value(member?.user_account_id ?? data.user_account_id);
-    if (member || data.member_id) rows.push({ table: 'members', key, document: rowOf.members, variables: { thread: id, user } });
+    if (member || data.member_id) rows.push({ table: 'members', key, read: () => query(queries.memberRow, { thread: id, user }) });
     return rows;
   },
   name: async (aid) => {
@@ -51,9 +59,9 @@ export const account: Aggregate = {
   type: 'account',
   events: ['AccountRegistered', 'AccountRenamed', 'AccountClosed'],
   sentence,
-  rows: ({ aid }) => [{ table: 'accounts', key: idOf(aid), document: rowOf.accounts, variables: { key: idOf(aid) } }],
+  rows: ({ aid }) => [{ table: 'accounts', key: idOf(aid), read: () => query(queries.accountRow, { key: idOf(aid) }) }],
   name: async (aid) => {
-    const found = await query<{ getAccount: { name: string } }>('query($id: ID!) { getAccount(accountId: $id) { name } }', { id: idOf(aid) });
+    const found = await query(queries.account, { id: idOf(aid) });
     return found.getAccount.name;
   },
 };

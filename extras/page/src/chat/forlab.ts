@@ -3,26 +3,16 @@
 import { signal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import type { ask } from '../api.ts';
+import type { Faults } from '../requests.ts';
 
 /** What the lab may use of the page. */
 export interface PageForLab {
   ready: () => boolean; // a thread is open
   pane: () => { viewer: { id: string; name: string }; selected: string; version: number } | undefined;
   post: (text: string) => Promise<number>; // the version, once it is known
-  headers: () => Record<string, string>;
+  ask: typeof ask;
   withToken: boolean;
-}
-
-/** What is broken on purpose. */
-export interface Faults {
-  paused: boolean;
-  dead: boolean;
-  delivery: string;
-  break_next: boolean;
-  unreadable: number;
-  delay_ms: number;
-  hold_ms: number;
-  lose_answer: boolean;
 }
 
 export interface Lab {

@@ -3,6 +3,8 @@ import { effect, signal, untracked } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { query } from '../api.ts';
 import { moment, time } from '../common.tsx';
+import { threadAt } from '../queries.ts';
+import type { Past } from '../queries.ts';
 import { nameOf, state } from '../state.ts';
 import type { HistoryEvent } from '../state.ts';
 import { words } from '../words.ts';
@@ -12,13 +14,27 @@ import { Causes, loadCauses } from './causes.tsx';
 import { frontPane } from './panes.ts';
 import type { Pane } from './panes.ts';
 
-interface Past {
-  version: number;
-  name: string;
-  deleted: boolean;
-  members: Array<{ userAccountId: string; role: string }>;
-  messages: Array<{ id: string; userAccountId: string; text: string }>; // the last ones
+/* GraphQL:
+fragment HistoryPage on HistoryConnection {
+  edges { node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } }
 }
+
+query threadHistory($thread: ID!, $viewer: ID!, $last: Int!, $upTo: Int) {
+  page: threadHistory(threadId: $thread, userAccountId: $viewer, last: $last, upTo: $upTo) { ...HistoryPage }
+}
+
+query accountHistory($account: ID!, $last: Int!) { page: accountHistory(accountId: $account, last: $last) { ...HistoryPage } }
+
+fragment Past on ThreadState {
+  version name deleted
+  members { userAccountId role }
+  messages(last: $last) { id userAccountId text }
+}
+
+query threadAt($thread: ID!, $viewer: ID!, $version: Int!, $last: Int!) {
+  threadAt(threadId: $thread, userAccountId: $viewer, version: $version) { ...Past }
+}
+*/
 
 interface Seen {
   thread: string;
@@ -101,8 +117,8 @@ async function goTo(pane: Pane, version: number): Promise<void> {
 
 async function readStates(pane: Pane, version: number): Promise<void> {
   const known = seen.peek();
-  const before = known.now?.version === version - 1 ? known.now : version > 1 ? await threadAt(pane, version - 1) : null;
-  const now = known.now?.version === version ? known.now : await threadAt(pane, version);
+  const before = known.now?.version === version - 1 ? known.now : version > 1 ? await readPast(pane, version - 1) : null;
+  const now = known.now?.version === version ? known.now : await readPast(pane, version);
   if (version === wanted) see({ now, before });
 }
 
@@ -117,12 +133,8 @@ async function readEvents(pane: Pane, version: number): Promise<void> {
   await loadCauses(pane, read);
 }
 
-async function threadAt(pane: Pane, version: number): Promise<Past> {
-  const data = await query<{ threadAt: Past }>(
-    `query($thread: ID!, $viewer: ID!, $version: Int!) { threadAt(threadId: $thread, userAccountId: $viewer, version: $version) {
-      version name deleted members { userAccountId role } messages(last: ${shown}) { id userAccountId text } } }`,
-    { thread: pane.selected.peek(), viewer: pane.id, version },
-  );
+async function readPast(pane: Pane, version: number): Promise<Past> {
+  const data = await query(threadAt, { thread: pane.selected.peek(), viewer: pane.id, version, last: shown });
   return data.threadAt;
 }
 

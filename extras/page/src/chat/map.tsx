@@ -3,13 +3,14 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { cards, inWords, lastEvent, lastKnown, lastNumbers, Sides } from '../map.tsx';
 import type { Mapped } from '../map.tsx';
+import type { ShownThread } from '../queries.ts';
 import { drawnStage } from '../slow.ts';
 import { nameOf, state } from '../state.ts';
 import type { HistoryEvent, Trace } from '../state.ts';
 import { watched } from '../watch.ts';
 import * as act from './actions.ts';
 import { frontPane, panes } from './panes.ts';
-import type { Pane, ShownThread } from './panes.ts';
+import type { Pane } from './panes.ts';
 
 const shownRows = 3;
 

@@ -6,17 +6,18 @@ import { command } from '../api.ts';
 import type { Outcome } from '../api.ts';
 import { hue, Problem, submitOnEnter, sure, time } from '../common.tsx';
 import type { Field } from '../common.tsx';
-import type { Message as Row } from '../schema.ts';
+import type { ShownMessage } from '../queries.ts';
+import type { MessageAnswer } from '../requests.ts';
 import { nameOf } from '../state.ts';
 import * as out from './outbox.ts';
 import type { Pane } from './panes.ts';
 
-/** What is read of a message, in GraphQL and as a type. */
-export const messageFields = 'id userAccountId text createdAt updatedAt sender { name }';
-export type ShownMessage = Pick<Row, 'id' | 'userAccountId' | 'text' | 'createdAt' | 'updatedAt'> & { sender: { name: string } | null };
+/* GraphQL:
+fragment ShownMessage on Message { id userAccountId text createdAt updatedAt sender { name } }
+*/
 
 /** Posts a text past the outbox, at the same time as others; it is shown once it is in the read model. */
-export const postText = (pane: Pane, text: string): Promise<Outcome> => command(out.post, pane.viewer, { ...pane.onThread, text });
+export const postText = (pane: Pane, text: string): Promise<Outcome<MessageAnswer>> => command(out.post, pane.viewer, { ...pane.onThread, text });
 
 /** Posts what has been written. It is shown at once, and so is a refusal. */
 export function post(pane: Pane): void {

@@ -2,7 +2,8 @@
 // the other, in their order, each with its key until its outcome is known. They outlive a reload, and a lost connection.
 import { computed, signal } from '@preact/signals';
 import { alphabet, command, inWords, ulid } from '../api.ts';
-import type { Outcome } from '../api.ts';
+import type { Command, Fields, Outcome, OutcomeOf } from '../api.ts';
+import type { MessageAnswer } from '../requests.ts';
 import { afterFirst, beforeFirst } from '../slow.ts';
 import { personOf, state } from '../state.ts';
 import { lab } from './forlab.ts';
@@ -12,7 +13,7 @@ import type { Pane } from './panes.ts';
 export interface Entry {
   key: string; // the Idempotency-Key; keys are in order
   person: string;
-  path: string;
+  path: Command;
   fields: Record<string, unknown>;
   state: 'waiting' | 'written' | 'refused';
   version?: number; // of the thread, once it is written
@@ -30,18 +31,18 @@ const sending = new Set<string>(); // by person
 export const waiting = computed(() => Map.groupBy(outbox.value.filter((entry) => entry.state === 'waiting'), (entry) => entry.person));
 
 /** Sends a command after those that wait already. */
-export function order(person: string, path: string, fields: Record<string, unknown>): Promise<Outcome> {
-  const entry: Entry = { key: nextKey(), person, path, fields, state: 'waiting' };
+export function order<C extends Command>(person: string, path: C, fields: Fields<C>): Promise<OutcomeOf<C>> {
+  const entry: Entry = { key: nextKey(), person, path, fields: fields as Record<string, unknown>, state: 'waiting' };
   localStorage.setItem(prefix + entry.key, JSON.stringify(entry));
   outbox.value = [...outbox.peek(), entry];
   return new Promise((done) => {
-    answered.set(entry.key, done);
+    answered.set(entry.key, done as (outcome: Outcome) => void);
     void send(person);
   });
 }
 
 /** Sends a command from a pane. A refusal is told beside the field. */
-export async function orderFrom(pane: Pane, field: string, path: string, fields: Record<string, unknown>): Promise<Outcome> {
+export async function orderFrom<C extends Command>(pane: Pane, field: string, path: C, fields: Fields<C>): Promise<OutcomeOf<C>> {
   pane.problem(field, '');
   const outcome = await order(pane.id, path, fields);
   if (!outcome.ok) pane.problem(field, inWords(outcome.problem));
@@ -69,7 +70,7 @@ async function send(person: string): Promise<void> {
     const tell = answered.get(entry.key);
     answered.delete(entry.key);
     if (!isMessage(entry)) drop(entry);
-    else if (outcome.ok) replace({ ...entry, state: 'written', version: outcome.answer.version, ...idOf(outcome.answer.message_id) });
+    else if (outcome.ok) replace({ ...entry, ...writtenAs(outcome.answer as MessageAnswer) });
     else if (entry.path === post) replace({ ...entry, state: 'refused', reason: inWords(outcome.problem) });
     else drop(entry);
     if (tell) tell(outcome);
@@ -93,7 +94,7 @@ export const post = '/threads/post_message';
 
 const isMessage = (entry: Entry): boolean => entry.path.endsWith('_message');
 
-const idOf = (id: unknown): { message?: string } => (typeof id === 'string' ? { message: id } : {});
+const writtenAs = ({ version, message_id }: MessageAnswer): Partial<Entry> => ({ state: 'written', version, message: message_id });
 
 function replace(entry: Entry): void {
   // The push of a version can come before the answer of its command.

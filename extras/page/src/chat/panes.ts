@@ -1,19 +1,9 @@
 // What each person sees of the chat, in signals.
 import { signal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
-import type { Member, Thread } from '../schema.ts';
+import type { ListedThread, ShownMember, ShownMessage, ShownThread } from '../queries.ts';
 import { personOf } from '../state.ts';
 import type { Person } from '../state.ts';
-import type { ShownMessage } from './message.tsx';
-
-export type ShownMember = Pick<Member, 'id' | 'userAccountId' | 'role'> & { account: { name: string; closed: boolean } | null };
-export type ShownThread = Pick<Thread, 'id' | 'name' | 'version'> & {
-  members: { edges: Array<{ node: ShownMember }> };
-  messages: MessagePage;
-};
-
-export type MessagePage = { edges: Array<{ node: ShownMessage }>; pageInfo: { hasPreviousPage: boolean; startCursor: string | null } };
-export type ListedThread = Pick<Thread, 'id' | 'name' | 'version' | 'updatedAt'>;
 
 /** What one person sees. */
 export class Pane {

@@ -1,6 +1,6 @@
 // What the page has of this application, chat: its views, its aggregates, and the rest. main.tsx adds it.
 import { effect } from '@preact/signals';
-import { csrf, inWords } from '../api.ts';
+import { ask, inWords } from '../api.ts';
 import type { Application, View } from '../application.ts';
 import { Flow } from '../flow.tsx';
 import { brake } from '../slow.ts';
@@ -32,7 +32,7 @@ const pageForLab: PageForLab = {
     if (!outcome?.ok) throw new Error(outcome ? inWords(outcome.problem) : 'open a thread in the chat first');
     return outcome.answer.version;
   },
-  headers: csrf,
+  ask,
   get withToken() {
     return state.session.peek().account !== undefined;
   },

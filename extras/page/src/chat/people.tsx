@@ -1,8 +1,9 @@
 // Who is in a thread, and what its Admins can do.
 import { hue, Problem, sure, typed } from '../common.tsx';
+import type { ShownMember } from '../queries.ts';
 import { nameOf, state } from '../state.ts';
 import * as act from './actions.ts';
-import type { Pane, ShownMember } from './panes.ts';
+import type { Pane } from './panes.ts';
 
 export function People({ pane, at }: { pane: Pane; at: number }) {
   const close = async (): Promise<void> => {

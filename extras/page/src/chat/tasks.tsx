@@ -1,19 +1,26 @@
 // Tasks: imports and exports are started here and followed until they are finished.
 import { signal } from '@preact/signals';
-import { asker, command, inWords, query } from '../api.ts';
+import { asker, check, command, inWords, query } from '../api.ts';
+import type { Command, Fields } from '../api.ts';
 import { time } from '../common.tsx';
 import { follow } from '../live.ts';
-import type { Task } from '../schema.ts';
+import { taskChanged, taskList } from '../queries.ts';
+import type { ShownTask as Task } from '../queries.ts';
+import type { Problem, RejectedLine as Rejected } from '../requests.ts';
 import type { Person } from '../state.ts';
 import { arrived } from '../traces.ts';
 import { frontPane } from './panes.ts';
 import type { Pane } from './panes.ts';
 
-interface Rejected {
-  line: number;
-  request: unknown;
-  problem: { detail?: string };
+/* GraphQL:
+fragment ShownTask on Task {
+  id taskId kind status done total rejected message version createdAt updatedAt createdBy
 }
+
+query taskList($viewer: ID!) { tasks(userAccountId: $viewer, first: 20) { edges { node { ...ShownTask } } } }
+
+subscription taskChanged($task: ID!, $viewer: ID!) { taskChanged(taskId: $task, userAccountId: $viewer) { ...ShownTask } }
+*/
 
 const known = {
   viewer: '', // whose tasks these are
@@ -30,10 +37,6 @@ function say(said: string, problem = ''): void {
 
 const followed = new Map<string, () => void>(); // by task: ends the subscription
 
-const fields = 'id taskId kind status done total rejected message version createdAt updatedAt createdBy';
-const taskList = `query($viewer: ID!) { tasks(userAccountId: $viewer, first: 20) { edges { node { ${fields} } } } }`;
-const taskChanged = `subscription($task: ID!, $viewer: ID!) { taskChanged(taskId: $task, userAccountId: $viewer) { ${fields} } }`;
-
 const finished = (task: Task): boolean => task.status !== 'queued' && task.status !== 'running';
 
 /** Reads the latest tasks of who is in front, and follows those that are not finished. */
@@ -48,7 +51,7 @@ export async function load(pane: Pane | undefined, token = ''): Promise<void> {
   }
   if (!viewer) return;
   try {
-    const data = await query<{ tasks: { edges: Array<{ node: Task }> } }>(taskList, { viewer }, token);
+    const data = await query(taskList, { viewer }, token);
     if (known.viewer !== viewer) return;
     known.tasks.value = data.tasks.edges.map(({ node }) => newer(node));
     for (const task of known.tasks.peek()) if (!finished(task) && !followed.has(task.id)) keepUp(viewer, task.id);
@@ -61,7 +64,7 @@ export async function load(pane: Pane | undefined, token = ''): Promise<void> {
 const newer = (read: Task): Task => known.tasks.peek().find((each) => each.id === read.id && each.version > read.version) ?? read;
 
 function keepUp(viewer: string, id: string): void {
-  const stop = follow<{ taskChanged: Task }>(
+  const stop = follow(
     taskChanged, { task: id, viewer },
     ({ taskChanged: pushed }) => {
       arrived(`task-${id}`, pushed.version, { taskChanged: pushed });
@@ -77,7 +80,7 @@ function keepUp(viewer: string, id: string): void {
 }
 
 /** Starts or cancels a task, and shows the outcome. */
-async function order(pane: Pane, path: string, body: Record<string, unknown> | File, said: string): Promise<boolean> {
+async function order<C extends Command>(pane: Pane, path: C, body: Fields<C> | File, said: string): Promise<boolean> {
   say('');
   const outcome = await command(path, pane.viewer, body);
   if (outcome.ok) say(said);
@@ -113,7 +116,13 @@ async function readRejected(task: Task, person: Person): Promise<void> {
   if (known.rejected.peek()[task.id]) return;
   const result = await resultOf(task, person);
   const lines = (await result?.text())?.split('\n').filter((line) => line !== '') ?? [];
-  if (result) known.rejected.value = { ...known.rejected.peek(), [task.id]: lines.map((line) => JSON.parse(line) as Rejected) };
+  if (result) known.rejected.value = { ...known.rejected.peek(), [task.id]: lines.map(rejected) };
+}
+
+function rejected(line: string): Rejected {
+  const read = JSON.parse(line) as Rejected;
+  check('RejectedLine', read);
+  return read;
 }
 
 async function save(task: Task, person: Person): Promise<void> {
@@ -221,7 +230,7 @@ function RejectedLines({ task, person }: { task: Task; person: Person }) {
       <ol>
         {lines.slice(0, shownLines).map(({ line, request, problem }) => (
           <li key={line}>
-            Line {line}: {problem.detail} <code>{typeof request === 'string' ? request : JSON.stringify(request)}</code>
+            Line {line}: {(problem as Problem).detail} <code>{typeof request === 'string' ? request : JSON.stringify(request)}</code>
           </li>
         ))}
         {lines.length > shownLines && <li>{lines.length - shownLines} more are in the result.</li>}

@@ -1,12 +1,16 @@
 // Which messages a person has not read yet, as this browser remembers it: for each thread, when the last message was
 // posted that they have seen.
 import { query } from '../api.ts';
-import type { ShownMessage } from './message.tsx';
+import { lastMessages } from '../queries.ts';
+import type { ListedThread, ShownMessage } from '../queries.ts';
 import { panes } from './panes.ts';
-import type { ListedThread, Pane } from './panes.ts';
+import type { Pane } from './panes.ts';
 
-const lastMessages = `query($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) {
-  messages(last: 100) { edges { node { userAccountId createdAt } } } } }`;
+/* GraphQL:
+query lastMessages($thread: ID!, $viewer: ID!) {
+  getThread(threadId: $thread, userAccountId: $viewer) { messages(last: 100) { edges { node { userAccountId createdAt } } } }
+}
+*/
 
 type Read = Record<string, string>; // times by thread; '': of threads that have never been opened
 
@@ -41,7 +45,7 @@ export async function countUnread(pane: Pane, threads: ListedThread[]): Promise<
     if (id === pane.selected.peek() || versions.get(id) === version) continue;
     versions.set(id, version);
     try {
-      const data = await query<{ getThread: { messages: { edges: Array<{ node: ShownMessage }> } } }>(lastMessages, { thread: id, viewer: pane.id });
+      const data = await query(lastMessages, { thread: id, viewer: pane.id });
       const from = read(pane)?.[id] ?? since[''] ?? '';
       const count = data.getThread.messages.edges.filter(({ node }) => node.userAccountId !== pane.id && node.createdAt > from).length;
       if ((pane.unread.peek()[id] ?? 0) !== count) pane.unread.value = { ...pane.unread.peek(), [id]: count };
