@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/go-chi/chi/v5/middleware"
 )
@@ -24,31 +25,49 @@ var contentTypes = map[string]string{
 }
 
 // Load returns the handler of an embedded file, for GET and HEAD, with its Content-Security-Policy. A file whose name
-// ends with .gz is stored compressed. Load panics if there is no such file, which is a mistake in this program.
+// ends with .gz is stored compressed, and unpacked when it is first asked for. Load panics if there is no such file,
+// which is a mistake in this program.
 func Load(files fs.FS, name, policy string) http.Handler {
-	content, err := fs.ReadFile(files, name)
+	stored, err := fs.ReadFile(files, name)
 	plainName, packed := strings.CutSuffix(name, ".gz")
-	if packed && err == nil {
-		var reader *gzip.Reader
-		if reader, err = gzip.NewReader(bytes.NewReader(content)); err == nil {
-			content, err = io.ReadAll(reader)
-		}
-	}
 	contentType := contentTypes[path.Ext(plainName)]
 	if err != nil || contentType == "" {
 		panic(fmt.Sprintf("the embedded file %s can't be served: %v", name, err))
 	}
-	tag := fmt.Sprintf(`W/"%.8x"`, sha256.Sum256(content))
+	loaded := sync.OnceValue(func() file {
+		content := stored
+		if packed {
+			content = unpack(stored)
+		}
+		return file{content, fmt.Sprintf(`W/"%.8x"`, sha256.Sum256(content))}
+	})
 	return middleware.Compress(gzip.DefaultCompression)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
+		one, header := loaded(), w.Header()
 		header.Set("Content-Type", contentType)
 		header.Set("Content-Security-Policy", policy)
 		header.Set("Cache-Control", "no-cache") // browsers revalidate and get 304
-		header.Set("ETag", tag)
-		if r.Header.Get("If-None-Match") == tag {
+		header.Set("ETag", one.tag)
+		if r.Header.Get("If-None-Match") == one.tag {
 			w.WriteHeader(http.StatusNotModified)
 		} else if r.Method == http.MethodGet {
-			_, _ = w.Write(content) // fails only if the client has disconnected
+			_, _ = w.Write(one.content) // fails only if the client has disconnected
 		}
 	}))
+}
+
+type file struct {
+	content []byte
+	tag     string
+}
+
+func unpack(stored []byte) []byte {
+	reader, err := gzip.NewReader(bytes.NewReader(stored))
+	var content []byte
+	if err == nil {
+		content, err = io.ReadAll(reader)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("an embedded file is no gzip: %v", err)) // it is the same in every run
+	}
+	return content
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -56,14 +57,18 @@ func Document(aggregates []Aggregate, settings Settings) *huma.OpenAPI {
 	return doc
 }
 
-func serveJSON(document any) http.HandlerFunc {
-	body, err := json.Marshal(document)
-	if err != nil {
-		panic(fmt.Sprintf("rest: a document of ours can't be written: %v", err)) // it is the same in every run
-	}
+// serveJSON serves a document that is made when it is first asked for: a program starts without it.
+func serveJSON(document func() any) http.HandlerFunc {
+	body := sync.OnceValue(func() []byte {
+		body, err := json.Marshal(document())
+		if err != nil {
+			panic(fmt.Sprintf("rest: a document of ours can't be written: %v", err)) // it is the same in every run
+		}
+		return body
+	})
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", MediaJSON)
-		_, _ = w.Write(body) // fails only when the client has gone
+		_, _ = w.Write(body()) // fails only when the client has gone
 	}
 }
 

@@ -50,7 +50,7 @@ func (n tree) at(path ...string) tree {
 func served(t *testing.T) tree {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	serveJSON(Document(nobodies, Settings{Source: "write-api"}))(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
+	serveJSON(func() any { return Document(nobodies, Settings{Source: "write-api"}) })(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
 	var doc tree
 	if err := json.Unmarshal(recorder.Body.Bytes(), &doc); err != nil {
 		t.Fatal(err)

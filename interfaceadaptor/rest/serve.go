@@ -58,9 +58,11 @@ func NewHandler(aggregates []Aggregate, settings Settings) chi.Router {
 			router.MethodFunc(op.method(), op.Path, a.serve(op))
 		}
 	}
-	router.Get("/openapi.json", serveJSON(Document(aggregates, settings)))
-	router.Get("/", serveJSON(map[string]string{
-		"service": settings.Source, "docs": "/docs", "openapi": "/openapi.json", "health": "/health/ready", "metrics": "/metrics",
+	router.Get("/openapi.json", serveJSON(func() any { return Document(aggregates, settings) }))
+	router.Get("/", serveJSON(func() any {
+		return map[string]string{
+			"service": settings.Source, "docs": "/docs", "openapi": "/openapi.json", "health": "/health/ready", "metrics": "/metrics",
+		}
 	}))
 	return router
 }

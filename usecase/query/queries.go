@@ -108,10 +108,11 @@ func ChangedBy(by, before Audit) Audit {
 // clipped is what the columns of an audit have room for, in characters.
 func clipped(text string) string {
 	const room = 255
-	if runes := []rune(text); len(runes) > room {
-		return string(runes[:room])
+	if len(text) <= room { // bytes: most are that short
+		return text
 	}
-	return text
+	runes := []rune(text)
+	return string(runes[:min(room, len(runes))])
 }
 
 // MaxPage is the maximum page size.
