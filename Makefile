@@ -53,7 +53,7 @@ soak: $(DEVSERVICES) ## the programs under kills and pauses, and whether the ans
 	@SOAK="$(or $(SOAK),1h)" $(DEVSERVICES) exec -- go test -count=1 -timeout=0 -v -run=TestHistoriesAreLinearizable ./tests/e2e
 # extra:whole }
 
-dev-up: $(DEVSERVICES) ## starts those services and the programs that are not running, in the background; logs in ./data/dev
+dev-up: $(DEVSERVICES) ## starts DynamoDB Local, MySQL or MariaDB and the programs that are not running, in the background; logs in ./data/dev
 	@$(DEVSERVICES) up
 
 dev-down: $(DEVSERVICES) ## stops what dev-up started, and keeps the data

@@ -97,7 +97,7 @@ func NewCodec[E any](aggregateType string, canonical func(string) (string, error
 		_, named := c.byName[row.name]
 		_, typed := c.byType[row.event]
 		if named || typed {
-			panic(fmt.Sprintf("eventcodec: the table of %s has %s or its type twice", aggregateType, row.name))
+			panic(fmt.Sprintf("es: the table of %s has %s or its type twice", aggregateType, row.name))
 		}
 		c.byName[row.name] = row
 		if row.event != nil {

@@ -35,7 +35,7 @@ func (k Kind) String() string { return kindNames[k] }
 
 // Errors of the use cases, beside those of a domain. Compare with [errors.Is].
 var (
-	// ErrConcurrentUpdate: other writers kept changing the aggregate until the retries were used up.
+	// ErrConcurrentUpdate: other writers kept changing the aggregate until its time was over.
 	ErrConcurrentUpdate error = &failure{Conflict, "other writers kept changing it while the command was decided; send it again"}
 	// ErrKeyReused: an idempotency key was sent with a different request than the first time.
 	ErrKeyReused error = &failure{KeyReused, "the idempotency key was used for another request; take a new key for a new request"}

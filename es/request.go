@@ -50,7 +50,7 @@ func (r Request[C]) commandID(now time.Time) string {
 	return ulid.ULID(sum[:16]).String()
 }
 
-// receiptLifetime is how long a repeat with the same idempotency key gets the first answer.
+// receiptLifetime is how long a repeat with the same idempotency key gets the first answer at least.
 const receiptLifetime = 48 * time.Hour
 
 // receipt returns the result as it is stored: the aggregate's id in the field <type>_id, the version, and Result.About.

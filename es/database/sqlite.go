@@ -12,7 +12,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
 
-	"example.com/threads/es/memory"
+	"example.com/threads/es/memlimit"
 )
 
 const sqliteExample = "sqlite:data/readmodel.db"
@@ -76,7 +76,7 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 
 // sqliteCache returns the maximum size of a connection's page cache, in bytes. It is not part of Go's memory: all
 // connections together may use an eighth of what Go may.
-func sqliteCache() uint64 { return min(16<<20, memory.Limit()/8/defaultConns) }
+func sqliteCache() uint64 { return min(16<<20, memlimit.Limit()/8/defaultConns) }
 
 func explainSQLite(path string, mustExist bool, err error) error {
 	switch {

@@ -3,9 +3,9 @@
 //
 // # Items
 //
-// <shard> is the FNV-1a 64 hash of the text of the ULID (or command id, sequence, or part of a file), modulo the number
-// of logical shards. The pkey of a tenant with a code begins with the code and #. The aid does not, so index queries
-// must filter by pkey.
+// <shard> is the FNV-1a 64 hash of the text of the ULID (or command id, sequence, file, part of a file, or owner),
+// modulo the number of logical shards. The pkey of a tenant with a code begins with the code and #. The aid does not,
+// so index queries must filter by pkey.
 //
 // Journal table, one kind of item. Index journal-aid-index on aid and seq_nr, with all attributes.
 //
@@ -67,6 +67,19 @@
 //	payload             B  the content, compressed
 //	encoding, checksum  S  as in a snapshot
 //	ttl                 N  seconds since 1970
+//
+// Snapshot table, a file, which names its parts. It expires with them, but is deleted by [Gateway.DeleteExpired] alone.
+//
+//	pkey                S  files-<shard> of <tenant>#<name>
+//	skey                S  files-<seconds since 1970, 12 digits>-<tenant>#<name>
+//	tenant_code, file, owner, expires_at
+//	held, parts         N  bytes and number of its parts
+//
+// Snapshot table, the bytes in all files of an owner, or of a tenant (without an owner).
+//
+//	pkey                S  [<tenant>#]held-<shard>
+//	skey                S  held-<owner>
+//	held                N  bytes
 //
 // former.go reads the documents' form of events, heads and snapshots. A payload may be read as S or B. DynamoDB
 // deletes expired items late, so the ttl of a receipt or a file is checked whenever it is read.

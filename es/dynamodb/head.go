@@ -14,7 +14,7 @@ import (
 	"example.com/threads/es/internal/seq"
 )
 
-// headAttributes are the attributes of a head beside its payload.
+// headAttributes are what is read of a head: not its payload.
 const headAttributes = "pkey, skey, aid, seq_nr, version, snapshot_version, " + formerNumber
 
 // readHead reads the head item without its payload, consistently.

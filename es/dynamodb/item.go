@@ -92,7 +92,7 @@ const (
 	tenantSeparator = "#"
 )
 
-// partition returns the pkey of all items of name, which is an aggregate's ULID or a command's id.
+// partition returns the pkey of all items of name, which is hashed.
 func (g *Gateway) partition(tenant es.Tenant, kind, name string) string {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(name)) // a hash's Write never fails

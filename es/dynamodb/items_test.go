@@ -1,6 +1,7 @@
 package dynamodb_test
 
 import (
+	"fmt"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
+	"example.com/threads/es/dynamodb"
 )
 
 func shardOf(name string) string {
@@ -52,6 +54,29 @@ func TestItemsAreAsDocumented(t *testing.T) {
 		if str(answer, "fingerprint") != "f" || num(answer, "ttl") != ttl || answer["aid"] != nil || answer["seq_nr"] != nil {
 			t.Errorf("the receipt is %v", answer)
 		}
+		s.filesAreAsDocumented(t, gateway, tenant, prefix)
+	}
+}
+
+func (s *store) filesAreAsDocumented(t *testing.T, gateway *dynamodb.Gateway, tenant es.Tenant, prefix string) {
+	t.Helper()
+	expires := time.Now().Add(time.Hour).Truncate(time.Second)
+	file := es.File{Tenant: tenant, Name: "in-" + newID().ID, Owner: newID().ID, Expires: expires}
+	if err := gateway.PutParts(t.Context(), file, 0, []byte("one"), []byte("three")); err != nil {
+		t.Fatal(err)
+	}
+	ttl, name := strconv.FormatInt(expires.Unix(), 10), tenant.String()+"#"+file.Name
+	part := s.get(t, s.snapshot, prefix+"file-"+shardOf(file.Name+"-1"), "file-"+file.Name+"-1")
+	if num(part, "ttl") != ttl || part["payload"] == nil || part["checksum"] == nil || part["aid"] != nil {
+		t.Errorf("the part of a file is %v", part)
+	}
+	stored := s.get(t, s.snapshot, "files-"+shardOf(name), fmt.Sprintf("files-%012d-%s", expires.Unix(), name))
+	if str(stored, "tenant_code") != tenant.String() || str(stored, "file") != file.Name || str(stored, "owner") != file.Owner ||
+		num(stored, "expires_at") != ttl || num(stored, "held") != "8" || num(stored, "parts") != "2" || len(stored) != 8 {
+		t.Errorf("the file is %v", stored)
+	}
+	if held := s.get(t, s.snapshot, prefix+"held-"+shardOf(file.Owner), "held-"+file.Owner); num(held, "held") != "8" || len(held) != 3 {
+		t.Errorf("what an owner holds is %v", held)
 	}
 }
 

@@ -92,7 +92,6 @@ func TestContract(t *testing.T) {
 		}
 	}
 	estest.Run(t, open)
-	estest.RunLookup(t, open)
 	estest.RunJournal(t, open)
 	estest.RunSequences(t, open)
 	estest.RunSpool(t, open)

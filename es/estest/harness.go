@@ -51,6 +51,7 @@ func Run(t *testing.T, open Open) {
 		{"lost answer", lostAnswerContracts},
 		{"receipts", receiptContracts},
 		{"entries", entriesContracts},
+		{"lookup", lookupContracts},
 		{"snapshots", snapshotContracts},
 		{"broken snapshots", brokenSnapshotContracts},
 		{"wrong heads", wrongHeadContracts},
@@ -58,9 +59,6 @@ func Run(t *testing.T, open Open) {
 		{"context", contextContracts},
 	})
 }
-
-// RunLookup tests the gateway against the look-ups of es.Reader.
-func RunLookup(t *testing.T, open Open) { run(t, open, []group{{"lookup", lookupContracts}}) }
 
 // RunJournal tests the gateway against the contract of es.Journal.
 func RunJournal(t *testing.T, open Open) { run(t, open, []group{{"journal", journalContracts}}) }

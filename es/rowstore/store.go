@@ -1,7 +1,7 @@
 // Package rowstore stores the state of projections on MySQL, MariaDB and SQLite: positions of aggregates, dead
 // letters, checkpoints of sources and known aggregate types, each under the projection's name. It belongs to the
 // engine. The rows of a projection are in tables of the application, which are written in the same transaction through
-// [SQL]; a [Rebuild] makes them anew. rdb-migration creates the tables.
+// [SQL]; a [Rebuild] makes them anew. [Schema] creates the tables.
 package rowstore
 
 import (

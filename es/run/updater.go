@@ -44,7 +44,7 @@ type Options struct {
 	Faults Faults
 	// Tracer creates the projections' tracers. Default: no traces.
 	Tracer trace.TracerProvider
-	Log    *slog.Logger
+	Log    *slog.Logger // required
 }
 
 // ReadModel is the projection that an [Updater] keeps, verifies and rebuilds.
@@ -61,13 +61,13 @@ type Databases struct {
 	Journal es.Journal
 	// Source returns a source of the journal's changes that polls every pollMin at most.
 	Source func(projector projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (Source, error)
-	// Trouble returns why the event store can't be used. It must cost nothing while all is well.
+	// Trouble, which is required, returns why the event store can't be used. It must cost nothing while all is well.
 	Trouble func(context.Context) error
 	Rows    *sqlx.DB
 	Metrics []prometheus.Collector
 	// Consumers are made for each turn.
 	Consumers []func(*Turn) (Consumer, error)
-	Close     func()
+	Close     func() // required
 }
 
 // Advice names the commands and settings of a program in what operators read.

@@ -18,7 +18,6 @@ func TestContractOnMySQL(t *testing.T)  { wholeContract(t, onMySQL) }
 
 func wholeContract(t *testing.T, open estest.Open) {
 	estest.Run(t, open)
-	estest.RunLookup(t, open)
 	estest.RunJournal(t, open)
 	estest.RunSequences(t, open)
 	estest.RunSpool(t, open)

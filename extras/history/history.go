@@ -16,7 +16,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/es/memory"
+	"example.com/threads/es/memlimit"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/usecase/chat"
@@ -54,7 +54,7 @@ func (h *History) ready(ctx context.Context) error {
 		return fmt.Errorf("%w: open the event store: %w", es.ErrUnavailable, err)
 	}
 	h.once.Do(func() {
-		h.threads = es.NewRepository(eventjson.Threads(), store.Gateway, es.Settings{CacheBytes: memory.Limit() / 10, Logger: h.log})
+		h.threads = es.NewRepository(eventjson.Threads(), store.Gateway, es.Settings{CacheBytes: memlimit.Limit() / 10, Logger: h.log})
 		h.accounts = es.NewRepository(eventjson.Accounts(), store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: h.log})
 	})
 	return nil

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"example.com/threads/es/memory"
+	"example.com/threads/es/memlimit"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -35,7 +35,7 @@ type Run func(ctx context.Context, args []string, getenv func(string) string, st
 func Main(name string, run Run) {
 	// Only libraries use the standard logger. net/http's client quotes there what a server sends unasked.
 	log.SetOutput(io.Discard)
-	if err := memory.Manage(); err != nil {
+	if err := memlimit.Manage(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -82,7 +82,7 @@ func Settings[S any](
 	name, about string, read func(*config.Reader) S, args []string, getenv func(string) string, stdout io.Writer,
 ) (settings S, helped bool, err error) {
 	switch {
-	case WantsHelp(args):
+	case wantsHelp(args):
 		_, err = fmt.Fprintf(stdout, usage, name, about, config.Help(read))
 		return settings, true, err
 	case len(args) > 0:
@@ -92,7 +92,7 @@ func Settings[S any](
 	return settings, false, err
 }
 
-// WantsHelp reports whether the arguments ask for help.
-func WantsHelp(args []string) bool {
+// wantsHelp reports whether the arguments ask for help.
+func wantsHelp(args []string) bool {
 	return len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0])
 }

@@ -39,11 +39,11 @@ var answers = map[es.Kind]struct{ code, message string }{
 	es.Canceled:    {CodeUnavailable, "the request ended before it was answered"},
 	// of the journal: an operator must repair it
 	es.Inconsistent: {codeInternal, internalMessage},
-	// commands have this kind and the following ones; queries never do
+	es.Internal:     {codeInternal, internalMessage},
+	// only commands have these
 	es.Conflict:        {codeInternal, internalMessage},
 	es.VersionMismatch: {codeInternal, internalMessage},
 	es.KeyReused:       {codeInternal, internalMessage},
-	es.Internal:        {codeInternal, internalMessage},
 }
 
 // denials are the codes of refused requests, by the status of their refusal.

@@ -50,14 +50,14 @@ type Parts struct {
 	Tenants  tenants.Settings     // extra:tenants
 }
 
-// Open opens the parts of a program. The first program of a system brings along what it has once.
-func Open(ctx context.Context, name string, s Settings, isFirst bool, stdout io.Writer) (p Parts, err error) {
+// Open opens the parts of a program. One program of a system brings along the issuer of tokens for development.
+func Open(ctx context.Context, name string, s Settings, bringsIssuer bool, stdout io.Writer) (p Parts, err error) {
 	p = Parts{Log: s.Logging.Logger(stdout), Registry: httpserver.NewRegistry()}
 	if p.Observer, err = observe.Start(ctx, s.Observe, name, p.Registry, p.Log); err != nil { // extra:observe {
 		return p, err
 	}
-	p.Tracer = p.Observer.Provider                                              // extra:observe }
-	if p.Access, err = access.Open(ctx, s.Access, isFirst, p.Log); err != nil { // extra:access {
+	p.Tracer = p.Observer.Provider                                                   // extra:observe }
+	if p.Access, err = access.Open(ctx, s.Access, bringsIssuer, p.Log); err != nil { // extra:access {
 		return p, err
 	} // extra:access }
 	p.Tenants = s.Tenants // extra:tenants

@@ -14,7 +14,7 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/commands" // extra:tasks
 	"example.com/threads/es"
-	"example.com/threads/es/memory" // extra:tasks
+	"example.com/threads/es/memlimit" // extra:tasks
 	"example.com/threads/es/projection"
 	"example.com/threads/es/run"
 	"example.com/threads/extras/erasure"    // extra:erasure
@@ -172,7 +172,7 @@ func (d Databases) taskWorker(s Settings, parts system.Parts) consumer {
 	return func(turn *run.Turn) (run.Consumer, error) {
 		settings, log := s.Commands, parts.Log
 		if settings.CacheBytes == 0 {
-			settings.CacheBytes = memory.Limit() / 40 // it handles fewer commands than the write-api
+			settings.CacheBytes = memlimit.Limit() / 40 // it handles fewer commands than the write-api
 		}
 		handling := commands.New(
 			d.Store.Gateway,

@@ -21,7 +21,7 @@ import (
 // A write-api of 256 MiB keeps the states of 800 threads with 1,000 messages each, so that no command has to load one,
 // and has memory left for its work.
 func TestEightHundredThousandMessagesFitInto256MiB(t *testing.T) {
-	const mayUse = 256 << 20 * 65 / 100 // see memory.Manage
+	const mayUse = 256 << 20 * 65 / 100 // see memlimit.Manage
 	before := debug.SetMemoryLimit(mayUse)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	gateway := &manyThreads{count: 800, state: withMessages(1000), head: es.Head{Version: 1001, SnapshotVersion: 1001}}

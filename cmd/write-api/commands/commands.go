@@ -11,7 +11,7 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/docs"
 	"example.com/threads/es"
-	"example.com/threads/es/memory"
+	"example.com/threads/es/memlimit"
 	"example.com/threads/extras/erasure"    // extra:erasure
 	"example.com/threads/extras/tasks"      // extra:tasks
 	"example.com/threads/extras/tasks/task" // extra:tasks
@@ -91,7 +91,7 @@ func New(
 ) *Commands {
 	cache := settings.CacheBytes
 	if cache == 0 {
-		cache = min(memory.Limit()/3*2, 1<<30)
+		cache = min(memlimit.Limit()/3*2, 1<<30)
 	}
 	handle.Timeout, handle.SnapshotEvery = settings.StoreTimeout, uint64(settings.SnapshotEvery)
 	ofOthers := handle

@@ -1,5 +1,5 @@
-// Package memory limits the memory of the program to what it may use, and finds out how much that is.
-package memory
+// Package memlimit limits the memory of the program to what it may use, and finds out how much that is.
+package memlimit
 
 import (
 	"fmt"
