@@ -123,7 +123,7 @@ func TestExpiredFilesAreDeleted(t *testing.T) { synctest.Test(t, testExpiredFile
 
 func testExpiredFilesAreDeleted(t *testing.T) {
 	w := newWorld()
-	ctx, cancel := context.WithTimeout(t.Context(), 11*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	w.work(ctx, t, w.swept.Load)
 	if !w.swept.Load() {

@@ -92,9 +92,9 @@ func (w *Worker) Run(ctx context.Context) {
 // Check implements [esrun.Consumer]: the rows of tasks tell how they are.
 func (*Worker) Check(context.Context) (found esrun.Status, err error) { return found, nil }
 
-// deleteExpired leaves the first minutes to what has waited for this process.
+// deleteExpired leaves the first second to what has waited for this process.
 func (w *Worker) deleteExpired(ctx context.Context) {
-	for es.Wait(ctx, expiryEvery) == nil {
+	for pause := time.Second; es.Wait(ctx, pause) == nil; pause = expiryEvery {
 		count, err := w.ports.Events.DeleteExpired(ctx)
 		if err != nil && ctx.Err() == nil {
 			w.ports.Log.WarnContext(ctx, "expired inputs and results of tasks could not be deleted; next try in minutes", "error", err)
