@@ -27,17 +27,19 @@ const (
 	short   = 8 * time.Second
 )
 
-// Ten clients send commands and queries to two processes of each program, which are killed and paused. The answers must
-// be those of threads whose commands happen one after another, each at some moment between its request and its answer
-// (linearizable, as Porcupine checks). Rows may be late, but never show what was not true, never go back for a client
-// that sends tokens, and follow each subscription in order.
+// Ten clients send commands and queries to two processes of each program, which are killed and paused, and whose wires
+// to DynamoDB and MySQL have faults. The answers must be those of threads whose commands happen one after another, each
+// at some moment between its request and its answer (linearizable, as Porcupine checks). Rows may be late, but never
+// show what was not true, never go back for a client that sends tokens, and follow each subscription in order.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	startsPrograms(t)
 	for name, environment := range map[string]func(*testing.T) []string{
 		"on DynamoDB and MySQL": dynamoDB, "on one MySQL": oneMySQL, "on SQLite": sqliteFiles,
 	} {
 		t.Run(name, func(t *testing.T) {
-			twice := twoOfEach(t, environment(t))
+			between := newWires(rand.Uint64())
+			twice := twoOfEach(t, between.through(t, environment(t)))
+			twice.wires = between
 			length, until := short, time.Now()
 			if text := os.Getenv(soakVar); text != "" {
 				all, err := time.ParseDuration(text)
@@ -49,7 +51,7 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 			for number := 1; ; number++ {
 				newTrial(t, twice, rand.Uint64()).run(t, length)
 				if t.Failed() || time.Until(until) <= 0 {
-					t.Logf("rounds: %d; kills and pauses: %d", number, twice.faults)
+					t.Logf("rounds: %d; kills, pauses and outages: %d; faults of wires: %s", number, twice.faults, between)
 					return
 				}
 			}
@@ -70,6 +72,7 @@ func sqliteFiles(t *testing.T) []string {
 type pair struct {
 	systems  [2]*system
 	programs []*programs.Program
+	wires    *wires
 	faults   int
 }
 
@@ -89,15 +92,21 @@ func twoOfEach(t *testing.T, env []string) *pair {
 	return p
 }
 
-// trouble kills or pauses one program after another until the context ends. A pause can outlast an updater's turn.
+// trouble kills or pauses one program after another, or cuts all wires, until the context ends. A pause can outlast an
+// updater's turn.
 func (p *pair) trouble(ctx context.Context, t *testing.T, random *rand.Rand) {
 	for ctx.Err() == nil {
 		victim := p.programs[random.IntN(len(p.programs))]
 		p.faults++
-		if random.IntN(3) > 0 {
+		switch random.IntN(4) {
+		case 0:
+			p.wires.outage(time.Duration(random.IntN(3000)) * time.Millisecond)
+		case 1, 2:
 			victim.Kill(t)
+			p.wires.rough.Store(false) // a program that does not find its database when it starts ends
 			victim.Start(t)
-		} else {
+			p.wires.rough.Store(true)
+		default:
 			pid := victim.PID(t)
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
 			sleep(ctx, time.Duration(random.IntN(12_000))*time.Millisecond)
@@ -175,7 +184,9 @@ func (h *trial) run(t *testing.T, length time.Duration) {
 	for number, thread := range h.threads {
 		group.Go(func() { h.subscriber(ctx, t, h.pair.systems[number%2], thread) })
 	}
+	h.pair.wires.rough.Store(true)
 	h.pair.trouble(ctx, t, rand.New(rand.NewPCG(h.seed, math.MaxUint64)))
+	h.pair.wires.rough.Store(false)
 	group.Wait()
 	h.settle(t)
 	h.judge(t)

@@ -41,7 +41,10 @@ func eachSystem(t *testing.T, test func(*testing.T, *system)) {
 		return
 	}
 	for name, start := range setups {
-		t.Run(name, func(t *testing.T) { test(t, start(t)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // much of a test's time is waiting
+			test(t, start(t))
+		})
 	}
 }
 

@@ -21,6 +21,7 @@ func TestTheCoreStandsAlone(t *testing.T) {
 	if err := run(t.Context(), "../../..", to, nil); err != nil {
 		t.Fatal(err)
 	}
+	treecopy.WithoutServices(t)
 	treecopy.Do(t, to, "go", "vet", "./...")
 	treecopy.Do(t, to, "go", "test", "-short", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./cmd/...", "./tests/architecture")
 }
@@ -40,6 +41,7 @@ func TestANewApplicationHasNothingOfChat(t *testing.T) {
 	if left := treecopy.Do(t, to, "sh", "-c", "git grep --cached -i -n -w -E 'messages|(an?|the|first|last|send|write) message' extras/page || true"); left != "" {
 		t.Errorf("left of chat on the page:\n%s", left)
 	}
+	treecopy.WithoutServices(t)
 	treecopy.Do(t, to, "go", "vet", "./...")
 	treecopy.Do(t, to, "go", "test", "-short", "./domain/...", "./interfaceadaptor/...", "./cmd/standalone", "./tests/architecture")
 	treecopy.Do(t, filepath.Join(to, "tools/dev"), "go", "test", "-count=1", "./browser") // in Chromium

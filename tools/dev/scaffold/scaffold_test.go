@@ -27,6 +27,8 @@ func TestAFreshAggregateWorks(t *testing.T) {
 	}
 	treecopy.Do(t, root, "go", "vet", "./...")
 	treecopy.Do(t, root, "extras/page/src/node_modules/.bin/tsc", "-p", "extras/page/src") // extra:page
+	treecopy.Do(t, root, "go", "test", "-run", "Order|Voucher", "./interfaceadaptor/readmodel/chatrows")
+	treecopy.WithoutServices(t)
 	treecopy.Do(t, root, "go", "test", "-short", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./cmd/...", "./tests/...", "./extras/publishing")
 	// These send commands to the running program as several actors, and query the results.
 	treecopy.Do(t, root, "go", "test", "-run", "Order|Voucher|WhoMay", "./cmd/standalone")

@@ -44,6 +44,14 @@ func Of(t *testing.T, root string) string {
 	return to
 }
 
+// WithoutServices makes the tests that [Do] runs in copies with -short leave out what needs DynamoDB Local or MySQL: it
+// was run where the copy comes from.
+func WithoutServices(t *testing.T) {
+	t.Helper()
+	t.Setenv("TEST_DYNAMODB_ENDPOINT", "")
+	t.Setenv("TEST_MYSQL_DSN", "")
+}
+
 // passed are the lines of go test that say only that a package has passed.
 var passed = regexp.MustCompile(`(?m)^(ok  |\?   )\t.*\n`)
 
