@@ -1360,11 +1360,6 @@ export const shapes: Record<string, Shape> = {
      "string"
     ]
    },
-   "csrf": {
-    "type": [
-     "string"
-    ]
-   },
    "lab": {
     "type": [
      "boolean"
