@@ -175,7 +175,7 @@ func (r *run) exportThread(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.ports.checkExport(ctx, r.caller, id); err != nil {
+	if err := r.ports.checkExport(ctx, r.Tenant, r.CreatedBy, id); err != nil {
 		return err
 	}
 	key := chat.ThreadKey(r.Tenant, id)
