@@ -77,7 +77,7 @@ func (k *Keyring) Digest(ctx context.Context, tenant es.Tenant, owner, text stri
 // Destroy destroys the key of an owner permanently. All processes notice it within two seconds.
 func (k *Keyring) Destroy(ctx context.Context, tenant es.Tenant, owner string) error {
 	if k == nil {
-		return ErrOff
+		return ErrErasureOff
 	}
 	if err := k.store.Destroy(ctx, tenant, owner, k.clock()); err != nil {
 		return fmt.Errorf("destroy the key of owner %s of tenant %q: %w", owner, tenant, err)

@@ -244,7 +244,7 @@ func TestErasureThatIsOff(t *testing.T) {
 	if got, err := off.OpenOne(t.Context(), es.Tenant(""), "words"); err != nil || got != "words" {
 		t.Errorf("opened %q, %v", got, err)
 	}
-	if err := off.Destroy(t.Context(), es.Tenant(""), "ada"); !errors.Is(err, erasure.ErrOff) {
+	if err := off.Destroy(t.Context(), es.Tenant(""), "ada"); !errors.Is(err, erasure.ErrErasureOff) {
 		t.Errorf("an erasure: %v", err)
 	}
 	if _, err := off.OpenOne(t.Context(), es.Tenant(""), sealed); !errors.Is(err, erasure.ErrOff) {

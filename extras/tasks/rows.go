@@ -86,8 +86,6 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 		row = Row{Tenant: recorded.Tenant, ID: id, Kind: created.Kind, CreatedAt: recorded.OccurredAt, Audit: by}
 	case before.Usable() != nil:
 		return row, before.Usable()
-	default:
-		row.Audit = query.ChangedBy(by, row.Audit)
 	}
 	after := before.Apply(recorded.Event)
 	row.Status, row.Done, row.Total, row.Rejected = after.Status, after.Progress.Done, after.Progress.Total, after.Progress.Rejected
@@ -97,7 +95,7 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 			row.Message = strings.ToValidUTF8(row.Message[:maxMessage], "")
 		}
 	}
-	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, query.ChangedBy(by, row.Audit)
 	return row, nil
 }
 
