@@ -139,8 +139,8 @@ func open(connector driver.Connector, tracer trace.TracerProvider) *sql.DB {
 // IsDuplicate reports whether a statement failed because a row with its key exists already.
 func IsDuplicate(err error) bool { return sqldialect.ClassOf(err) == sqldialect.Duplicate }
 
-// Explain adds what failed; nil stays nil. It wraps [es.ErrUnavailable] if the same statement may succeed a moment later,
-// as after a deadlock, a timeout of the database or a lost connection. The end of the caller's context is none of these.
+// Explain adds what failed; nil stays nil. It wraps [es.ErrUnavailable] if the same statement may succeed a moment
+// later, as after a deadlock, a timeout of the database or a lost connection, but not after the end of the context.
 func Explain(doing string, err error) error {
 	switch {
 	case err == nil:

@@ -324,8 +324,8 @@ func TestSessionsAreBoundedByAccount(t *testing.T) {
 	}
 }
 
-// A browser sends the session's cookie for pages of other origins, too: those of the same site, and of no origin that it
-// tells. Even an origin in ALLOWED_ORIGINS must bring a token of its own.
+// A browser may send the session's cookie for pages of other origins, too, such as those of the same site.
+// Even an origin in ALLOWED_ORIGINS must bring a token of its own.
 func TestASessionIsUsedByItsOwnOriginOnly(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -119,7 +119,7 @@ func (s *sessions) newCookie(name, value string, lasts time.Duration) *http.Cook
 	}
 }
 
-// sameOrigin refuses what would change something in requests of other origins' pages, those of ALLOWED_ORIGINS included.
+// sameOrigin refuses requests of other origins' pages that would change something, even of those in ALLOWED_ORIGINS.
 var sameOrigin = http.NewCrossOriginProtection()
 
 // of returns the session of a request; nil: there is none, or a page of another origin uses it.
