@@ -227,8 +227,13 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 	l.open(w, r, found)
 }
 
-// end logs out.
+// end logs out. The form contains the session's CSRF token.
 func (l *login) end(w http.ResponseWriter, r *http.Request) {
+	r.Header.Set(csrfHeader, r.FormValue("csrf"))
+	if found := l.sessions.of(r); found != nil && !found.admits(r) {
+		refuseWithoutCSRF(w)
+		return
+	}
 	l.sessions.end(w, r)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
@@ -250,6 +255,7 @@ type sessionAnswer struct {
 	// of who is logged in
 	Account string `json:"account,omitempty"`
 	Name    string `json:"name,omitempty"`
+	CSRF    string `json:"csrf,omitempty"`
 }
 
 type devUser struct {
@@ -269,10 +275,14 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 			}
 		}
 		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {
-			said.Account, said.Name = found.account, found.name
+			said.Account, said.Name, said.CSRF = found.account, found.name, found.csrf
 			said.Operator = found.operator // extra:operate
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(said)
 	}
+}
+
+func refuseWithoutCSRF(w http.ResponseWriter) {
+	httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "send the session's CSRF token, which /session returns, as "+csrfHeader)
 }

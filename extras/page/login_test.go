@@ -324,60 +324,6 @@ func TestSessionsAreBoundedByAccount(t *testing.T) {
 	}
 }
 
-// A browser may send the session's cookie for pages of other origins, too, such as those of the same site.
-// Even an origin in ALLOWED_ORIGINS must bring a token of its own.
-func TestASessionIsUsedByItsOwnOriginOnly(t *testing.T) {
-	t.Parallel()
-	p := newProvider(t)
-	const friend = "https://friend.example.com"
-	home := startPage(t, p, "ALLOWED_ORIGINS", friend)
-	b := home.logIn(t, p, ada)
-	post := func(path string, headers map[string]string) (token string) {
-		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, home.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, value := range headers {
-			request.Header.Set(name, value)
-		}
-		response, err := b.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = response.Body.Close() }()
-		read, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(read)
-	}
-	for about, headers := range map[string]map[string]string{
-		"another site":                        {"Origin": "https://evil.example.com", "Sec-Fetch-Site": "cross-site"},
-		"an allowed origin":                   {"Origin": friend, "Sec-Fetch-Site": "cross-site"},
-		"another port":                        {"Origin": "http://127.0.0.1:1", "Sec-Fetch-Site": "same-site"},
-		"a sandbox":                           {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
-		"a browser without fetch metadata":    {"Origin": "https://evil.example.com"},
-		"an allowed origin of such a browser": {"Origin": friend},
-	} {
-		if token := post("/api/write/echo", headers); token != "" {
-			t.Errorf("%s uses the session: %s", about, token)
-		}
-		post("/logout", headers)
-		if home.token(t, b) == "" {
-			t.Fatalf("%s has ended the session", about)
-		}
-	}
-	own := map[string]string{"Origin": home.URL, "Sec-Fetch-Site": "same-origin"}
-	if token := post("/api/write/echo", own); token == "" {
-		t.Error("the page can't use its session")
-	}
-	post("/logout", own)
-	if home.token(t, b) != "" {
-		t.Error("the session has not ended")
-	}
-}
-
 func TestWhenThereIsNoRoomForSessions(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"crypto/rand"
+	"crypto/subtle"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -25,9 +26,9 @@ const (
 
 // session is a logged-in user. The token is sent to the APIs only.
 type session struct {
-	account, name string
-	operator      bool // for what the page shows; the programs decide by the token
-	ends          time.Time
+	account, name, csrf string
+	operator            bool // for what the page shows; the programs decide by the token
+	ends                time.Time
 	// renew gets the next token within a time limit; nil: the issuer has sent no refresh token.
 	renew func(last *oauth2.Token) (*oauth2.Token, error)
 
@@ -88,6 +89,7 @@ func (s *sessions) cookie(name string) string {
 
 // begin stores a session and sets its cookie. It returns false if there is no room.
 func (s *sessions) begin(w http.ResponseWriter, begun *session) bool {
+	begun.csrf = rand.Text()
 	id := rand.Text()
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -119,13 +121,10 @@ func (s *sessions) newCookie(name, value string, lasts time.Duration) *http.Cook
 	}
 }
 
-// sameOrigin refuses requests of other origins' pages that would change something, even of those in ALLOWED_ORIGINS.
-var sameOrigin = http.NewCrossOriginProtection()
-
-// of returns the session of a request; nil: there is none, or a page of another origin uses it.
+// of returns the session of a request; nil: there is none.
 func (s *sessions) of(r *http.Request) *session {
 	cookie, err := r.Cookie(s.cookie("session"))
-	if err != nil || sameOrigin.Check(r) != nil {
+	if err != nil {
 		return nil
 	}
 	s.mutex.Lock()
@@ -137,15 +136,25 @@ func (s *sessions) of(r *http.Request) *session {
 	return found
 }
 
-// end ends the session of a request.
 func (s *sessions) end(w http.ResponseWriter, r *http.Request) {
 	name := s.cookie("session")
-	if cookie, err := r.Cookie(name); err == nil && sameOrigin.Check(r) == nil {
+	if cookie, err := r.Cookie(name); err == nil {
 		s.mutex.Lock()
 		delete(s.open, cookie.Value)
 		s.mutex.Unlock()
-		http.SetCookie(w, s.newCookie(name, "", -time.Second))
 	}
+	http.SetCookie(w, s.newCookie(name, "", -time.Second))
+}
+
+const csrfHeader = "X-CSRF-Token"
+
+// admits reports whether a request may use the session. A request that changes something must contain the session's
+// CSRF token, which pages of other origins can't read.
+func (s *session) admits(r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	return subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(s.csrf)) == 1
 }
 
 // authorized adds the session's token to requests and removes the session's cookie, which is for this program only. A
@@ -153,6 +162,10 @@ func (s *sessions) end(w http.ResponseWriter, r *http.Request) {
 func (s *sessions) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		found := s.of(r)
+		if found != nil && !found.admits(r) {
+			refuseWithoutCSRF(w)
+			return
+		}
 		r = r.Clone(r.Context())
 		r.Header.Del("Cookie")
 		if found != nil {

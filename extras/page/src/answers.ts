@@ -1360,6 +1360,11 @@ export const shapes: Record<string, Shape> = {
      "string"
     ]
    },
+   "csrf": {
+    "type": [
+     "string"
+    ]
+   },
    "lab": {
     "type": [
      "boolean"
