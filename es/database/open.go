@@ -1,6 +1,6 @@
 // Package database opens the relational databases of the programs (MySQL, MariaDB, SQLite). All important settings are
 // explicit, so that a statement behaves the same in every program and on every server. Adapters get a *sqlx.DB whose
-// DriverName is [MySQL] or [SQLite], and ask what an error means ([IsTransient], [IsDuplicate]).
+// DriverName is [MySQL] or [SQLite], and ask what an error means ([Explain], [IsDuplicate]).
 package database
 
 import (
@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"example.com/threads/es"
 	"example.com/threads/es/internal/sqldialect"
 )
 
@@ -138,6 +139,14 @@ func open(connector driver.Connector, tracer trace.TracerProvider) *sql.DB {
 // IsDuplicate reports whether a statement failed because a row with its key exists already.
 func IsDuplicate(err error) bool { return sqldialect.ClassOf(err) == sqldialect.Duplicate }
 
-// IsTransient reports whether the same statement may succeed a moment later, as after a deadlock, a timeout of the
-// database or a lost connection. The end of the caller's context is not transient.
-func IsTransient(err error) bool { return sqldialect.ClassOf(err) == sqldialect.Transient }
+// Explain adds what failed; nil stays nil. It wraps [es.ErrUnavailable] if the same statement may succeed a moment
+// later, as after a deadlock, a timeout of the database or a lost connection, but not after the end of the context.
+func Explain(doing string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case sqldialect.ClassOf(err) == sqldialect.Transient:
+		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -82,9 +82,6 @@ func (k *Keyring) sealAccount(ctx context.Context, r *es.Request[account.Command
 	case account.Close:
 		return nil // no words
 	case account.Erase:
-		if k == nil {
-			return ErrErasureOff
-		}
 		return k.Destroy(ctx, r.Caller.Tenant, r.ID)
 	}
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/usecase/chat"
@@ -48,8 +47,6 @@ type Master interface {
 const Erased = chat.ErasedName
 
 var (
-	// ErrErased: the owner is erased, so no text can be sealed.
-	ErrErased = account.ErrAccountErased
 	// ErrOff: there is no keyring, because erasure is off.
 	ErrOff = errors.New("this program has no keys of people: set ERASURE=on and the master key that texts were sealed under")
 	// ErrMissingKey: a text is sealed with a key that is not in the store, although its owner was not erased.

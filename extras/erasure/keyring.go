@@ -13,6 +13,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/es"
 )
 
@@ -52,7 +53,7 @@ func about(tenant es.Tenant, owner string) string { return tenant.String() + "/"
 
 // Seal seals a text of an owner. place is what the text belongs to, such as the id of a message. The same text in the
 // same place is sealed to the same result, so that sealed texts can be compared. An owner without a key gets one; for
-// an erased owner it fails with [ErrErased].
+// an erased owner it fails with [account.ErrAccountErased].
 func (k *Keyring) Seal(ctx context.Context, tenant es.Tenant, owner, place, text string) (string, error) {
 	if k == nil {
 		return text, nil
@@ -76,7 +77,7 @@ func (k *Keyring) Digest(ctx context.Context, tenant es.Tenant, owner, text stri
 // Destroy destroys the key of an owner permanently. All processes notice it within two seconds.
 func (k *Keyring) Destroy(ctx context.Context, tenant es.Tenant, owner string) error {
 	if k == nil {
-		return ErrOff
+		return ErrErasureOff
 	}
 	if err := k.store.Destroy(ctx, tenant, owner, k.clock()); err != nil {
 		return fmt.Errorf("destroy the key of owner %s of tenant %q: %w", owner, tenant, err)
@@ -164,7 +165,7 @@ func (k *Keyring) own(ctx context.Context, tenant es.Tenant, owner string) (*ope
 		}
 	}
 	if !of.entry.ErasedAt.IsZero() {
-		return nil, ErrErased
+		return nil, account.ErrAccountErased
 	}
 	return of.key, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 )
@@ -169,10 +170,10 @@ func TestErasure(t *testing.T) {
 		if want := "[erased] Bob's words [erased] Bob's old plain words nobody's"; err != nil || strings.Join(texts, " ") != want {
 			t.Errorf("after the erasure: %q, %v", texts, err)
 		}
-		if _, err := keyring.Seal(t.Context(), es.Tenant(""), "ada", "1", "new"); !errors.Is(err, erasure.ErrErased) {
+		if _, err := keyring.Seal(t.Context(), es.Tenant(""), "ada", "1", "new"); !errors.Is(err, account.ErrAccountErased) {
 			t.Errorf("a new text is sealed: %v", err)
 		}
-		if _, err := keyring.Digest(t.Context(), es.Tenant(""), "ada", "guess"); !errors.Is(err, erasure.ErrErased) {
+		if _, err := keyring.Digest(t.Context(), es.Tenant(""), "ada", "guess"); !errors.Is(err, account.ErrAccountErased) {
 			t.Errorf("a digest: %v", err)
 		}
 	}
@@ -243,7 +244,7 @@ func TestErasureThatIsOff(t *testing.T) {
 	if got, err := off.OpenOne(t.Context(), es.Tenant(""), "words"); err != nil || got != "words" {
 		t.Errorf("opened %q, %v", got, err)
 	}
-	if err := off.Destroy(t.Context(), es.Tenant(""), "ada"); !errors.Is(err, erasure.ErrOff) {
+	if err := off.Destroy(t.Context(), es.Tenant(""), "ada"); !errors.Is(err, erasure.ErrErasureOff) {
 		t.Errorf("an erasure: %v", err)
 	}
 	if _, err := off.OpenOne(t.Context(), es.Tenant(""), sealed); !errors.Is(err, erasure.ErrOff) {

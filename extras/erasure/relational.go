@@ -3,7 +3,6 @@ package erasure
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"time"
 
@@ -39,7 +38,7 @@ func (s relationalStore) Keys(ctx context.Context, tenant es.Tenant, owners []st
 		ErasedAt int64  `db:"erased_at"`
 	}
 	if err := s.db.SelectContext(ctx, &rows, query, args...); err != nil {
-		return nil, explain("read keys", err)
+		return nil, database.Explain("read keys", err)
 	}
 	found := make(map[string]Entry, len(rows))
 	for _, row := range rows {
@@ -55,7 +54,7 @@ func (s relationalStore) Keys(ctx context.Context, tenant es.Tenant, owners []st
 func (s relationalStore) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (Entry, error) {
 	_, err := s.db.ExecContext(ctx, insertKey, tenant.String(), owner, wrapped, 0)
 	if err != nil && !database.IsDuplicate(err) {
-		return Entry{}, explain("store a key", err)
+		return Entry{}, database.Explain("store a key", err)
 	}
 	found, err := s.Keys(ctx, tenant, []string{owner})
 	return found[owner], err
@@ -66,7 +65,7 @@ const insertKey = "INSERT INTO personal_keys (tenant_code, owner_id, wrapped, er
 // Destroy implements [Store]. On SQLite, it overwrites the key's bytes in the database file and empties the
 // write-ahead log. While another connection reads from the log, it fails and must be retried.
 func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) (err error) {
-	defer func() { err = explain("destroy a key", err) }()
+	defer func() { err = database.Explain("destroy a key", err) }()
 	conn, err := s.db.Connx(ctx)
 	if err != nil {
 		return err
@@ -92,16 +91,6 @@ func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner st
 		err = fmt.Errorf("another connection reads from the write-ahead log: %w", es.ErrUnavailable)
 	}
 	return err
-}
-
-func explain(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if database.IsTransient(err) || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
-	}
-	return fmt.Errorf("%s: %w", doing, err)
 }
 
 //go:embed migrations

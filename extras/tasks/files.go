@@ -94,7 +94,7 @@ func (s Store) sealOthers(ctx context.Context, asked rest.Conditions, file strin
 		case author != "" && author != asked.Caller.Executor:
 			group.Go(func() (err error) {
 				lines[n], err = s.Keys.Seal(groupCtx, asked.Caller.Tenant, author, fmt.Sprintf("%s %d %d", file, number, n), line)
-				if errors.Is(err, erasure.ErrErased) {
+				if errors.Is(err, account.ErrAccountErased) {
 					lines[n], err = erasure.Erased, nil
 				}
 				return err
@@ -125,17 +125,15 @@ func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte
 		}
 		lines = append(lines, line)
 	}
-	return encodeRejected(lines)
+	return encodeRejected(lines), nil
 }
 
-func encodeRejected(lines []RejectedLine) ([]byte, error) {
+func encodeRejected(lines []RejectedLine) []byte {
 	var result bytes.Buffer
 	encoder := json.NewEncoder(&result)
 	encoder.SetEscapeHTML(false)
 	for _, line := range lines {
-		if err := encoder.Encode(line); err != nil {
-			return nil, err
-		}
+		_ = encoder.Encode(line) // never fails: what is not text is JSON already
 	}
-	return result.Bytes(), nil
+	return result.Bytes()
 }

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
@@ -73,41 +72,32 @@ func failed(err error) rest.Request {
 
 // readLine reads a line of an import: an object with path and body.
 func readLine(raw []byte) (path string, body json.RawMessage, err error) {
-	object := json.NewDecoder(bytes.NewReader(raw))
-	if start, _ := object.Token(); start != json.Delim('{') || !utf8.Valid(raw) || !json.Valid(raw) {
+	members, ok := rest.MembersOf(raw)
+	if !ok {
 		return "", nil, rest.NewProblem(http.StatusBadRequest, rest.Malformed, "the line must be one JSON object in UTF-8 and nothing else")
 	}
-	given := map[string][]json.RawMessage{}
-	var unknown []rest.FieldError
-	for object.More() { // without errors: raw is JSON
-		token, _ := object.Token()
-		name, _ := token.(string)
-		var value json.RawMessage
-		_ = object.Decode(&value)
-		if given[name] = append(given[name], value); name != "path" && name != "body" {
-			unknown = append(unknown, rest.FieldError{Location: "line." + name, Message: "is not a field of a line"})
-		}
-	}
+	paths, bodies := members.Take("path"), members.Take("body")
 	var invalid []rest.FieldError
-	for _, name := range []string{"path", "body"} {
-		if len(given[name]) != 1 {
-			invalid = append(invalid, rest.FieldError{Location: "line." + name, Message: "must be given once"})
-		} else if name == "path" && json.Unmarshal(given[name][0], &path) != nil {
-			invalid = append(invalid, rest.FieldError{Location: "line.path", Message: "must be a string"})
-		}
+	if len(paths) != 1 {
+		invalid = append(invalid, rest.FieldError{Location: "line.path", Message: "must be given once"})
+	} else if json.Unmarshal(paths[0], &path) != nil {
+		invalid = append(invalid, rest.FieldError{Location: "line.path", Message: "must be a string"})
 	}
-	if invalid = append(invalid, unknown...); len(invalid) > 0 {
+	if len(bodies) != 1 {
+		invalid = append(invalid, rest.FieldError{Location: "line.body", Message: "must be given once"})
+	}
+	for _, unknown := range members {
+		invalid = append(invalid, rest.FieldError{Location: "line." + unknown.Name, Message: "is not a field of a line"})
+	}
+	if len(invalid) > 0 {
 		return "", nil, rest.InvalidFields(invalid)
 	}
-	return path, given["body"][0], nil
+	return path, bodies[0], nil
 }
 
 // authorOf returns the user account that a line names as its executor; empty: none, or the line can't be read.
 func authorOf(raw []byte) string {
-	_, body, err := readLine(raw)
-	if err != nil {
-		return ""
-	}
+	_, body, _ := readLine(raw)
 	return rest.ExecutorOf(body).String()
 }
 

@@ -73,7 +73,8 @@ func Handler() projection.Handler {
 // next is the row after an event of its task. Events between the first and this one may be missing.
 func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 	by, err := query.AuditOf(recorded.Envelope)
-	if err != nil {
+	id, idErr := ident.Parse[task.Task](recorded.AggregateID)
+	if err := cmp.Or(err, idErr); err != nil {
 		return row, err
 	}
 	before := task.Task{Status: row.Status, Progress: task.Progress{Done: row.Done, Total: row.Total, Rejected: row.Rejected}}
@@ -82,11 +83,9 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 		return row, errors.New("the task exists already")
 	case begins:
 		by.CreatedBy = created.Creator
-		row = Row{Tenant: recorded.Tenant, ID: task.IDOf(recorded.Aggregate()), Kind: created.Kind, CreatedAt: recorded.OccurredAt, Audit: by}
+		row = Row{Tenant: recorded.Tenant, ID: id, Kind: created.Kind, CreatedAt: recorded.OccurredAt, Audit: by}
 	case before.Usable() != nil:
 		return row, before.Usable()
-	default:
-		row.Audit = query.ChangedBy(by, row.Audit)
 	}
 	after := before.Apply(recorded.Event)
 	row.Status, row.Done, row.Total, row.Rejected = after.Status, after.Progress.Done, after.Progress.Total, after.Progress.Rejected
@@ -96,7 +95,7 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 			row.Message = strings.ToValidUTF8(row.Message[:maxMessage], "")
 		}
 	}
-	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, query.ChangedBy(by, row.Audit)
 	return row, nil
 }
 

@@ -87,20 +87,16 @@ func (s Store) store(ctx context.Context, asked rest.Conditions, id task.ID, inp
 
 // Export creates a task that writes the events of a thread. Only its Admins may.
 func (s Store) Export(ctx context.Context, asked rest.Conditions, id thread.ID) (es.Result, error) {
-	if err := s.checkExport(ctx, asked.Caller, id); err != nil {
+	if err := s.checkExport(ctx, asked.Caller.Tenant, asked.Executor, id); err != nil {
 		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.ExportThread, Subject: id.String()}
 	return s.create(ctx, asked, rest.NewID[task.Task](), nil, request, "task.ExportThread", id.String())
 }
 
-// checkExport returns why the executor may not export the thread.
-func (s Store) checkExport(ctx context.Context, by es.Caller, id thread.ID) error {
-	user, err := ident.Parse[ident.UserAccount](by.Executor)
-	if err != nil {
-		return err
-	}
-	state, err := s.Thread(ctx, chat.ThreadKey(by.Tenant, id))
+// checkExport returns why the user may not export the thread.
+func (s Store) checkExport(ctx context.Context, tenant es.Tenant, user ident.UserID, id thread.ID) error {
+	state, err := s.Thread(ctx, chat.ThreadKey(tenant, id))
 	return cmp.Or(err, state.Value.CheckAdmin(user))
 }
 
@@ -136,16 +132,13 @@ func (s Store) create(
 		return es.Result{}, stored
 	}
 	ctx = context.WithoutCancel(ctx)
-	creator, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
-	request.Creator, request.ForOthers = creator, asked.Principal.NamesAnyone()
+	request.Creator, request.ForOthers = asked.Executor, asked.Principal.NamesAnyone()
 	order := es.Request[task.Order]{
 		Caller: asked.Caller, ID: id.String(), Begins: true, Command: task.Create{Request: request}, Name: name, Content: content,
 		IdempotencyKey: asked.IdempotencyKey,
 	}
-	if err == nil {
-		err = erasure.DigestContent(ctx, s.Keys, &order)
-	}
 	var result es.Result
+	err := erasure.DigestContent(ctx, s.Keys, &order)
 	if err == nil {
 		result, err = s.Handle(ctx, order)
 	}
@@ -165,11 +158,7 @@ func (s Store) deleteInput(ctx context.Context, tenant es.Tenant, id task.ID) {
 
 // Cancel ends a task of the executor, or for operators of anybody, and deletes its input.
 func (s Store) Cancel(ctx context.Context, asked rest.Conditions, id task.ID) (es.Result, error) {
-	executor, err := ident.Parse[ident.UserAccount](asked.Caller.Executor)
-	if err != nil {
-		return es.Result{}, err
-	}
-	order := task.Cancel{Executor: executor, Operator: asked.Principal.IsOperator()}
+	order := task.Cancel{Executor: asked.Executor, Operator: asked.Principal.IsOperator()}
 	result, err := s.Handle(ctx, es.Request[task.Order]{
 		Caller: asked.Caller, ID: id.String(), Command: order, Name: task.OrderName(order), Content: id.String(),
 		IfVersion: asked.IfVersion, IdempotencyKey: asked.IdempotencyKey,

@@ -46,15 +46,15 @@ type Ports struct {
 // Worker executes tasks, several at the same time. Another worker on the same tasks would do useless work.
 type Worker struct {
 	ports Ports
-	lanes []*lane
+	lanes []lane
+	woken chan struct{}
+	taken sync.Map // keys of tasks in progress, and of those that wait for their next attempt
 }
 
 // lane executes the tasks of some kinds, so that short tasks do not wait for long ones.
 type lane struct {
 	kinds []task.Kind
 	slots *semaphore.Weighted // of tasks in progress
-	woken chan struct{}
-	taken sync.Map // keys of tasks in progress, and of those that wait for their next attempt
 }
 
 // NewWorker returns a worker. It works while [Worker.Run] runs.
@@ -62,29 +62,36 @@ func NewWorker(ports Ports) *Worker {
 	if ports.IsActive == nil {
 		ports.IsActive = func(context.Context, es.Tenant) (bool, error) { return true, nil }
 	}
-	return &Worker{ports, []*lane{
-		{kinds: []task.Kind{task.Import, task.ExportThread}, slots: semaphore.NewWeighted(2), woken: make(chan struct{}, 1)},
-		{kinds: []task.Kind{task.Command}, slots: semaphore.NewWeighted(8), woken: make(chan struct{}, 1)},
+	return &Worker{ports: ports, woken: make(chan struct{}, 1), lanes: []lane{
+		{[]task.Kind{task.Import, task.ExportThread}, semaphore.NewWeighted(2)},
+		{[]task.Kind{task.Command}, semaphore.NewWeighted(8)},
 	}}
 }
 
 // Wake makes the worker poll at once. It never blocks.
 func (w *Worker) Wake() {
-	for _, l := range w.lanes {
-		select {
-		case l.woken <- struct{}{}:
-		default: // a poll is due already
-		}
+	select {
+	case w.woken <- struct{}{}:
+	default: // a poll is due already
 	}
 }
 
 // Run executes tasks until ctx ends. The next worker continues the unfinished ones.
 func (w *Worker) Run(ctx context.Context) {
 	var working sync.WaitGroup
-	for _, l := range w.lanes {
-		working.Go(func() { w.runLane(ctx, l, &working) })
-	}
 	working.Go(func() { w.deleteExpired(ctx) })
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		for _, l := range w.lanes {
+			w.fill(ctx, l, &working)
+		}
+		select {
+		case <-ctx.Done():
+		case <-look.C:
+		case <-w.woken:
+		}
+	}
 	working.Wait()
 	w.ports.Finish(ctx)
 }
@@ -105,32 +112,24 @@ func (w *Worker) deleteExpired(ctx context.Context) {
 	}
 }
 
-func (w *Worker) runLane(ctx context.Context, l *lane, working *sync.WaitGroup) {
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for ctx.Err() == nil {
-		keys, err := w.toDo(ctx, l)
-		if err != nil && ctx.Err() == nil {
-			w.ports.Log.WarnContext(ctx, "tasks to do can't be read; next try in a moment", "error", err)
-		}
-		for _, key := range keys {
-			if _, taken := l.taken.Load(key); !taken && l.slots.TryAcquire(1) {
-				l.taken.Store(key, true)
-				working.Go(func() { w.attempt(ctx, l, key) })
-			}
-		}
-		select {
-		case <-ctx.Done():
-		case <-look.C:
-		case <-l.woken:
+// fill begins unfinished tasks while the lane has slots.
+func (w *Worker) fill(ctx context.Context, l lane, working *sync.WaitGroup) {
+	keys, err := w.toDo(ctx, l)
+	if err != nil && ctx.Err() == nil {
+		w.ports.Log.WarnContext(ctx, "tasks to do can't be read; next try in a moment", "error", err)
+	}
+	for _, key := range keys {
+		if _, taken := w.taken.Load(key); !taken && l.slots.TryAcquire(1) {
+			w.taken.Store(key, true)
+			working.Go(func() { w.attempt(ctx, l, key) })
 		}
 	}
 }
 
 // attempt executes a task until that does not fail temporarily. It has a slot except while it waits for the next try.
-func (w *Worker) attempt(ctx context.Context, l *lane, key es.AggregateID) {
+func (w *Worker) attempt(ctx context.Context, l lane, key es.AggregateID) {
 	defer w.Wake() // the slot is free for another task
-	defer l.taken.Delete(key)
+	defer w.taken.Delete(key)
 	for attempt := 1; ; attempt++ {
 		err := w.do(ctx, key, attempt)
 		l.slots.Release(1)
@@ -145,7 +144,7 @@ func (w *Worker) attempt(ctx context.Context, l *lane, key es.AggregateID) {
 }
 
 // toDo returns lookAhead unfinished tasks of active tenants. Those of the others may be many, and wait for long.
-func (w *Worker) toDo(ctx context.Context, l *lane) ([]es.AggregateID, error) {
+func (w *Worker) toDo(ctx context.Context, l lane) ([]es.AggregateID, error) {
 	var without []es.Tenant
 	for {
 		keys, err := w.ports.Unfinished(ctx, l.kinds, without, lookAhead)

@@ -42,12 +42,8 @@ func (r *run) importLines(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		result, err := encodeRejected(rejected)
-		if err != nil {
-			return err
-		}
 		// Even without rejections: a killed attempt may have stored some.
-		if err := r.ports.putSealed(ctx, r.file(resultFile), number, result); err != nil {
+		if err := r.ports.putSealed(ctx, r.file(resultFile), number, encodeRejected(rejected)); err != nil {
 			return err
 		}
 		progress := r.Progress
@@ -179,7 +175,7 @@ func (r *run) exportThread(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.ports.checkExport(ctx, r.caller, id); err != nil {
+	if err := r.ports.checkExport(ctx, r.Tenant, r.CreatedBy, id); err != nil {
 		return err
 	}
 	key := chat.ThreadKey(r.Tenant, id)

@@ -280,7 +280,7 @@ func (w *world) find(t *testing.T, id task.ID) tasks.Details {
 func asked() rest.Conditions { return askedBy(ada) }
 
 func askedBy(user ident.UserID) rest.Conditions {
-	return rest.Conditions{Caller: es.Caller{Executor: user.String()}, Principal: admission.Principal{Account: user}}
+	return rest.Conditions{Caller: es.Caller{Executor: user.String()}, Executor: user, Principal: admission.Principal{Account: user}}
 }
 
 // created returns the id of a task that was just created.
@@ -289,7 +289,11 @@ func created(t *testing.T, result es.Result, err error) task.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return task.IDOf(result.Key)
+	id, err := ident.Parse[task.Task](result.Key.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 // work runs a worker until done returns true or ctx ends.

@@ -65,11 +65,9 @@ func next(row Row, exists bool, recorded es.Recorded[Event]) (Row, error) {
 		row = Row{Registry: recorded.Tenant, ID: IDOf(created.Code), Code: string(created.Code), CreatedAt: recorded.OccurredAt, Audit: by}
 	case !exists:
 		return row, errors.New("the tenant does not exist")
-	default:
-		row.Audit = query.ChangedBy(by, row.Audit)
 	}
 	row.Suspended = Tenant{}.Apply(recorded.Event).Suspended
-	row.Version, row.UpdatedAt = recorded.SeqNr, recorded.OccurredAt
+	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, query.ChangedBy(by, row.Audit)
 	return row, nil
 }
 

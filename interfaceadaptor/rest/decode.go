@@ -92,13 +92,13 @@ func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
 // decode decodes a body from JSON; absent has the values of optional fields. Its [invalidBody] has all problems.
 func (s bodyShape) decode(body reflect.Value, raw []byte, absent map[string]json.RawMessage) error {
-	members, ok := membersOf(raw)
+	members, ok := MembersOf(raw)
 	if !ok {
 		return invalidBody{{"body", "must be a JSON object"}}
 	}
 	var invalid invalidBody
 	for _, f := range s {
-		given := members.take(f.name)
+		given := members.Take(f.name)
 		if left, optional := absent[f.name]; optional && len(given) == 0 {
 			given = []json.RawMessage{left}
 		}
@@ -107,7 +107,7 @@ func (s bodyShape) decode(body reflect.Value, raw []byte, absent map[string]json
 		}
 	}
 	for _, unknown := range members {
-		invalid = append(invalid, FieldError{"body." + unknown.name, "is not a field of this request"})
+		invalid = append(invalid, FieldError{"body." + unknown.Name, "is not a field of this request"})
 	}
 	if len(invalid) > 0 {
 		return invalid
@@ -205,11 +205,11 @@ var errNotAnID = errors.New(`must be a ULID of 26 characters: as a string, in an
 
 // readID reads the forms that [identifier.Schema] lists.
 func readID(into any, raw json.RawMessage) error {
-	if members, is := membersOf(raw); is {
-		if len(members) != 1 || members[0].name != "value" {
+	if members, is := MembersOf(raw); is {
+		if len(members) != 1 || members[0].Name != "value" {
 			return errNotAnID
 		}
-		raw = members[0].value
+		raw = members[0].Value
 	}
 	if raw[0] != '"' || json.Unmarshal(raw, into) != nil {
 		return errNotAnID
@@ -229,48 +229,46 @@ func hasHalfSurrogate(raw json.RawMessage) bool {
 	return strings.Count(text, replaced) != strings.Count(sent, replaced)+strings.Count(sent, `\ufffd`)
 }
 
-// bodyMembers are the members of a JSON object as written: in order, with repetitions.
-type bodyMembers []bodyMember
+// Members are the members of a JSON object as written: in order, with repetitions.
+type Members []Member
 
-type bodyMember struct {
-	name  string
-	value json.RawMessage
+// Member is a member of a JSON object.
+type Member struct {
+	Name  string
+	Value json.RawMessage
 }
 
-// membersOf splits a JSON object into its members; false if raw, which must be JSON, is not an object.
-func membersOf(raw []byte) (all bodyMembers, ok bool) {
+// MembersOf splits a JSON object into its members; false if raw is not exactly one object in UTF-8.
+func MembersOf(raw []byte) (all Members, ok bool) {
 	object := json.NewDecoder(bytes.NewReader(raw)) // without errors: raw is JSON
-	if begin, _ := object.Token(); begin != json.Delim('{') {
+	if begin, _ := object.Token(); begin != json.Delim('{') || !isJSON(raw) {
 		return nil, false
 	}
 	for object.More() {
-		var next bodyMember
+		var next Member
 		name, _ := object.Token()
-		next.name, _ = name.(string)
-		_ = object.Decode(&next.value)
+		next.Name, _ = name.(string)
+		_ = object.Decode(&next.Value)
 		all = append(all, next)
 	}
 	return all, true
 }
 
-// take removes the members with the name and returns their values.
-func (m *bodyMembers) take(name string) (taken []json.RawMessage) {
-	*m = slices.DeleteFunc(*m, func(of bodyMember) bool {
-		if of.name == name {
-			taken = append(taken, of.value)
+// Take removes the members with the name and returns their values.
+func (m *Members) Take(name string) (taken []json.RawMessage) {
+	*m = slices.DeleteFunc(*m, func(of Member) bool {
+		if of.Name == name {
+			taken = append(taken, of.Value)
 		}
-		return of.name == name
+		return of.Name == name
 	})
 	return taken
 }
 
 // ExecutorOf returns the user account that a JSON body names as its executor; zero: none, or it can't be read.
 func ExecutorOf(body []byte) (executor ident.UserID) {
-	if !isJSON(body) {
-		return ident.UserID{}
-	}
-	members, _ := membersOf(body)
-	if named := members.take(executorField); len(named) != 1 || readID(&executor, named[0]) != nil {
+	members, _ := MembersOf(body)
+	if named := members.Take(executorField); len(named) != 1 || readID(&executor, named[0]) != nil {
 		return ident.UserID{}
 	}
 	return executor

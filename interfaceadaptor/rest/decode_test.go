@@ -14,17 +14,17 @@ func FuzzMembers(f *testing.F) {
 		f.Add([]byte(raw))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if !isJSON(raw) {
-			return
-		}
-		found, isObject := membersOf(raw)
+		found, isObject := MembersOf(raw)
 		var want map[string]json.RawMessage
-		if got := json.Unmarshal(raw, &want) == nil && want != nil; got != isObject {
+		if got := json.Unmarshal(raw, &want) == nil && want != nil && isJSON(raw); got != isObject {
 			t.Fatalf("%q: an object: %t", raw, isObject)
+		}
+		if !isObject {
+			return
 		}
 		last := map[string]json.RawMessage{}
 		for _, m := range found {
-			last[m.name] = m.value
+			last[m.Name] = m.Value
 		}
 		if len(last) != len(want) {
 			t.Fatalf("%q: %q", raw, last)

@@ -175,7 +175,7 @@ func actionOf[B body, A any](prepare func(bodyShape, Conditions, B) (Request, er
 		if err != nil {
 			return Request{}, err
 		}
-		c.Caller.Executor = executor.String()
+		c.Executor, c.Caller.Executor = executor, executor.String()
 		request, err := prepare(shape, c, body)
 		request.Conditions, request.Body = c, raw
 		return request, err

@@ -119,7 +119,7 @@ func (a *api) serveItself(w http.ResponseWriter, r *http.Request, op Operation, 
 	if err != nil {
 		return err
 	}
-	c.Caller.Executor = executor.String()
+	c.Executor, c.Caller.Executor = executor, executor.String()
 	if op.Lines != "" && !admission.Sends(r.Header, MediaLines) {
 		return unsupported(MediaLines)
 	}
@@ -221,8 +221,9 @@ const visibleASCII = `^[!-~]{1,128}$`
 
 // Conditions are what a request says outside its body: the caller and the values of a request's headers.
 type Conditions struct {
-	Caller         es.Caller // without the executor until the body is read
-	IfVersion      uint64    // 0: none is asked for
+	Caller         es.Caller    // without the executor until the body is read
+	Executor       ident.UserID // of Caller, as it is parsed
+	IfVersion      uint64       // 0: none is asked for
 	IdempotencyKey string
 	Principal      admission.Principal
 }

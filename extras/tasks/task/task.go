@@ -132,15 +132,6 @@ func Key(tenant es.Tenant, id ID) es.AggregateID {
 	return es.AggregateID{Tenant: tenant, Type: AggregateType, ID: id.String()}
 }
 
-// IDOf returns the task's id in a key; zero if the key is not a task's.
-func IDOf(key es.AggregateID) ID {
-	id, err := ident.Parse[Task](key.ID)
-	if err != nil || key.Type != AggregateType {
-		return ID{}
-	}
-	return id
-}
-
 // Events returns the codec of tasks' events, which are written as their own JSON.
 func Events() *es.Codec[Event] {
 	return es.NewCodec(AggregateType, ident.Canonical,

@@ -38,7 +38,7 @@ func One[R any](ctx context.Context, r *Reader, of table.Table[R], missing error
 	if err == nil && !exists {
 		return found, missing
 	}
-	return found, r.explain("read the read model", err)
+	return found, database.Explain("read the read model", err)
 }
 
 // Versions returns the version of each aggregate that the read model has, for a [projection.Watcher].
@@ -47,18 +47,7 @@ func (r *Reader) Versions(ctx context.Context, keys []es.AggregateID) (versions 
 	if err == nil {
 		versions, err = positions.Versions(ctx, keys)
 	}
-	return versions, r.explain("read versions of the read model", err)
-}
-
-// explain adds what failed. Unless the context has ended, it wraps [es.ErrUnavailable] if a retry may succeed.
-func (r *Reader) explain(doing string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case database.IsTransient(err):
-		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
-	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return versions, database.Explain("read versions of the read model", err)
 }
 
 // Page reads a page of a list, whose rows are columns of a table. scope are the arguments of the list.
@@ -143,7 +132,7 @@ func run[R any](ctx context.Context, r *Reader, s *unionStatement, of table.Tabl
 	const doing = "read a list of the read model"
 	rows, err := r.db.QueryContext(ctx, s.text(), s.args...)
 	if err != nil {
-		return r.explain(doing, err)
+		return database.Explain(doing, err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
 	var part int
@@ -154,7 +143,7 @@ func run[R any](ctx context.Context, r *Reader, s *unionStatement, of table.Tabl
 			take(part, row)
 		}
 	}
-	return r.explain(doing, cmp.Or(err, rows.Err()))
+	return database.Explain(doing, cmp.Or(err, rows.Err()))
 }
 
 // read returns the rows of a page and one more from one list, without the first ones, in any order.

@@ -11,6 +11,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/es/database"
 	"example.com/threads/es/rowstore/table"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/usecase/query"
@@ -228,7 +229,7 @@ func (r *Reader) begin(ctx context.Context, page query.Range, missing error, sta
 	if errors.Is(err, sql.ErrNoRows) {
 		return page, missing
 	}
-	return page, r.explain("find where a page of the read model begins", err)
+	return page, database.Explain("find where a page of the read model begins", err)
 }
 
 // Accounts implements [query.Reader].
@@ -239,5 +240,5 @@ func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.I
 		keys[i] = []string{tenant.String(), id.String()}
 	}
 	err := chatrows.Accounts.Load(ctx, r.db, keys, "", func(row query.Account) { found[row.ID] = row })
-	return found, r.explain("read accounts of the read model", err)
+	return found, database.Explain("read accounts of the read model", err)
 }
