@@ -41,16 +41,13 @@ func (r HistoryResolver) ThreadHistory(
 func (r HistoryResolver) AccountHistory(
 	ctx context.Context, accountID string, first *int, after *string, last *int, before *string,
 ) (Connection, error) {
-	id, err := graphql.ParseID[ident.UserAccount]("accountId", accountID)
+	id, idErr := graphql.ParseID[ident.UserAccount]("accountId", accountID)
+	viewer, err := graphql.ViewerOf(ctx, id.String())
 	if err != nil {
-		return Connection{}, err
-	}
-	viewer, other := graphql.ViewerOf(ctx, id.String())
-	if other != nil {
 		err = graphql.OnlyOperators(ctx)
 	}
 	asked, pageErr := graphql.EitherWay(cursors, first, after, last, before)
-	if err := cmp.Or(err, pageErr); err != nil {
+	if err := cmp.Or(idErr, err, pageErr); err != nil {
 		return Connection{}, err
 	}
 	return connection(r.AccountEntries(ctx, viewer.Tenant, id, asked))

@@ -124,7 +124,6 @@ type sight struct {
 	key     es.AggregateID
 	version uint64
 	latest  es.State[thread.Thread] // the latest readable state
-	alive   es.State[thread.Thread] // the latest state before a deletion
 }
 
 func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (s sight, err error) {
@@ -139,13 +138,13 @@ func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (
 	if s.latest, s.version, err = h.threads.Latest(ctx, s.key); err != nil {
 		return s, err
 	}
-	s.alive = s.latest
+	alive := s.latest
 	if s.latest.Value.Deleted() {
-		if s.alive, err = h.threads.At(ctx, s.key, s.latest.Version-1); err != nil {
+		if alive, err = h.threads.At(ctx, s.key, s.latest.Version-1); err != nil {
 			return s, err
 		}
 	}
-	err = s.alive.Value.CheckAdmin(viewer.User)
+	err = alive.Value.CheckAdmin(viewer.User)
 	if errors.Is(err, thread.ErrNotMember) {
 		err = thread.ErrThreadNotFound
 	}
@@ -162,9 +161,6 @@ func (h *History) At(ctx context.Context, viewer query.Viewer, id thread.ID, ver
 		return ThreadState{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.version)}
 	}
 	state := seen.latest
-	if seen.alive.Version == uint64(version) {
-		state = seen.alive
-	}
 	if state.Version != uint64(version) {
 		if err := h.states.Acquire(ctx, 1); err != nil {
 			return ThreadState{}, err
