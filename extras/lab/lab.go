@@ -52,7 +52,6 @@ type Lab struct {
 	life   context.Context
 	kill   context.CancelFunc // ends life
 	turn   context.Context    // of the projection
-	beside string             // URL of another write-api
 	random *rand.Rand
 }
 
@@ -115,9 +114,6 @@ func (l *Lab) alive(ctx context.Context) (context.Context, func()) {
 	stop := context.AfterFunc(l.life, end)
 	return ctx, func() { stop(); end() }
 }
-
-// WriteBeside sets the URL of another write-api on the same store. Call it before using the handler.
-func (l *Lab) WriteBeside(url string) { l.beside = url }
 
 // Faults are what the lab does to the projection.
 func (l *Lab) Faults() run.Faults {
@@ -221,8 +217,8 @@ type faults struct {
 	LoseAnswer bool   `json:"lose_answer"` // of the next write
 }
 
-// Handler serves the lab's requests from the page.
-func (l *Lab) Handler() http.Handler {
+// Handler serves the lab's requests from the page. beside is the URL of another write-api on the same store.
+func (l *Lab) Handler(beside string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /lab.js", asset.Load(files, "lab.js", "default-src 'none'"))
 	mux.HandleFunc("GET /guarantees", func(w http.ResponseWriter, _ *http.Request) {
@@ -249,8 +245,8 @@ func (l *Lab) Handler() http.Handler {
 	mux.HandleFunc("POST /state", state)
 	// Another write-api posts to a thread, with its own cache, which makes the decisions of the first one outdated.
 	mux.Handle("POST /second-writer", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.Out.URL, _ = url.Parse(l.beside + "/threads/post_message") // the URL of a server of this process
-		r.Out.Host = r.In.Host                                       // which is compared with the origin
+		r.Out.URL, _ = url.Parse(beside + "/threads/post_message") // the URL of a server of this process
+		r.Out.Host = r.In.Host                                     // which is compared with the origin
 	}})
 	return mux
 }
