@@ -247,28 +247,17 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 	messages := make([]StateMessage, len(digests))
 	for i, digest := range digests {
 		changed := events[max(digest.Posted, digest.Edited)]
-		said, err := messageOf(changed.Event, digest.ID)
-		if err != nil {
-			return nil, fmt.Errorf("event %d of %s: %w", changed.SeqNr, s.key, err)
+		posted, _ := changed.Event.(thread.MessagePosted)
+		edited, _ := changed.Event.(thread.MessageEdited)
+		said := cmp.Or(posted.Message, edited.Message)
+		if said.ID != digest.ID {
+			return nil, fmt.Errorf("event %d of %s: it has no text of message %s", changed.SeqNr, s.key, digest.ID)
 		}
 		messages[i] = StateMessage{query.Message{
 			ID: digest.ID, Sender: digest.Sender, Text: said.Text.String(), CreatedAt: events[digest.Posted].OccurredAt, UpdatedAt: changed.OccurredAt,
 		}, digest.ID.String(), digest.Sender.String()}
 	}
 	return messages, nil
-}
-
-func messageOf(event thread.Event, id thread.MessageID) (message thread.Message, err error) {
-	if posted, is := event.(thread.MessagePosted); is {
-		message = posted.Message
-	}
-	if edited, is := event.(thread.MessageEdited); is {
-		message = edited.Message
-	}
-	if message.ID != id {
-		err = fmt.Errorf("it has no text of message %s", id)
-	}
-	return message, err
 }
 
 // events reads the events with these numbers, which may be in any order.
