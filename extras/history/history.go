@@ -68,11 +68,11 @@ func (e Entry) Position() query.Position { return query.Position{At: int64(e.Seq
 
 // Entries returns a page of the thread's events, in order.
 func (h *History) Entries(ctx context.Context, viewer query.Viewer, id thread.ID, page query.Range) (query.Page[Entry], error) {
-	seen, err := h.look(ctx, viewer, id)
+	key, version, err := h.look(ctx, viewer, id)
 	if err != nil {
 		return query.Page[Entry]{}, err
 	}
-	return entries(ctx, h.threads.Describe, seen.key, seen.version, page)
+	return entries(ctx, h.threads.Describe, key, version, page)
 }
 
 // AccountEntries returns a page of the account's events, in order, or [account.ErrAccountNotFound]. The caller checks
@@ -119,58 +119,44 @@ func entries(ctx context.Context, read describe, key es.AggregateID, last uint64
 	return found, nil
 }
 
-// sight is a thread whose history the viewer may see.
-type sight struct {
-	key     es.AggregateID
-	version uint64
-	latest  es.State[thread.Thread] // the latest readable state
-}
-
-func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (s sight, err error) {
+// look returns a thread whose history the viewer may see, and its version.
+func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (key es.AggregateID, version uint64, err error) {
 	if err = h.ready(ctx); err == nil {
 		err = h.states.Acquire(ctx, 1)
 	}
 	if err != nil {
-		return s, err
+		return key, 0, err
 	}
 	defer h.states.Release(1)
-	s.key = chat.ThreadKey(viewer.Tenant, id)
-	if s.latest, s.version, err = h.threads.Latest(ctx, s.key); err != nil {
-		return s, err
+	key = chat.ThreadKey(viewer.Tenant, id)
+	state, version, err := h.threads.Latest(ctx, key)
+	if err == nil && state.Value.Deleted() {
+		state, err = h.threads.At(ctx, key, state.Version-1)
 	}
-	alive := s.latest
-	if s.latest.Value.Deleted() {
-		if alive, err = h.threads.At(ctx, s.key, s.latest.Version-1); err != nil {
-			return s, err
-		}
+	if err == nil {
+		err = state.Value.CheckAdmin(viewer.User)
 	}
-	err = alive.Value.CheckAdmin(viewer.User)
 	if errors.Is(err, thread.ErrNotMember) {
 		err = thread.ErrThreadNotFound
 	}
-	return s, err
+	return key, version, err
 }
 
 // At returns the thread's state after the event with this number.
 func (h *History) At(ctx context.Context, viewer query.Viewer, id thread.ID, version int) (ThreadState, error) {
-	seen, err := h.look(ctx, viewer, id)
+	key, latest, err := h.look(ctx, viewer, id)
+	if err == nil && (version < 1 || uint64(version) > latest) {
+		err = &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", latest)}
+	}
+	if err == nil {
+		err = h.states.Acquire(ctx, 1)
+	}
 	if err != nil {
 		return ThreadState{}, err
 	}
-	if version < 1 || uint64(version) > seen.version {
-		return ThreadState{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.version)}
-	}
-	state := seen.latest
-	if state.Version != uint64(version) {
-		if err := h.states.Acquire(ctx, 1); err != nil {
-			return ThreadState{}, err
-		}
-		defer h.states.Release(1)
-		if state, err = h.threads.At(ctx, seen.key, uint64(version)); err != nil {
-			return ThreadState{}, err
-		}
-	}
-	return ThreadState{state.Version, state.Value.Name().String(), state.Value.Deleted(), state.Value, h.threads, seen.key}, nil
+	defer h.states.Release(1)
+	state, err := h.threads.At(ctx, key, uint64(version))
+	return ThreadState{state.Version, state.Value.Name().String(), state.Value.Deleted(), state.Value, h.threads, key}, err
 }
 
 // ThreadState is the schema's ThreadState: a thread's state at a version. A deleted thread has neither members nor
