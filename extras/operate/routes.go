@@ -216,10 +216,10 @@ func (o operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 
 func (o operations) retry(ctx context.Context, ask order) (map[string]bool, error) {
 	store, key, err := o.find(ask)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = store.Retry(ctx, key, time.Now())
 	}
-	return map[string]bool{"due": true}, store.Retry(ctx, key, time.Now())
+	return map[string]bool{"due": true}, err
 }
 
 func (o operations) skip(ctx context.Context, ask order) (map[string]bool, error) {

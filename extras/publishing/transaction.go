@@ -58,8 +58,8 @@ type transaction struct {
 // queue has the events of an aggregate that are to be published.
 type queue struct {
 	events   []Event
-	accepted uint64 // SeqNr of the last one that was accepted
-	refused  error  // why the first one that is left was not accepted; nil: it may be
+	accepted uint64  // SeqNr of the last one that was accepted
+	refused  refusal // of one of them; zero: there is none
 }
 
 // Load implements [projection.Tx]. The returned positions stay valid until Change ends, because only this publisher

@@ -21,15 +21,12 @@ var Kind = &publishing.Kind{
 	Open:    open,
 }
 
-const (
-	answerWithin = 5 * time.Second
-	reconnect    = 500 * time.Millisecond
-)
+const answerWithin = 5 * time.Second
 
 func open(at *url.URL, topic string) (send func(context.Context, publishing.Message) error, end func(), err error) {
 	server := url.URL{Scheme: at.Scheme, User: at.User, Host: at.Host}
 	conn, err := nats.Connect(server.String(),
-		nats.Name("read-model-updater"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
+		nats.Name("read-model-updater"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond),
 		nats.ReconnectBufSize(-1), // nothing is kept for later: it would arrive after its repeat
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the default prints what the server says
 	)
