@@ -83,11 +83,8 @@ func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id accou
 	}
 	key := es.AggregateID{Tenant: tenant, Type: account.AggregateType, ID: id.String()}
 	_, version, err := h.accounts.Latest(ctx, key)
-	if err == nil && version == 0 {
-		err = account.ErrAccountNotFound
-	}
-	if err != nil {
-		return query.Page[Entry]{}, err
+	if err != nil || version == 0 {
+		return query.Page[Entry]{}, cmp.Or[error](err, account.ErrAccountNotFound)
 	}
 	return entries(ctx, h.accounts.Describe, key, version, page)
 }
@@ -210,7 +207,6 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 	if err != nil {
 		return nil, err
 	}
-	page.Backward = last != nil
 	previous, _ := ident.Parse[thread.Message](page.AfterID) // zero: none
 	digests := s.state.Memento().Messages
 	slices.SortFunc(digests, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
@@ -218,7 +214,7 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 	if begin == 0 && !previous.IsZero() {
 		return nil, &ident.InvalidError{Field: "after", Reason: "must be the id of a message that the thread had at this version"}
 	}
-	if page.Backward {
+	if last != nil {
 		begin = max(begin, len(digests)-page.Limit)
 	}
 	digests = digests[begin:min(begin+page.Limit, len(digests))]

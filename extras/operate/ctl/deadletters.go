@@ -251,11 +251,8 @@ func (cmd *skipLetter) who(getenv func(string) string) string {
 
 func (cmd *skipLetter) Run(ctx context.Context, c *call) error {
 	found, err := cmd.only(ctx, c, cmd.aggregates)
-	if err != nil {
-		return err
-	}
-	letters, commands, err := cmd.stores(c)
-	if err != nil {
+	letters, commands, storesErr := cmd.stores(c)
+	if err := cmp.Or(err, storesErr); err != nil {
 		return err
 	}
 	by := cmd.who(c.getenv)

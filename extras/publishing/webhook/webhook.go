@@ -25,8 +25,6 @@ var Kind = &publishing.Kind{
 	},
 }
 
-const bodyRead = 4096 // bytes of an answer
-
 // post sends a message. 2xx accepts it; a status that blames the request refuses it; everything else is an outage.
 func post(ctx context.Context, client *http.Client, to *url.URL, m publishing.Message) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(m.Body))
@@ -39,7 +37,7 @@ func post(ctx context.Context, client *http.Client, to *url.URL, m publishing.Me
 		return errors.New(publishing.Cause(err))
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, bodyRead) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, response.Body, 4096) // so that the connection can be used again
 	why := fmt.Errorf("the webhook answered %d %s", response.StatusCode, http.StatusText(response.StatusCode))
 	after := retryAfter(response.Header.Get("Retry-After"), time.Now())
 	switch {
