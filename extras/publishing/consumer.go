@@ -127,7 +127,7 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 		}
 		var handlers []projection.Handler
 		for _, each := range events.Types {
-			handlers = append(handlers, Handler(each))
+			handlers = append(handlers, Handler{each})
 		}
 		p := &publication{store: store, publisher: New(store, publish), end: end, parked: turn.Advice.Parked}
 		registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry)

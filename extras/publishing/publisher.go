@@ -89,8 +89,8 @@ func (p *Publisher) Change(ctx context.Context, change func(context.Context, pro
 // publish publishes the events of a change: those of one aggregate one by one, those of several aggregates
 // concurrently. After an outage it publishes no more; a refusal stops only its aggregate.
 func (p *Publisher) publish(ctx context.Context, work *transaction) error {
-	if err := p.paused(); err != nil {
-		return err
+	if p.failure != nil && time.Now().Before(p.resume) { // only changes write them
+		return outage(p.failure)
 	}
 	for {
 		until := time.Now().Add(storeEvery)
@@ -184,16 +184,6 @@ func (p *Publisher) count(change int) {
 		p.since = time.Now()
 	}
 	p.waiting += change
-}
-
-// paused returns the outage until the time of the next attempt.
-func (p *Publisher) paused() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.failure != nil && time.Now().Before(p.resume) {
-		return outage(p.failure)
-	}
-	return nil
 }
 
 // ended stores the outcome of an attempt: after an outage, the time of the next one.
