@@ -76,7 +76,7 @@ func readSettings(r *config.Reader) (s settings) {
 type failureLab interface {
 	Faults() esrun.Faults               // of the projection
 	Gateway(es.Store) es.Store          // wraps the write-api's event store
-	Handler(beside string) http.Handler // serves the lab to the page below /lab, with another write-api on the same store
+	Handler(beside string) http.Handler // of the page below /lab, with another write-api
 } // extra:lab }
 
 // run serves until ctx ends, then finishes the accepted requests.

@@ -208,8 +208,8 @@ func (q queue) retry(ctx context.Context, c *call, of aggregates, none string) e
 			return c.print(false, left)
 		}
 		for _, l := range left.Parked {
-			if err := letters.Retry(ctx, l.Key, time.Now()); err != nil && !errors.Is(err, rowstore.ErrNotParked) { // it may have gone on
-				return err
+			if err := letters.Retry(ctx, l.Key, time.Now()); err != nil && !errors.Is(err, rowstore.ErrNotParked) {
+				return err // otherwise it may have gone on
 			}
 		}
 		for _, p := range left.Commands {
