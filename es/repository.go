@@ -114,8 +114,11 @@ func (r *Repository[S, E]) Latest(ctx context.Context, key AggregateID) (state S
 	return state, head.Version, err
 }
 
-// At returns the state at an earlier version, which is one that Latest has shown.
+// At returns the state at a version that Latest has shown.
 func (r *Repository[S, E]) At(ctx context.Context, key AggregateID, version uint64) (State[S], error) {
+	if latest, found := r.states.get(key); found && latest.Version == version {
+		return latest.State, nil
+	}
 	head, err := r.gateway.Head(ctx, key)
 	if err != nil {
 		return State[S]{}, err

@@ -74,10 +74,9 @@ func readSettings(r *config.Reader) (s settings) {
 
 // failureLab is the failure lab of a program that was built with the tag lab; see lab.go. // extra:lab {
 type failureLab interface {
-	Faults() esrun.Faults      // of the projection
-	Gateway(es.Store) es.Store // wraps the write-api's event store
-	Handler() http.Handler     // serves the lab to the page below /lab
-	WriteBeside(url string)    // sets the URL of another write-api on the same store
+	Faults() esrun.Faults               // of the projection
+	Gateway(es.Store) es.Store          // wraps the write-api's event store
+	Handler(beside string) http.Handler // of the page below /lab, with another write-api
 } // extra:lab }
 
 // run serves until ctx ends, then finishes the accepted requests.
@@ -129,11 +128,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		}
 		defer func() { _ = second.Close() }()
 		running = append(running, second.Run)
-		s.lab.WriteBeside(second.URL())
 		faulty := *store
 		faulty.Gateway = s.lab.Gateway(store.Gateway)
 		writable, faults = &faulty, s.lab.Faults()
-		labPage = s.lab.Handler() // extra:page
+		labPage = s.lab.Handler(second.URL()) // extra:page
 	} // extra:lab }
 	write, err := commands.Listen(ctx, s.address, s.commands, writable, parts.Anew())
 	if err != nil {

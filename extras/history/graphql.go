@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"example.com/threads/domain/ident"
-	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/usecase/query"
 )
@@ -25,10 +24,9 @@ type HistoryResolver struct{ *History }
 func (r HistoryResolver) ThreadHistory(
 	ctx context.Context, threadID, userAccountID string, first *int, after *string, last *int, before *string, upTo *int,
 ) (Connection, error) {
-	viewer, err := graphql.ViewerOf(ctx, userAccountID)
-	id, idErr := graphql.ParseID[thread.Thread]("threadId", threadID)
+	viewer, id, err := graphql.ViewerAndThread(ctx, userAccountID, threadID)
 	asked, pageErr := graphql.EitherWay(cursors, first, after, last, before)
-	if err := cmp.Or(err, idErr, pageErr); err != nil {
+	if err := cmp.Or(err, pageErr); err != nil {
 		return Connection{}, err
 	}
 	if upTo != nil {
@@ -41,16 +39,13 @@ func (r HistoryResolver) ThreadHistory(
 func (r HistoryResolver) AccountHistory(
 	ctx context.Context, accountID string, first *int, after *string, last *int, before *string,
 ) (Connection, error) {
-	id, err := graphql.ParseID[ident.UserAccount]("accountId", accountID)
+	id, idErr := graphql.ParseID[ident.UserAccount]("accountId", accountID)
+	viewer, err := graphql.ViewerOf(ctx, id.String())
 	if err != nil {
-		return Connection{}, err
-	}
-	viewer, other := graphql.ViewerOf(ctx, id.String())
-	if other != nil {
 		err = graphql.OnlyOperators(ctx)
 	}
 	asked, pageErr := graphql.EitherWay(cursors, first, after, last, before)
-	if err := cmp.Or(err, pageErr); err != nil {
+	if err := cmp.Or(idErr, err, pageErr); err != nil {
 		return Connection{}, err
 	}
 	return connection(r.AccountEntries(ctx, viewer.Tenant, id, asked))
@@ -62,9 +57,8 @@ func connection(page query.Page[Entry], err error) (Connection, error) {
 
 // ThreadAt resolves Query.threadAt.
 func (r HistoryResolver) ThreadAt(ctx context.Context, threadID, userAccountID string, version int) (ThreadState, error) {
-	viewer, err := graphql.ViewerOf(ctx, userAccountID)
-	id, idErr := graphql.ParseID[thread.Thread]("threadId", threadID)
-	if err := cmp.Or(err, idErr); err != nil {
+	viewer, id, err := graphql.ViewerAndThread(ctx, userAccountID, threadID)
+	if err != nil {
 		return ThreadState{}, err
 	}
 	return r.At(ctx, viewer, id, version)

@@ -68,11 +68,11 @@ func (e Entry) Position() query.Position { return query.Position{At: int64(e.Seq
 
 // Entries returns a page of the thread's events, in order.
 func (h *History) Entries(ctx context.Context, viewer query.Viewer, id thread.ID, page query.Range) (query.Page[Entry], error) {
-	seen, err := h.look(ctx, viewer, id)
+	key, version, err := h.look(ctx, viewer, id)
 	if err != nil {
 		return query.Page[Entry]{}, err
 	}
-	return entries(ctx, h.threads.Describe, seen.key, seen.version, page)
+	return entries(ctx, h.threads.Describe, key, version, page)
 }
 
 // AccountEntries returns a page of the account's events, in order, or [account.ErrAccountNotFound]. The caller checks
@@ -83,11 +83,8 @@ func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id accou
 	}
 	key := es.AggregateID{Tenant: tenant, Type: account.AggregateType, ID: id.String()}
 	_, version, err := h.accounts.Latest(ctx, key)
-	if err == nil && version == 0 {
-		err = account.ErrAccountNotFound
-	}
-	if err != nil {
-		return query.Page[Entry]{}, err
+	if err != nil || version == 0 {
+		return query.Page[Entry]{}, cmp.Or[error](err, account.ErrAccountNotFound)
 	}
 	return entries(ctx, h.accounts.Describe, key, version, page)
 }
@@ -119,62 +116,44 @@ func entries(ctx context.Context, read describe, key es.AggregateID, last uint64
 	return found, nil
 }
 
-// sight is a thread whose history the viewer may see.
-type sight struct {
-	key     es.AggregateID
-	version uint64
-	latest  es.State[thread.Thread] // the latest readable state
-	alive   es.State[thread.Thread] // the latest state before a deletion
-}
-
-func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (s sight, err error) {
+// look returns a thread whose history the viewer may see, and its version.
+func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (key es.AggregateID, version uint64, err error) {
 	if err = h.ready(ctx); err == nil {
 		err = h.states.Acquire(ctx, 1)
 	}
 	if err != nil {
-		return s, err
+		return key, 0, err
 	}
 	defer h.states.Release(1)
-	s.key = chat.ThreadKey(viewer.Tenant, id)
-	if s.latest, s.version, err = h.threads.Latest(ctx, s.key); err != nil {
-		return s, err
+	key = chat.ThreadKey(viewer.Tenant, id)
+	state, version, err := h.threads.Latest(ctx, key)
+	if err == nil && state.Value.Deleted() {
+		state, err = h.threads.At(ctx, key, state.Version-1)
 	}
-	s.alive = s.latest
-	if s.latest.Value.Deleted() {
-		if s.alive, err = h.threads.At(ctx, s.key, s.latest.Version-1); err != nil {
-			return s, err
-		}
+	if err == nil {
+		err = state.Value.CheckAdmin(viewer.User)
 	}
-	err = s.alive.Value.CheckAdmin(viewer.User)
 	if errors.Is(err, thread.ErrNotMember) {
 		err = thread.ErrThreadNotFound
 	}
-	return s, err
+	return key, version, err
 }
 
 // At returns the thread's state after the event with this number.
 func (h *History) At(ctx context.Context, viewer query.Viewer, id thread.ID, version int) (ThreadState, error) {
-	seen, err := h.look(ctx, viewer, id)
+	key, latest, err := h.look(ctx, viewer, id)
+	if err == nil && (version < 1 || uint64(version) > latest) {
+		err = &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", latest)}
+	}
+	if err == nil {
+		err = h.states.Acquire(ctx, 1)
+	}
 	if err != nil {
 		return ThreadState{}, err
 	}
-	if version < 1 || uint64(version) > seen.version {
-		return ThreadState{}, &ident.InvalidError{Field: "version", Reason: fmt.Sprintf("must be 1 to %d, which is the thread's latest", seen.version)}
-	}
-	state := seen.latest
-	if seen.alive.Version == uint64(version) {
-		state = seen.alive
-	}
-	if state.Version != uint64(version) {
-		if err := h.states.Acquire(ctx, 1); err != nil {
-			return ThreadState{}, err
-		}
-		defer h.states.Release(1)
-		if state, err = h.threads.At(ctx, seen.key, uint64(version)); err != nil {
-			return ThreadState{}, err
-		}
-	}
-	return ThreadState{state.Version, state.Value.Name().String(), state.Value.Deleted(), state.Value, h.threads, seen.key}, nil
+	defer h.states.Release(1)
+	state, err := h.threads.At(ctx, key, uint64(version))
+	return ThreadState{state.Version, state.Value.Name().String(), state.Value.Deleted(), state.Value, h.threads, key}, err
 }
 
 // ThreadState is the schema's ThreadState: a thread's state at a version. A deleted thread has neither members nor
@@ -228,7 +207,6 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 	if err != nil {
 		return nil, err
 	}
-	page.Backward = last != nil
 	previous, _ := ident.Parse[thread.Message](page.AfterID) // zero: none
 	digests := s.state.Memento().Messages
 	slices.SortFunc(digests, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
@@ -236,7 +214,7 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 	if begin == 0 && !previous.IsZero() {
 		return nil, &ident.InvalidError{Field: "after", Reason: "must be the id of a message that the thread had at this version"}
 	}
-	if page.Backward {
+	if last != nil {
 		begin = max(begin, len(digests)-page.Limit)
 	}
 	digests = digests[begin:min(begin+page.Limit, len(digests))]
@@ -251,28 +229,17 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 	messages := make([]StateMessage, len(digests))
 	for i, digest := range digests {
 		changed := events[max(digest.Posted, digest.Edited)]
-		said, err := messageOf(changed.Event, digest.ID)
-		if err != nil {
-			return nil, fmt.Errorf("event %d of %s: %w", changed.SeqNr, s.key, err)
+		posted, _ := changed.Event.(thread.MessagePosted)
+		edited, _ := changed.Event.(thread.MessageEdited)
+		said := cmp.Or(posted.Message, edited.Message)
+		if said.ID != digest.ID {
+			return nil, fmt.Errorf("event %d of %s: it has no text of message %s", changed.SeqNr, s.key, digest.ID)
 		}
 		messages[i] = StateMessage{query.Message{
 			ID: digest.ID, Sender: digest.Sender, Text: said.Text.String(), CreatedAt: events[digest.Posted].OccurredAt, UpdatedAt: changed.OccurredAt,
 		}, digest.ID.String(), digest.Sender.String()}
 	}
 	return messages, nil
-}
-
-func messageOf(event thread.Event, id thread.MessageID) (message thread.Message, err error) {
-	if posted, is := event.(thread.MessagePosted); is {
-		message = posted.Message
-	}
-	if edited, is := event.(thread.MessageEdited); is {
-		message = edited.Message
-	}
-	if message.ID != id {
-		err = fmt.Errorf("it has no text of message %s", id)
-	}
-	return message, err
 }
 
 // events reads the events with these numbers, which may be in any order.

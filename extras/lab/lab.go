@@ -52,7 +52,6 @@ type Lab struct {
 	life   context.Context
 	kill   context.CancelFunc // ends life
 	turn   context.Context    // of the projection
-	beside string             // URL of another write-api
 	random *rand.Rand
 }
 
@@ -67,7 +66,7 @@ func (l *Lab) now() faults {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	now := l.state
-	now.Dead, now.Unreadable, now.HoldMS = l.life.Err() != nil, l.broken.Count(), l.hold()
+	now.Unreadable, now.HoldMS = l.broken.Count(), l.hold()
 	return now
 }
 
@@ -82,32 +81,29 @@ func (l *Lab) hold() int {
 func (l *Lab) set(wanted faults) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	wanted.DelayMS, wanted.HoldMS = min(max(wanted.DelayMS, 0), longestDelay), min(max(wanted.HoldMS, 0), longestDelay)
-	l.state, l.held = wanted, time.Now().Add(holdLease)
 	if wanted.Unreadable == 0 {
 		l.broken.Mend()
 	}
-	switch dead := l.life.Err() != nil; {
-	case wanted.Dead && !dead:
+	if wanted.Dead {
 		l.kill()
-	case dead && !wanted.Dead:
+	} else if l.state.Dead {
 		l.life, l.kill = context.WithCancel(context.Background())
 	}
+	wanted.DelayMS, wanted.HoldMS = min(max(wanted.DelayMS, 0), longestDelay), min(max(wanted.HoldMS, 0), longestDelay)
+	l.state, l.held = wanted, time.Now().Add(holdLease)
 }
 
 // await returns when the condition is true, or with ctx's error.
 func (l *Lab) await(ctx context.Context, condition func() bool) error {
-	for {
+	holds := func() bool {
 		l.mutex.Lock()
-		holds := condition()
-		l.mutex.Unlock()
-		if holds {
-			return ctx.Err()
-		}
-		if es.Wait(ctx, lookEvery) != nil {
-			return ctx.Err()
-		}
+		defer l.mutex.Unlock()
+		return condition()
 	}
+	for !holds() && ctx.Err() == nil {
+		_ = es.Wait(ctx, lookEvery) // an error is ctx's
+	}
+	return ctx.Err()
 }
 
 // alive returns a context that ends with ctx or when the projection is killed.
@@ -119,9 +115,6 @@ func (l *Lab) alive(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); end() }
 }
 
-// WriteBeside sets the URL of another write-api on the same store. Call it before using the handler.
-func (l *Lab) WriteBeside(url string) { l.beside = url }
-
 // Faults are what the lab does to the projection.
 func (l *Lab) Faults() run.Faults {
 	return run.Faults{Turn: l.beginTurn, Projector: l.wrap, Journal: l.broken.Journal}
@@ -130,7 +123,7 @@ func (l *Lab) Faults() run.Faults {
 // beginTurn waits until a killed projection is started again. A kill ends the turn: it rolls back the projection's
 // transaction and stops the updater's other work cleanly. The next turn starts with nothing in memory.
 func (l *Lab) beginTurn(ctx context.Context) (context.Context, error) {
-	if err := l.await(ctx, func() bool { return l.life.Err() == nil }); err != nil {
+	if err := l.await(ctx, func() bool { return !l.state.Dead }); err != nil {
 		return ctx, err
 	}
 	turn, end := l.alive(ctx)
@@ -224,39 +217,38 @@ type faults struct {
 	LoseAnswer bool   `json:"lose_answer"` // of the next write
 }
 
-// Handler serves the lab's requests from the page.
-func (l *Lab) Handler() http.Handler {
+// Handler serves the lab's requests from the page. beside is the URL of another write-api on the same store.
+func (l *Lab) Handler(beside string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /lab.js", asset.Load(files, "lab.js", "default-src 'none'"))
 	mux.HandleFunc("GET /guarantees", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, docs.Guarantees)
 	})
-	mux.HandleFunc("GET /state", func(w http.ResponseWriter, _ *http.Request) { answer(w, l.now()) })
-	mux.HandleFunc("POST /state", func(w http.ResponseWriter, r *http.Request) {
+	state := func(w http.ResponseWriter, r *http.Request) {
 		wanted := l.now()
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&wanted); err != nil {
-			httpserver.WriteProblem(w, http.StatusBadRequest, "malformed_request", "the body is not what is expected here")
-			return
+		if r.Method == http.MethodPost {
+			if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&wanted); err != nil {
+				httpserver.WriteProblem(w, http.StatusBadRequest, "malformed_request", "the body is not what is expected here")
+				return
+			}
+			if _, known := deliveries[wanted.Delivery]; !known {
+				httpserver.WriteProblem(w, http.StatusUnprocessableEntity, "invalid_request", "there is no delivery of this name")
+				return
+			}
+			l.set(wanted)
 		}
-		if _, known := deliveries[wanted.Delivery]; !known {
-			httpserver.WriteProblem(w, http.StatusUnprocessableEntity, "invalid_request", "there is no delivery of this name")
-			return
-		}
-		l.set(wanted)
-		answer(w, l.now())
-	})
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(l.now()) // fails only if the client has disconnected
+	}
+	mux.HandleFunc("GET /state", state)
+	mux.HandleFunc("POST /state", state)
 	// Another write-api posts to a thread, with its own cache, which makes the decisions of the first one outdated.
 	mux.Handle("POST /second-writer", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.Out.URL, _ = url.Parse(l.beside + "/threads/post_message") // the URL of a server of this process
-		r.Out.Host = r.In.Host                                       // which is compared with the origin
+		r.Out.URL, _ = url.Parse(beside + "/threads/post_message") // the URL of a server of this process
+		r.Out.Host = r.In.Host                                     // which is compared with the origin
 	}})
 	return mux
-}
-
-func answer(w http.ResponseWriter, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
 }
 
 // Describe calls describe with the lab's routes in JSON, and with values of the types of body and answer.

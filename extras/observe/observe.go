@@ -143,16 +143,14 @@ type collector struct {
 	failing bool // uploads never overlap
 }
 
-// Start implements [otlptrace.Client].
 func (*collector) Start(context.Context) error { return nil }
 
-// Stop implements [otlptrace.Client].
 func (c *collector) Stop(context.Context) error {
 	c.client.CloseIdleConnections()
 	return nil
 }
 
-// UploadTraces implements [otlptrace.Client]. Spans that the collector does not take are dropped.
+// UploadTraces sends spans. Those that the collector does not take are dropped.
 func (c *collector) UploadTraces(ctx context.Context, spans []*otlp.ResourceSpans) error {
 	body, err := proto.Marshal(&otlp.TracesData{ResourceSpans: spans}) // the same on the wire as an export request
 	if err != nil {
@@ -268,10 +266,9 @@ func samplerOf(name string, ratio float64) (sdk.Sampler, error) {
 	return root, nil
 }
 
-// eachSecond samples as many traces per second as its limiter allows.
+// eachSecond is an [sdk.Sampler] of as many traces per second as its limiter allows.
 type eachSecond struct{ limiter *rate.Limiter }
 
-// ShouldSample implements [sdk.Sampler].
 func (s eachSecond) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 	decision := sdk.Drop
 	if s.limiter.Allow() {
@@ -280,5 +277,4 @@ func (s eachSecond) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 	return sdk.SamplingResult{Decision: decision, Tracestate: trace.SpanContextFromContext(p.ParentContext).TraceState()}
 }
 
-// Description implements [sdk.Sampler].
 func (s eachSecond) Description() string { return fewEachSecond }

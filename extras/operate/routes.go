@@ -83,50 +83,38 @@ func AddTo(ctx context.Context, mux chi.Router, updater *run.Updater, log *slog.
 }
 
 func (o operations) addTo(mux chi.Router) {
-	mux.HandleFunc(following, func(w http.ResponseWriter, r *http.Request) {
-		if err := o.stream.serve(w, r); err != nil {
-			o.fail(w, r, err)
-		}
-	})
 	for _, each := range o.routes() {
-		mux.HandleFunc(each.pattern, o.serve(each.do))
+		mux.HandleFunc(each.pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := each.serve(w, r); err != nil {
+				o.fail(w, r, err)
+			}
+		})
 	}
 }
 
-const following = "GET /operate/events"
-
-// route is a request that is answered in JSON.
+// route is a request, with values of the types of its body, if it has one, and of its answer.
 type route struct {
-	pattern string
-	do      func(context.Context, order) (any, error)
-	answer  any // of the type of its answers
-}
-
-func answering[A any](pattern string, do func(context.Context, order) (A, error)) route {
-	return route{pattern, func(ctx context.Context, ask order) (any, error) { return do(ctx, ask) }, *new(A)}
+	pattern      string
+	body, answer any
+	serve        func(http.ResponseWriter, *http.Request) error
 }
 
 func (o operations) routes() []route {
 	return []route{
-		answering("GET /operate/journal", o.search),
-		answering("GET /operate/dead-letters", o.list),
-		answering("POST /operate/dead-letters/retry", o.retry),
-		answering("POST /operate/dead-letters/skip", o.skip),
-		answering("POST /operate/rows/verify", o.verify),
-		answering("POST /operate/rows/rebuild", o.rebuild),
+		{"GET /operate/events", nil, news{}, o.stream.serve}, // answers with a stream of them
+		answering("GET /operate/journal", nil, o.search),
+		answering("GET /operate/dead-letters", nil, o.list),
+		answering("POST /operate/dead-letters/retry", order{}, o.retry),
+		answering("POST /operate/dead-letters/skip", order{}, o.skip),
+		answering("POST /operate/rows/verify", order{}, o.verify),
+		answering("POST /operate/rows/rebuild", order{}, o.rebuild),
 	}
 }
 
 // Describe calls describe with each route, and with values of the types of its body, if it has one, and of its answer.
-// The answer of the stream is one of its messages.
 func Describe(describe func(pattern string, body, answer any)) {
-	describe(following, nil, news{})
 	for _, each := range (operations{}).routes() {
-		var body any
-		if strings.HasPrefix(each.pattern, http.MethodPost) {
-			body = order{}
-		}
-		describe(each.pattern, body, each.answer)
+		describe(each.pattern, each.body, each.answer)
 	}
 }
 
@@ -142,26 +130,24 @@ type order struct {
 	values     url.Values // of the URL's query
 }
 
-// serve checks the caller's permission and answers in JSON, errors as problems.
-func (o operations) serve(do func(context.Context, order) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+// answering is a route that checks the caller's permission and answers in JSON.
+func answering[A any](pattern string, body any, do func(context.Context, order) (A, error)) route {
+	return route{pattern, body, *new(A), func(w http.ResponseWriter, r *http.Request) error {
 		principal, err := admission.Of(r).Enter(admission.Ask{Rights: []admission.Right{admission.Operate}})
-		ask := order{values: r.URL.Query()}
-		if err == nil && r.Method == http.MethodPost {
+		ask := order{values: r.URL.Query(), by: cmp.Or(principal.Name(), "an operator (AUTH=none)")}
+		if err == nil && body != nil {
 			err = ask.decode(w, r)
 		}
-		var answer any
-		if err == nil {
-			ask.by = cmp.Or(principal.Name(), "an operator (AUTH=none)")
-			answer, err = do(r.Context(), ask)
-		}
 		if err != nil {
-			o.fail(w, r, err)
-			return
+			return err
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(answer) // fails only when the client has gone
-	}
+		answer, err := do(r.Context(), ask)
+		if err == nil {
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(answer) // fails only when the client has gone
+		}
+		return err
+	}}
 }
 
 func refuse(status int, code, detail string) error {
@@ -230,10 +216,10 @@ func (o operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 
 func (o operations) retry(ctx context.Context, ask order) (map[string]bool, error) {
 	store, key, err := o.find(ask)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = store.Retry(ctx, key, time.Now())
 	}
-	return map[string]bool{"due": true}, store.Retry(ctx, key, time.Now())
+	return map[string]bool{"due": true}, err
 }
 
 func (o operations) skip(ctx context.Context, ask order) (map[string]bool, error) {

@@ -69,13 +69,9 @@ func (o operations) search(ctx context.Context, ask order) (found, error) {
 		upTo = min(upTo, before-1)
 	}
 	after := upTo - min(upTo, uint64(limit))
-	if err == nil {
-		for entry, failed := range databases.Journal.Entries(ctx, id, after, upTo) {
-			if err = failed; err != nil {
-				break
-			}
-			answer.Events = append(answer.Events, Event{0, Name(id), entry.SeqNr, Payload(entry.Payload)})
-		}
+	for entry, failed := range databases.Journal.Entries(ctx, id, after, upTo) {
+		err = cmp.Or(err, failed)
+		answer.Events = append(answer.Events, Event{0, Name(id), entry.SeqNr, Payload(entry.Payload)})
 	}
 	slices.Reverse(answer.Events)
 	if after > 0 {

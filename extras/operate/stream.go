@@ -126,27 +126,22 @@ func (s *stream) leave(leaving *reader) {
 	}
 }
 
-// startAt has the source begin where the projection is, and leave its checkpoints alone.
+// startAt are [projection.Checkpoints] that begin where the projection is, and leave its own alone.
 type startAt struct{ *rowstore.Store }
 
-// Forget implements [projection.Checkpoints].
 func (startAt) Forget(context.Context, string, ...string) error { return nil }
 
-// Begin implements [projection.Sink].
 func (s *stream) Begin(context.Context, bool) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if !s.begun {
-		s.begun = true
-		s.tell(news{})
-	}
+	s.begun = true
+	s.tell(news{})
 	return nil
 }
 
-// OweRepair implements [projection.Sink]. What the source has lost is not told.
+// OweRepair does nothing: what the source has lost is not told.
 func (*stream) OweRepair(context.Context) error { return nil }
 
-// Project implements [projection.Sink].
 func (s *stream) Project(_ context.Context, batch projection.Batch) (projection.Outcome, error) {
 	if len(batch.Records) == 0 {
 		return projection.Outcome{}, nil
@@ -178,9 +173,6 @@ func (s *stream) follow(ctx context.Context, positions projection.Store) {
 		s.mutex.Lock()
 		keys := slices.Collect(maps.Keys(s.behind))
 		s.mutex.Unlock()
-		if len(keys) == 0 {
-			continue
-		}
 		if versions, err := positions.Versions(ctx, keys); err == nil { // or else health reports it
 			s.arrived(versions)
 		}

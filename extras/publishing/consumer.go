@@ -127,7 +127,7 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 		}
 		var handlers []projection.Handler
 		for _, each := range events.Types {
-			handlers = append(handlers, Handler(each))
+			handlers = append(handlers, Handler{each})
 		}
 		p := &publication{store: store, publisher: New(store, publish), end: end, parked: turn.Advice.Parked}
 		registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry)
@@ -159,27 +159,21 @@ func (p *publication) Run(ctx context.Context) {
 // Check implements [run.Consumer]. A broker that is down does not make the updater unready, because the read model does
 // not need it.
 func (p *publication) Check(ctx context.Context) (found run.Status, err error) {
-	lag, outage := p.Lag(ctx), p.publisher.Outage()
+	lag, down := p.Lag(ctx), 0.0
 	parked, err := p.store.CountParked(ctx)
-	found.Gauges = gauges(lag, outage != nil, parked)
-	if err != nil {
-		return found, err
-	}
 	if parked > 0 {
 		found.Warnings = append(found.Warnings, fmt.Sprintf("publishing of %d aggregates is parked: the broker refused an event; %s", parked, p.parked))
 	}
-	if outage != nil {
+	if outage := p.publisher.Outage(); outage != nil {
+		down = 1
 		found.Warnings = append(found.Warnings, fmt.Sprintf("the broker of PUBLISH_URL does not accept events (%v); they are published once it does, "+
 			"%.0f seconds behind now", outage, lag.Behind.Seconds()))
 	}
-	return found, nil
+	found.Gauges = gauges(lag, down, parked)
+	return found, err
 }
 
-func gauges(lag projection.Lag, outage bool, parked int) []run.Gauge {
-	down := 0.0
-	if outage {
-		down = 1
-	}
+func gauges(lag projection.Lag, down float64, parked int) []run.Gauge {
 	return []run.Gauge{
 		{Name: "publisher_lag_seconds", Help: "Age of the oldest event that is not published; 0 when there is none.", Value: lag.Behind.Seconds()},
 		{Name: "publisher_lag_records", Help: "Known events that are not published.", Value: float64(lag.Records)},
@@ -194,5 +188,5 @@ type unpublished struct{}
 func (unpublished) Run(context.Context) {}
 
 func (unpublished) Check(context.Context) (run.Status, error) {
-	return run.Status{Gauges: gauges(projection.Lag{}, false, 0)}, nil
+	return run.Status{Gauges: gauges(projection.Lag{}, 0, 0)}, nil
 }

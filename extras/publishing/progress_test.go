@@ -167,7 +167,7 @@ func TestABrokerThatHangs(t *testing.T) {
 	}
 	b := hanging{make(chan struct{}), make(chan error)}
 	p := publishing.New(store, b.Publish)
-	projector := projection.New(p, j, projection.Options{Attempts: 1}, publishing.Handler(orders{}))
+	projector := projection.New(p, j, projection.Options{Attempts: 1}, publishing.Handler{AnyAggregate: orders{}})
 	ctx, stop := context.WithCancel(t.Context())
 	wait := project(ctx, func(ctx context.Context) error { _, err := projector.Project(ctx, j.batch()); return err })
 	<-b.asked
@@ -214,7 +214,7 @@ func TestAPanicOfABroker(t *testing.T) {
 	}
 	b := &limited{}
 	p := publishing.New(store, b.Publish)
-	projector := projection.New(p, j, projection.Options{Attempts: 1}, publishing.Handler(orders{}))
+	projector := projection.New(p, j, projection.Options{Attempts: 1}, publishing.Handler{AnyAggregate: orders{}})
 	if outcome, err := projector.Project(t.Context(), j.batch()); err != nil || outcome.Parked != 1 {
 		t.Fatal(outcome, err)
 	}

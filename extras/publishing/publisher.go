@@ -89,25 +89,26 @@ func (p *Publisher) Change(ctx context.Context, change func(context.Context, pro
 // publish publishes the events of a change: those of one aggregate one by one, those of several aggregates
 // concurrently. After an outage it publishes no more; a refusal stops only its aggregate.
 func (p *Publisher) publish(ctx context.Context, work *transaction) error {
-	if err := p.paused(); err != nil {
-		return err
+	if p.failure != nil && time.Now().Before(p.resume) { // only changes write them
+		return outage(p.failure)
 	}
 	for {
 		until := time.Now().Add(storeEvery)
 		group, asking := errgroup.WithContext(ctx)
 		group.SetLimit(atOnce)
 		for key, queue := range work.queues {
-			group.Go(func() error { return p.inOrder(asking, queue, p.refusals[key], until) })
+			queue.refused = p.refusals[key]
+			group.Go(func() error { return p.inOrder(asking, queue, until) })
 		}
 		err := group.Wait()
 		var refused error
 		left := false
 		for key, queue := range work.queues {
 			switch {
-			case queue.refused != nil:
-				refused = queue.refused
-				p.refusals[key] = refusal{queue.events[0].SeqNr, refused}
-			case len(queue.events) > 0:
+			case len(queue.events) == 0:
+			case queue.events[0].SeqNr == queue.refused.seqNr:
+				p.refusals[key], refused = queue.refused, queue.refused.cause
+			default:
 				left = true
 			}
 		}
@@ -133,7 +134,7 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 
 // inOrder publishes the events of one aggregate, until the time has come or one is refused. An error is an outage or a
 // stop.
-func (p *Publisher) inOrder(ctx context.Context, events *queue, before refusal, until time.Time) error {
+func (p *Publisher) inOrder(ctx context.Context, events *queue, until time.Time) error {
 	for len(events.events) > 0 && time.Now().Before(until) {
 		event := events.events[0]
 		switch {
@@ -141,15 +142,14 @@ func (p *Publisher) inOrder(ctx context.Context, events *queue, before refusal, 
 			return errStopped
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case event.SeqNr == before.seqNr:
-			events.refused = before.cause
+		case event.SeqNr == events.refused.seqNr:
 			return nil
 		}
 		err := p.ask(ctx, event)
 		switch {
 		case errors.Is(err, projection.ErrRefused):
 			p.Refused.Add(1)
-			events.refused = err
+			events.refused = refusal{event.SeqNr, err}
 			return nil
 		case err != nil:
 			p.Failures.Add(1)
@@ -184,16 +184,6 @@ func (p *Publisher) count(change int) {
 		p.since = time.Now()
 	}
 	p.waiting += change
-}
-
-// paused returns the outage until the time of the next attempt.
-func (p *Publisher) paused() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.failure != nil && time.Now().Before(p.resume) {
-		return outage(p.failure)
-	}
-	return nil
 }
 
 // ended stores the outcome of an attempt: after an outage, the time of the next one.

@@ -147,7 +147,7 @@ func newPublisher(t *testing.T, db *readmodeltest.Database, b *testBroker, j jou
 		t.Fatal(err)
 	}
 	p := publishing.New(&uncertain{store, fault}, b.Publish)
-	return p, projection.New(p, j, projection.Options{Attempts: 4}, publishing.Handler(orders{}))
+	return p, projection.New(p, j, projection.Options{Attempts: 4}, publishing.Handler{AnyAggregate: orders{}})
 }
 
 func never() bool { return false }

@@ -11,14 +11,12 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// Handler returns the handler of an aggregate type.
-func Handler(of es.AnyAggregate) projection.Handler { return handler{of} }
-
-type handler struct{ es.AnyAggregate }
+// Handler is the [projection.Handler] of an aggregate type.
+type Handler struct{ es.AnyAggregate }
 
 // Decode implements [projection.Handler]. The event is an [Event] in today's form, whenever it was written. The client
 // address stays out: subscribers have no need of it.
-func (h handler) Decode(payload []byte) (projection.Event, error) {
+func (h Handler) Decode(payload []byte) (projection.Event, error) {
 	recorded, err := h.DecodeEvent(payload)
 	published := Event{Envelope: recorded.Envelope}
 	if err == nil {
@@ -29,7 +27,7 @@ func (h handler) Decode(payload []byte) (projection.Event, error) {
 }
 
 // Load implements [projection.Handler]. An event needs no rows.
-func (h handler) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
+func (h Handler) Load(_ context.Context, tx projection.Tx, _ []projection.Event) (projection.Fold, error) {
 	return fold{tx.(*transaction)}, nil // of Publisher.Change
 }
 
@@ -58,8 +56,8 @@ type transaction struct {
 // queue has the events of an aggregate that are to be published.
 type queue struct {
 	events   []Event
-	accepted uint64 // SeqNr of the last one that was accepted
-	refused  error  // why the first one that is left was not accepted; nil: it may be
+	accepted uint64  // SeqNr of the last one that was accepted
+	refused  refusal // of one of them; zero: there is none
 }
 
 // Load implements [projection.Tx]. The returned positions stay valid until Change ends, because only this publisher

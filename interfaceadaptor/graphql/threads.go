@@ -56,7 +56,7 @@ const (
 
 // GetThread resolves Query.getThread.
 func (r Resolver) GetThread(ctx context.Context, threadID, userAccountID string) (Thread, error) {
-	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
+	viewer, id, err := ViewerAndThread(ctx, userAccountID, threadID)
 	if err != nil {
 		return Thread{}, err
 	}
@@ -122,7 +122,7 @@ func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string)
 
 // GetMembers resolves Query.getMembers.
 func (r Resolver) GetMembers(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]Member, error) {
-	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
+	viewer, id, err := ViewerAndThread(ctx, userAccountID, threadID)
 	page, pageErr := AfterID[thread.Member](first, after, DefaultPage)
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (r Resolver) GetMessage(ctx context.Context, messageID, userAccountID strin
 
 // GetMessages resolves Query.getMessages.
 func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]Message, error) {
-	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
+	viewer, id, err := ViewerAndThread(ctx, userAccountID, threadID)
 	page, pageErr := AfterID[thread.Message](first, after, 2*DefaultPage)
 	if err := cmp.Or(err, pageErr); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID strin
 
 // ThreadChanged resolves Subscription.threadChanged.
 func (r Resolver) ThreadChanged(ctx context.Context, threadID, userAccountID string) (<-chan Thread, error) {
-	viewer, id, err := viewerAndThread(ctx, userAccountID, threadID)
+	viewer, id, err := ViewerAndThread(ctx, userAccountID, threadID)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,8 @@ func connections[S query.Positioned, T any](
 	return converted
 }
 
-func viewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, thread.ID, error) {
+// ViewerAndThread reads the arguments userAccountId and threadId.
+func ViewerAndThread(ctx context.Context, userAccountID, threadID string) (query.Viewer, thread.ID, error) {
 	viewer, err := ViewerOf(ctx, userAccountID)
 	id, idErr := ParseID[thread.Thread]("threadId", threadID)
 	return viewer, id, cmp.Or(err, idErr)

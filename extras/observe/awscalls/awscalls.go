@@ -90,13 +90,9 @@ func capacityOf(answer any) []types.ConsumedCapacity {
 	if !field.IsValid() {
 		return nil
 	}
-	switch consumed := field.Interface().(type) {
-	case []types.ConsumedCapacity:
-		return consumed
-	case *types.ConsumedCapacity:
-		if consumed != nil {
-			return []types.ConsumedCapacity{*consumed}
-		}
+	all, _ := field.Interface().([]types.ConsumedCapacity)
+	if one, _ := field.Interface().(*types.ConsumedCapacity); one != nil {
+		all = append(all, *one)
 	}
-	return nil
+	return all
 }

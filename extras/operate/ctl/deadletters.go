@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"example.com/threads/es"
@@ -29,27 +28,6 @@ const (
 	retryEvery    = 500 * time.Millisecond
 )
 
-// stuck is a parked aggregate, or a failing command of a process.
-type stuck struct {
-	of     string // the projection or process
-	target es.AggregateID
-	event  string // of a command: what caused it; otherwise empty
-	seqNr  uint64 // of the event that an aggregate is parked on
-	shown  any    // an operate.Letter or a shownCommand
-}
-
-// next says what to do.
-func (s stuck) next() string {
-	var flags []string
-	if s.of != chatrows.Projection { // the default
-		flags = append(flags, "--projection", s.of)
-	}
-	if s.event != "" {
-		flags = append(flags, "--event", s.event)
-	}
-	return commandLine("dead-letters show", s.target, flags...) + " tells more; `retry` it once its reason is gone, or `skip` it"
-}
-
 // shownCommand is a failing command of a process.
 type shownCommand struct {
 	operate.Named // the command's aggregate
@@ -57,44 +35,50 @@ type shownCommand struct {
 	Next string `json:"next"`
 }
 
-// stuck reads all that are stuck, parked aggregates first.
-func (c *call) stuck(ctx context.Context) (found []stuck, err error) {
+// stuck has parked aggregates, and failing commands of processes.
+type stuck struct {
+	Parked   []operate.Letter `json:"parked"`
+	Commands []shownCommand   `json:"commands"`
+	Outcome  string           `json:"outcome,omitempty"` // of a retry
+}
+
+func (s stuck) count() int { return len(s.Parked) + len(s.Commands) }
+
+// stuck reads what is stuck and selected: in a projection or process, an aggregate or, with the event that caused it, a
+// command to one.
+func (c *call) stuck(ctx context.Context, selects func(in string, target es.AggregateID, event string) bool) (stuck, error) {
+	found := stuck{Parked: []operate.Letter{}, Commands: []shownCommand{}}
 	letters, err := rowstore.Letters(ctx, c.db)
 	if err != nil {
-		return nil, fmt.Errorf("read the dead letters: %w", err)
+		return found, fmt.Errorf("read the dead letters: %w", err)
 	}
 	commands, err := process.AllFailing(ctx, c.db, maxListed)
 	if err != nil {
-		return nil, fmt.Errorf("read the commands of processes: %w", err)
+		return found, fmt.Errorf("read the commands of processes: %w", err)
 	}
 	for _, l := range letters {
-		s := stuck{of: l.Projection, target: l.Key, seqNr: l.SeqNr}
-		s.shown = operate.Letter{Named: operate.Name(l.Key), DeadLetter: l, Next: s.next()}
-		found = append(found, s)
+		if selects(l.Projection, l.Key, "") {
+			found.Parked = append(found.Parked, operate.Letter{Named: operate.Name(l.Key), DeadLetter: l, Next: next(l.Projection, l.Key, "")})
+		}
 	}
 	for _, p := range commands {
-		s := stuck{of: p.Process, target: p.Target, event: p.EventID}
-		s.shown = shownCommand{operate.Name(p.Target), p, s.next()}
-		found = append(found, s)
+		if selects(p.Process, p.Target, p.EventID) {
+			found.Commands = append(found.Commands, shownCommand{operate.Name(p.Target), p, next(p.Process, p.Target, p.EventID)})
+		}
 	}
 	return found, nil
 }
 
-// printStuck prints all, and the outcome of a retry.
-func (c *call) printStuck(found []stuck, outcome string) error {
-	shown := struct {
-		Parked   []any  `json:"parked"`
-		Commands []any  `json:"commands"`
-		Outcome  string `json:"outcome,omitempty"`
-	}{[]any{}, []any{}, outcome}
-	for _, each := range found {
-		if each.event == "" {
-			shown.Parked = append(shown.Parked, each.shown)
-		} else {
-			shown.Commands = append(shown.Commands, each.shown)
-		}
+// next says what to do about something that is stuck.
+func next(in string, target es.AggregateID, event string) string {
+	var flags []string
+	if in != chatrows.Projection { // the default
+		flags = append(flags, "--projection", in)
 	}
-	return c.print(len(found) == 0, shown)
+	if event != "" {
+		flags = append(flags, "--event", event)
+	}
+	return commandLine("dead-letters show", target, flags...) + " tells more; `retry` it once its reason is gone, or `skip` it"
 }
 
 type listLetters struct {
@@ -107,11 +91,11 @@ func (cmd *listLetters) Run(ctx context.Context, c *call) error {
 	if cmd.Skipped {
 		return c.listSkips(ctx)
 	}
-	found, err := c.stuck(ctx)
-	if err == nil {
-		err = c.printStuck(found, "")
+	found, err := c.stuck(ctx, func(string, es.AggregateID, string) bool { return true })
+	if err != nil {
+		return err
 	}
-	return err
+	return c.print(found.count() == 0, found)
 }
 
 func (c *call) listSkips(ctx context.Context) error {
@@ -144,29 +128,25 @@ func (q queue) stores(c *call) (*rowstore.Store, *process.Outbox, error) {
 	return store, process.New(c.db, store, q.Projection, c.log), err
 }
 
-// find reads those that a call selects.
-func (q queue) find(ctx context.Context, c *call, of aggregates) ([]stuck, error) {
-	found, err := c.stuck(ctx)
+// find reads what a call selects.
+func (q queue) find(ctx context.Context, c *call, of aggregates) (stuck, error) {
 	isNamed := of.id != es.AggregateID{}
-	found = slices.DeleteFunc(found, func(s stuck) bool {
-		return s.of != q.Projection || !of.have(s.target) || (isNamed || q.Event != "") && s.event != q.Event
+	return c.stuck(ctx, func(in string, target es.AggregateID, event string) bool {
+		return in == q.Projection && of.have(target) && (event == q.Event || !isNamed && q.Event == "")
 	})
-	return found, err
 }
 
 // only reads the one that a call names.
 func (q queue) only(ctx context.Context, c *call, of aggregates) (stuck, error) {
 	found, err := q.find(ctx, c, of)
 	switch {
-	case err != nil:
-		return stuck{}, err
-	case len(found) > 0:
-		return found[0], nil
+	case err != nil, found.count() > 0:
+		return found, err
 	case q.Event != "":
-		return stuck{}, fmt.Errorf("no command of the process %s for %s that follows from the event %q fails; `dead-letters list` tells what does",
+		return found, fmt.Errorf("no command of the process %s for %s that follows from the event %q fails; `dead-letters list` tells what does",
 			q.Projection, operate.Name(of.id), q.Event)
 	}
-	return stuck{}, fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", operate.Name(of.id), q.Projection)
+	return found, fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", operate.Name(of.id), q.Projection)
 }
 
 type showLetter struct {
@@ -179,12 +159,12 @@ func (cmd *showLetter) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	letter, isParked := found.shown.(operate.Letter)
-	if !isParked {
-		return c.print(false, found.shown)
+	if len(found.Parked) == 0 {
+		return c.print(false, found.Commands[0])
 	}
+	letter := found.Parked[0]
 	payload := []byte("it is not in the journal")
-	for entry, err := range c.store.Gateway.Entries(ctx, found.target, letter.SeqNr-1, letter.SeqNr) {
+	for entry, err := range c.store.Gateway.Entries(ctx, cmd.id, letter.SeqNr-1, letter.SeqNr) {
 		payload = entry.Payload
 		if err != nil {
 			payload = fmt.Appendf(nil, "it can't be read from the journal: %v", err)
@@ -220,18 +200,20 @@ func (q queue) retry(ctx context.Context, c *call, of aggregates, none string) e
 		switch {
 		case err != nil:
 			return err
-		case len(left) == 0:
-			return c.printStuck(left, none)
+		case left.count() == 0:
+			left.Outcome = none
+			return c.print(true, left)
 		case time.Now().After(end):
-			return c.printStuck(left, "still stuck: if no attempt was made, is the program of this projection or process running?")
+			left.Outcome = "still stuck: if no attempt was made, is the program of this projection or process running?"
+			return c.print(false, left)
 		}
-		for _, each := range left {
-			if each.event != "" {
-				err = commands.Retry(ctx, each.target, each.event, time.Now())
-			} else {
-				err = letters.Retry(ctx, each.target, time.Now())
+		for _, l := range left.Parked {
+			if err := letters.Retry(ctx, l.Key, time.Now()); err != nil && !errors.Is(err, rowstore.ErrNotParked) {
+				return err // otherwise it may have gone on
 			}
-			if err != nil && !errors.Is(err, rowstore.ErrNotParked) { // it may no longer be stuck
+		}
+		for _, p := range left.Commands {
+			if err := commands.Retry(ctx, p.Target, p.EventID, time.Now()); err != nil && !errors.Is(err, rowstore.ErrNotParked) {
 				return err
 			}
 		}
@@ -269,18 +251,15 @@ func (cmd *skipLetter) who(getenv func(string) string) string {
 
 func (cmd *skipLetter) Run(ctx context.Context, c *call) error {
 	found, err := cmd.only(ctx, c, cmd.aggregates)
-	if err != nil {
-		return err
-	}
-	letters, commands, err := cmd.stores(c)
-	if err != nil {
+	letters, commands, storesErr := cmd.stores(c)
+	if err := cmp.Or(err, storesErr); err != nil {
 		return err
 	}
 	by := cmd.who(c.getenv)
-	if found.event != "" {
-		err = commands.Skip(ctx, found.target, found.event, cmd.Reason, by, time.Now())
+	if len(found.Parked) > 0 {
+		err = letters.SkipEvent(ctx, cmd.id, found.Parked[0].SeqNr, cmd.Reason, by, time.Now())
 	} else {
-		err = letters.SkipEvent(ctx, found.target, found.seqNr, cmd.Reason, by, time.Now())
+		err = commands.Skip(ctx, cmd.id, cmd.Event, cmd.Reason, by, time.Now())
 	}
 	if err != nil {
 		return err

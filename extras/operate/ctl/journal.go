@@ -43,6 +43,7 @@ func (cmd *check) Run(ctx context.Context, c *call) error {
 		c.tell("checked %d aggregates, %d findings", checked, findings)
 		return nil
 	}
+	have := func(id es.AggregateID) bool { return cmd.have(id) && (cmd.Type == "" || id.Type == cmd.Type) }
 	checker := c.checker()
 	var err error
 	if cmd.AID != nil {
@@ -50,17 +51,13 @@ func (cmd *check) Run(ctx context.Context, c *call) error {
 		if found, err = checker.Aggregate(ctx, cmd.id); err == nil {
 			err = tell(cmd.id, found)
 		}
-	} else if err = checker.All(ctx, cmd.have, tell); err != nil {
+	} else if err = checker.All(ctx, have, tell); err != nil {
 		err = fmt.Errorf("after %d aggregates: %w", checked, err)
 	}
 	if err != nil {
 		return err
 	}
 	return c.end(findings == 0, "findings", map[string]any{"checked": checked, "wrong": wrong, "ok": findings == 0})
-}
-
-func (cmd *check) have(id es.AggregateID) bool {
-	return cmd.some.have(id) && (cmd.Type == "" || id.Type == cmd.Type)
 }
 
 func (c *call) checker() *journalcheck.Checker {
@@ -187,18 +184,14 @@ func ledTo(stored es.Entry, command string) bool {
 	return json.Unmarshal(stored.Payload, &event) == nil && strings.EqualFold(event.CommandID, command)
 }
 
-type due struct {
-	aggregates
-}
+type due struct{ aggregates }
 
 func (due) Help() string {
 	return `Lists the aggregates whose version is more than SNAPSHOT_EVERY ahead of their latest snapshot. Nothing is
 wrong with them: loading them takes longer. On DynamoDB it reads the whole snapshot table.`
 }
 
-type take struct {
-	some
-}
+type take struct{ some }
 
 func (take) Help() string {
 	return `Writes the snapshot of one aggregate, or all snapshots that are due. It may run beside the
@@ -222,11 +215,8 @@ func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggrega
 			continue
 		case isNamed:
 			head, err := c.store.Gateway.Head(ctx, of.id)
-			if err == nil && head.Version == 0 {
-				err = errors.New("there is no such aggregate: check id, tenant and tables")
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", of.id, err)
+			if err != nil || head.Version == 0 {
+				return fmt.Errorf("%s: %w", of.id, cmp.Or(err, errors.New("there is no such aggregate: check id, tenant and tables")))
 			}
 			return do(kind, es.StoredAggregate{ID: of.id, Head: head})
 		}

@@ -15,7 +15,7 @@ import (
 
 const (
 	leastAge   = 24 * time.Hour // of dropped rows
-	pruneBatch = 500            // rows, maximum per statement
+	pruneBatch = 500            // rows that are read at once
 )
 
 type prune struct {
@@ -66,28 +66,21 @@ func pruneRows(ctx context.Context, db *sqlx.DB, before time.Time, dryRun bool) 
 
 // pruneTable deletes the rows for which a condition holds, in the order of their keys.
 func pruneTable(ctx context.Context, db *sqlx.DB, from string, dryRun bool, condition string, args ...any) (pruned int, err error) {
-	last := []string{"", ""}
-	for {
-		page := []struct {
-			Tenant string `db:"tenant_code"`
-			ID     string `db:"id"`
-		}{}
-		err := db.SelectContext(ctx, &page, "SELECT r.tenant_code, r.id FROM "+from+" r WHERE ("+condition+") AND "+
-			"(r.tenant_code > ? OR (r.tenant_code = ? AND r.id > ?)) ORDER BY r.tenant_code, r.id LIMIT ?",
-			append(args[:len(args):len(args)], last[0], last[0], last[1], pruneBatch)...)
+	type key struct {
+		Tenant string `db:"tenant_code"`
+		ID     string `db:"id"`
+	}
+	for keys, last := table.Of[key](from, 2), (key{}); ; {
+		var page [][]string
+		err := keys.Select(ctx, db, func(row key) { page, last = append(page, keys.ID(&row)), row },
+			"r WHERE ("+condition+") AND (r.tenant_code > ? OR (r.tenant_code = ? AND r.id > ?)) ORDER BY r.tenant_code, r.id LIMIT ?",
+			append(args[:len(args):len(args)], last.Tenant, last.Tenant, last.ID, pruneBatch)...)
+		if err == nil && !dryRun {
+			err = keys.Delete(ctx, db, page)
+		}
 		if err != nil || len(page) == 0 {
 			return pruned, err
 		}
-		keys := make([][]string, len(page))
-		for i, row := range page {
-			keys[i] = []string{row.Tenant, row.ID}
-		}
-		if !dryRun {
-			where, keyArgs := table.Where([]string{"tenant_code", "id"}, keys)
-			if _, err := db.ExecContext(ctx, "DELETE FROM "+from+" WHERE "+where, keyArgs...); err != nil {
-				return pruned, err
-			}
-		}
-		pruned, last = pruned+len(page), keys[len(keys)-1]
+		pruned += len(page)
 	}
 }

@@ -197,7 +197,12 @@ func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 		err = rebuild.Start(ctx)
 	}
 	if err != nil {
-		return rebuildAdvice(failed, err)
+		for known, advice := range rebuildAdvice {
+			if errors.Is(err, known) {
+				return fmt.Errorf("%w%s", err, advice)
+			}
+		}
+		return fmt.Errorf("%s: %w", failed, err)
 	}
 	state, err := rebuild.Store.RebuildState(ctx)
 	if err != nil {
@@ -212,19 +217,11 @@ func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 	})
 }
 
-// rebuildAdvice adds what to do to an error, or else what has failed.
-func rebuildAdvice(failed string, err error) error {
-	switch {
-	case errors.Is(err, rowstore.ErrUnfinished):
-		return fmt.Errorf("%w: continue with --resume, or end it with --cancel", err)
-	case errors.Is(err, rowstore.ErrRebuilding):
-		return fmt.Errorf("%w, in another process: wait for its end, see /health/ready of the updater, or end it with --cancel", err)
-	case errors.Is(err, rowstore.ErrNothingBegun):
-		return fmt.Errorf("%w: `rows rebuild` begins one", err)
-	case errors.Is(err, rowstore.ErrEmptyJournal):
-		return fmt.Errorf("%w; only if all events are gone for good, `rows rebuild --from-empty` replaces the rows by none", err)
-	case errors.Is(err, rowstore.ErrCancelled):
-		return err
-	}
-	return fmt.Errorf("%s: %w", failed, err)
+// rebuildAdvice says what to do about an error.
+var rebuildAdvice = map[error]string{
+	rowstore.ErrUnfinished:   ": continue with --resume, or end it with --cancel",
+	rowstore.ErrRebuilding:   ", in another process: wait for its end, see /health/ready of the updater, or end it with --cancel",
+	rowstore.ErrNothingBegun: ": `rows rebuild` begins one",
+	rowstore.ErrEmptyJournal: "; only if all events are gone for good, `rows rebuild --from-empty` replaces the rows by none",
+	rowstore.ErrCancelled:    "",
 }

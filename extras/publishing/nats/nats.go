@@ -21,15 +21,12 @@ var Kind = &publishing.Kind{
 	Open:    open,
 }
 
-const (
-	answerWithin = 5 * time.Second
-	reconnect    = 500 * time.Millisecond
-)
+const answerWithin = 5 * time.Second
 
 func open(at *url.URL, topic string) (send func(context.Context, publishing.Message) error, end func(), err error) {
 	server := url.URL{Scheme: at.Scheme, User: at.User, Host: at.Host}
 	conn, err := nats.Connect(server.String(),
-		nats.Name("read-model-updater"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(reconnect),
+		nats.Name("read-model-updater"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond),
 		nats.ReconnectBufSize(-1), // nothing is kept for later: it would arrive after its repeat
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the default prints what the server says
 	)
@@ -41,33 +38,28 @@ func open(at *url.URL, topic string) (send func(context.Context, publishing.Mess
 		conn.Close()
 		return nil, nil, err
 	}
-	return broker{js, topic}.send, conn.Close, nil
+	return func(ctx context.Context, m publishing.Message) error { return answer(publish(ctx, js, topic, m)) }, conn.Close, nil
 }
 
-type broker struct {
-	js    nats.JetStreamContext
-	topic string
-}
-
-// send sends a message. Its id lets JetStream drop repeats within its window. If no stream takes the subject, it makes
-// one in files, also if others do so at the same time. A stream's name can't have the dots of its subject.
-func (b broker) send(ctx context.Context, message publishing.Message) error {
+// publish sends a message. Its id lets JetStream drop repeats within its window. If no stream takes the subject, it
+// makes one in files, also if others do so at the same time. A stream's name can't have the dots of its subject.
+func publish(ctx context.Context, js nats.JetStreamContext, topic string, message publishing.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	m := nats.NewMsg(b.topic)
+	m := nats.NewMsg(topic)
 	m.Data = message.Body
 	m.Header.Set("content-type", publishing.ContentType)
 	m.Header.Set("partitionkey", message.Key)
-	_, err := b.js.PublishMsg(m, nats.MsgId(message.ID), nats.Context(ctx))
+	_, err := js.PublishMsg(m, nats.MsgId(message.ID), nats.Context(ctx))
 	if errors.Is(err, nats.ErrNoStreamResponse) {
-		_, err = b.js.AddStream(&nats.StreamConfig{
-			Name: strings.ReplaceAll(b.topic, ".", "-"), Subjects: []string{b.topic}, Storage: nats.FileStorage,
+		_, err = js.AddStream(&nats.StreamConfig{
+			Name: strings.ReplaceAll(topic, ".", "-"), Subjects: []string{topic}, Storage: nats.FileStorage,
 		}, nats.Context(ctx))
 		if err == nil {
-			_, err = b.js.PublishMsg(m, nats.MsgId(message.ID), nats.Context(ctx))
+			_, err = js.PublishMsg(m, nats.MsgId(message.ID), nats.Context(ctx))
 		}
 	}
-	return answer(err)
+	return err
 }
 
 // tooLargeForTheStream is JetStream's code for an event above the stream's limit.

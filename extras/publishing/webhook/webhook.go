@@ -21,30 +21,23 @@ var Kind = &publishing.Kind{
 	URLs:    "http:// or https:// (a webhook)",
 	Open: func(at *url.URL, _ string) (send func(context.Context, publishing.Message) error, end func(), err error) {
 		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		return hook{client, at}.send, client.CloseIdleConnections, nil
+		return func(ctx context.Context, m publishing.Message) error { return post(ctx, client, at, m) }, client.CloseIdleConnections, nil
 	},
 }
 
-type hook struct {
-	client *http.Client
-	at     *url.URL
-}
-
-const bodyRead = 4096 // bytes of an answer
-
-// send sends a message. 2xx accepts it; a status that blames the request refuses it; everything else is an outage.
-func (h hook) send(ctx context.Context, m publishing.Message) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.at.String(), bytes.NewReader(m.Body))
+// post sends a message. 2xx accepts it; a status that blames the request refuses it; everything else is an outage.
+func post(ctx context.Context, client *http.Client, to *url.URL, m publishing.Message) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(m.Body))
 	if err != nil {
 		return errors.New(publishing.Cause(err))
 	}
 	request.Header.Set("Content-Type", publishing.ContentType)
-	response, err := h.client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return errors.New(publishing.Cause(err))
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, bodyRead) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, response.Body, 4096) // so that the connection can be used again
 	why := fmt.Errorf("the webhook answered %d %s", response.StatusCode, http.StatusText(response.StatusCode))
 	after := retryAfter(response.Header.Get("Retry-After"), time.Now())
 	switch {
