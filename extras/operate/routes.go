@@ -101,7 +101,7 @@ type route struct {
 
 func (o operations) routes() []route {
 	return []route{
-		{"GET /operate/events", nil, news{}, o.stream.serve}, // answers with a stream of them
+		{"GET /operate/events", nil, news{}, o.serve}, // answers with a stream of them
 		answering("GET /operate/journal", nil, o.search),
 		answering("GET /operate/dead-letters", nil, o.list),
 		answering("POST /operate/dead-letters/retry", order{}, o.retry),

@@ -93,7 +93,7 @@ func (w *wires) meets(fault string, oneIn int) bool {
 // crawl holds some bytes up.
 func (w *wires) crawl(oneIn int) {
 	if w.meets("slow bytes", oneIn) {
-		time.Sleep(500 * time.Millisecond)
+		<-time.After(500 * time.Millisecond)
 	}
 }
 
@@ -114,7 +114,7 @@ func (w *wires) toDynamoDB(t *testing.T, endpoint string) string {
 		return hideLatest(response)
 	}
 	pass.ErrorLog = log.New(io.Discard, "", 0)
-	pass.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) } // ends the connection
+	pass.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) } // cuts it
 	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
 		body, err := io.ReadAll(request.Body)
 		if err != nil || w.cut() {
@@ -189,7 +189,7 @@ func (w *wires) toMySQL(t *testing.T, address string) string {
 
 // lead passes on what client and server send until one of them ends, or a fault ends both.
 func (w *wires) lead(client net.Conn, address string) {
-	server, err := new(net.Dialer).Dial("tcp", address) //nolint:noctx // the connection ends with the program's
+	server, err := new(net.Dialer).Dial("tcp", address)
 	if err != nil || w.cut() {
 		_ = client.Close()
 		return
