@@ -89,12 +89,12 @@ func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow,
 	}
 }
 
-// noneParked returns an error if an aggregate is parked in the set in the making and not in the live one.
+// noneParked returns an error if an aggregate is parked in the set in the making, and not in the live one, or later there.
 func (s *Store) noneParked(ctx context.Context) error {
 	var parked projection.DeadLetter
 	err := deadLetters.Query(ctx, s.reader, func(letter projection.DeadLetter) { parked = letter }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
 		LEFT JOIN dead_letters l ON l.`+ofLiveSet+` AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
-		WHERE n.projection = ? AND l.projection IS NULL LIMIT 1`, s.projection, s.projection, s.next)
+		WHERE n.projection = ? AND (l.projection IS NULL OR l.seq_nr > n.seq_nr) LIMIT 1`, s.projection, s.projection, s.next)
 	if err != nil || parked.SeqNr == 0 {
 		return s.Explain("compare dead letters", err)
 	}

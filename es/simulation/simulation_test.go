@@ -50,16 +50,16 @@ func nameOf(key es.AggregateID) string { return key.ID[len(key.ID)-1:] }
 type simulation struct {
 	*world
 	t     *testing.T
-	db    *sqlx.DB
 	store *store
 
-	procs    []*proc
-	services map[string]*es.Service[purse, change, changed]
-	watcher  *projection.Watcher
-	working  atomic.Int32 // clients
-	asked    bool
-	answered atomic.Bool // the last reader
-	last     *proc
+	procs     []*proc
+	services  map[string]*es.Service[purse, change, changed]
+	watcher   *projection.Watcher
+	working   atomic.Int32 // clients
+	rebuildAt int          // the step from which on an operator rebuilds the rows
+	asked     bool
+	answered  atomic.Bool // the last reader
+	last      *proc
 
 	truth    map[string][]row // by aggregate: the fold at version 0, 1, 2 ...
 	parts    map[string]int   // events that a command leads to, by Ref
@@ -108,6 +108,8 @@ func (s *simulation) begin(kind string, life int) {
 	switch kind {
 	case "updater":
 		go s.update(p, es.NewService(purses, events, settings))
+	case "operator":
+		go s.rebuild(p)
 	case "reader":
 		read := rows{s.rowstore(pursesRows.Table), p, pursesRows.Table}
 		s.watcher = projection.NewWatcher(read.Versions, settings.Logger)
@@ -154,6 +156,39 @@ func (s *simulation) project(p *proc, term uint64, name string, handler projecti
 	projector := projection.New(in, gateway{s.store, p}, options, handler)
 	go projector.Run(as(p.ctx, name+" run"))
 	go source{s.stream, p, projector, in}.run(as(p.ctx, name+" source"))
+}
+
+// rebuild makes the rows anew beside the live ones, and switches to them. A later life finishes what it finds begun.
+func (s *simulation) rebuild(p *proc) {
+	phase := ""
+	rebuild := &rowstore.Rebuild{
+		Store: s.rowstore(pursesRows.Table), Tables: []string{pursesRows.Table}, Others: []string{"gifts"},
+		Journal: gateway{s.store, p}, Handlers: []projection.Handler{pursesOf(s.world)},
+		Observe: func(state rowstore.RebuildState) {
+			if phase != state.Phase {
+				phase = state.Phase
+				s.tell(p.String(), "rebuilds: "+phase)
+			}
+		},
+	}
+	goOn := rebuild.Start
+	if p.life > 1 {
+		goOn = rebuild.Resume
+	}
+	for {
+		due := func() bool { return s.steps > s.rebuildAt && s.free() }
+		if _, ok := p.step(p.ctx, "rebuilds", due); !ok {
+			return
+		}
+		err := goOn(p.ctx)
+		if err == nil || errors.Is(err, rowstore.ErrNothingBegun) {
+			return
+		}
+		why, _, _ := strings.Cut(err.Error(), ":") // the rest differs: which of several aggregates it names
+		s.tell(p.String(), "stops the rebuild: "+why)
+		goOn = rebuild.Resume
+		_ = es.Wait(p.ctx, time.Second)
+	}
 }
 
 // send has the outbox send what is due.
@@ -208,18 +243,20 @@ func (s *simulation) checkRow(key es.AggregateID, atLeast uint64) {
 	s.versions[key] = max(s.versions[key], version)
 }
 
-// changed looks at the rows after a commit: what is before a checkpoint is in the rows, or parked, or owed to a repair.
+// changed looks at the rows after a commit: what is before a checkpoint is in the rows, or parked, or owed to a repair,
+// such as the one that ends a rebuild.
 func (s *simulation) changed(in rows) {
 	ctx := context.Background()
 	checkpoints, err := in.Store.Checkpoints(ctx, "stream")
 	reached, err2 := in.Store.Versions(ctx, []es.AggregateID{purseKey(purseIDs[0]), purseKey(purseIDs[1]), purseKey(purseIDs[2])})
 	letters, err3 := in.Store.Parked(ctx, epoch.AddDate(9, 0, 0), es.AggregateID{}, len(purseIDs))
 	types, err4 := in.Store.Types(ctx)
-	if err := cmp.Or(err, err2, err3, err4); err != nil {
+	rebuild, err5 := in.Store.RebuildState(ctx)
+	if err := cmp.Or(err, err2, err3, err4, err5); err != nil {
 		s.fail("the positions of %s can't be read: %v", in.name, err)
 		return
 	}
-	if repairOwed(types) {
+	if repairOwed(types) || rebuild.Live && !rebuild.Over() {
 		return
 	}
 	for _, letter := range letters {
@@ -360,6 +397,9 @@ func (s *simulation) settled() bool {
 			s.missing = fmt.Sprintf("%s wait for a repair, %v", name, err)
 		}
 	}
+	if state, err := s.rowstore(pursesRows.Table).RebuildState(context.Background()); err != nil || !state.Over() {
+		s.missing = fmt.Sprintf("the rebuild is not over, but %s, %v", state.Phase, err)
+	}
 	if s.missing == "" && !s.answered.Load() {
 		s.missing = "nobody is told that the rows have the last versions"
 		if !s.asked {
@@ -403,8 +443,8 @@ func run(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) (story []string
 	synctest.Test(t, func(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, seed) // ids of events are part of the order of the outbox
 		s := &simulation{
-			world: &world{random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, live: map[string]*proc{}},
-			t:     t, db: db, store: newStore(), services: map[string]*es.Service[purse, change, changed]{},
+			world: &world{db: db, random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, live: map[string]*proc{}},
+			t:     t, store: newStore(), services: map[string]*es.Service[purse, change, changed]{},
 			truth: map[string][]row{}, parts: map[string]int{}, places: map[string][]string{}, labels: map[string]string{},
 			given: map[string]change{}, acked: map[string]string{}, versions: map[es.AggregateID]uint64{},
 		}
@@ -418,6 +458,10 @@ func run(t *testing.T, db *sqlx.DB, seed uint64, faults []fault) (story []string
 		s.store.committed, s.start, s.world.changed = s.committed, s.begin, s.changed
 		for _, kind := range []string{"writer-0", "writer-1", "updater", "reader"} {
 			s.begin(kind, 1)
+		}
+		if random := rand.New(rand.NewPCG(seed, 4)); random.IntN(3) == 0 {
+			s.rebuildAt = random.IntN(300)
+			s.begin("operator", 1)
 		}
 		s.working.Store(clients)
 		for number := range clients {
@@ -480,8 +524,15 @@ func open(t *testing.T) *sqlx.DB {
 // clean empties the tables.
 func clean(t *testing.T, db *sqlx.DB) {
 	t.Helper()
-	for _, table := range []string{"purses", "process_commands", "projection_positions", "checkpoints", "projection_types", "dead_letters", "row_sets"} {
-		if _, err := db.ExecContext(t.Context(), "DELETE FROM "+table); err != nil {
+	var statements []string
+	for _, table := range []string{"purses", "process_commands", "projection_positions", "checkpoints", "projection_types", "dead_letters", "row_sets", "projection_rebuilds"} {
+		statements = append(statements, "DELETE FROM "+table)
+	}
+	for _, table := range []string{"purses", "row_sets"} {
+		statements = append(statements, "DROP TABLE IF EXISTS "+table+"_old", "DROP TABLE IF EXISTS "+table+"_next")
+	}
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,9 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing/synctest"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
@@ -62,6 +63,7 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // world runs one step at a time. Every I/O of a process waits in step. When all goroutines are blocked, advance lets
 // one of them go on. The seed selects which one, from a list in the order of their names.
 type world struct {
+	db     *sqlx.DB // of the rows; it has one connection
 	random *rand.Rand
 	faults map[int]string
 
@@ -72,18 +74,17 @@ type world struct {
 	ticks    int
 	story    []string
 	failure  string
-	calm     bool        // no more faults
-	poisoned int         // until this step
-	missing  string      // why the world goes on
-	inRows   atomic.Bool // a transaction has the rows
-	changed  func(rows)  // called after each commit
+	calm     bool       // no more faults
+	poisoned int        // until this step
+	missing  string     // why the world goes on
+	changed  func(rows) // called after each commit
 	start    func(kind string, life int)
 	live     map[string]*proc // by kind
 	stream   *stream
 }
 
 // free reports whether no transaction has the rows.
-func (w *world) free() bool { return !w.inRows.Load() }
+func (w *world) free() bool { return w.db.Stats().InUse == 0 }
 
 // proc is one life of a process.
 type proc struct {
@@ -322,7 +323,7 @@ func (w *world) meet(one *waiter) string {
 			return refuse
 		}
 	case pause:
-		if w.live[one.p.kind] != one.p || !w.free() {
+		if w.live[one.p.kind] != one.p || !w.free() || one.p.kind == "operator" { // a file has one process that rebuilds
 			return ""
 		}
 		w.tell(one.p.String(), one.name+"  <-- FAULT: it is paused before that, and another takes over")
@@ -404,6 +405,19 @@ func (g gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.S
 	return afterwards(g, ctx, "lists the heads", g.store.Heads(ctx, aggregateType))
 }
 
+func (g gateway) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
+	return func(yield func(es.JournalPage, error) bool) {
+		for page, err := range g.store.ReadJournal(ctx, part, parts, after) {
+			if lost := g.do(ctx, "reads a page of the journal", func() error { return nil }); lost != nil {
+				page, err = es.JournalPage{}, lost
+			}
+			if !yield(page, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // afterwards yields what is read after one I/O.
 func afterwards[T any](g gateway, ctx context.Context, what string, read iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -424,11 +438,7 @@ type rows struct {
 }
 
 func (r rows) do(ctx context.Context, what string, do func() error) error {
-	return r.p.do(ctx, what+" of "+r.name, r.p.w.free, projection.ErrTransient, func() error {
-		r.p.w.inRows.Store(true)
-		defer r.p.w.inRows.Store(false)
-		return do()
-	})
+	return r.p.do(ctx, what+" of "+r.name, r.p.w.free, projection.ErrTransient, do)
 }
 
 func (r rows) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
