@@ -323,7 +323,7 @@ func (w *world) meet(one *waiter) string {
 			return refuse
 		}
 	case pause:
-		if w.live[one.p.kind] != one.p || !w.free() || one.p.kind == "operator" { // a file has one process that rebuilds
+		if w.live[one.p.kind] != one.p || !w.free() || one.p.kind == "operator" { // only one may rebuild a file's rows
 			return ""
 		}
 		w.tell(one.p.String(), one.name+"  <-- FAULT: it is paused before that, and another takes over")
