@@ -89,7 +89,7 @@ func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow,
 	}
 }
 
-// noneParked returns an error if an aggregate is parked in the set in the making, and not in the live one or only later.
+// noneParked returns an error if an aggregate is parked in the set in the making, and not, or later, in the live one.
 func (s *Store) noneParked(ctx context.Context) error {
 	var parked projection.DeadLetter
 	err := deadLetters.Query(ctx, s.reader, func(letter projection.DeadLetter) { parked = letter }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
