@@ -251,7 +251,7 @@ func (s *simulation) changed(in rows) {
 	reached, err2 := in.Store.Versions(ctx, []es.AggregateID{purseKey(purseIDs[0]), purseKey(purseIDs[1]), purseKey(purseIDs[2])})
 	letters, err3 := in.Store.Parked(ctx, epoch.AddDate(9, 0, 0), es.AggregateID{}, len(purseIDs))
 	types, err4 := in.Store.Types(ctx)
-	rebuild, err5 := in.Store.RebuildState(ctx)
+	rebuild, err5 := in.RebuildState(ctx)
 	if err := cmp.Or(err, err2, err3, err4, err5); err != nil {
 		s.fail("the positions of %s can't be read: %v", in.name, err)
 		return
