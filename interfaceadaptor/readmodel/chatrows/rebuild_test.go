@@ -474,6 +474,28 @@ func TestCancelledRebuildLeavesNothing(t *testing.T) {
 	})
 }
 
+// Rows of a parked aggregate must not be replaced by rows that stop earlier: readers would see it go back.
+func TestRebuildOfAParkedAggregateDoesNotGoBack(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		r := newRebuilt(t, db)
+		next := uint64(len(r.journal[r.key])) + 1
+		unreadable := projection.Record{Key: r.key, SeqNr: next, Payload: []byte(`{"type":"Unheard"}`)}
+		r.journal[r.key] = append(r.journal[r.key], unreadable)
+		if _, err := r.Project(t.Context(), projection.Batch{Records: []projection.Record{unreadable}}); err != nil {
+			t.Fatal(err)
+		}
+		good := r.journal[r.key][1].Payload
+		r.journal[r.key][1].Payload = []byte("{")
+		if err := r.rebuild().Start(t.Context()); err == nil || !strings.Contains(err.Error(), "stop at event 2, and the live ones do not") {
+			t.Errorf("rows that stop earlier: %v", err)
+		}
+		r.journal[r.key][1].Payload = good
+		if err := r.rebuild().Resume(t.Context()); err != nil {
+			t.Errorf("rows that stop at the same event: %v", err)
+		}
+	})
+}
+
 // An event that an operator has skipped must stay out of the rows, readable or not.
 func TestRebuildLeavesOutWhatWasSkipped(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
