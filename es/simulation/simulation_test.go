@@ -160,14 +160,13 @@ func (s *simulation) project(p *proc, term uint64, name string, handler projecti
 
 // rebuild makes the rows anew beside the live ones, and switches to them. A later life finishes what it finds begun.
 func (s *simulation) rebuild(p *proc) {
-	phase := ""
+	var phase atomic.Value // the last that was told
 	rebuild := &rowstore.Rebuild{
 		Store: s.rowstore(pursesRows.Table), Tables: []string{pursesRows.Table}, Others: []string{"gifts"},
 		Journal: gateway{s.store, p}, Handlers: []projection.Handler{pursesOf(s.world)},
 		Observe: func(state rowstore.RebuildState) {
-			if phase != state.Phase {
-				phase = state.Phase
-				s.tell(p.String(), "rebuilds: "+phase)
+			if phase.Swap(state.Phase) != state.Phase {
+				s.tell(p.String(), "rebuilds: "+state.Phase)
 			}
 		},
 	}
