@@ -92,7 +92,7 @@ func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
 // decode decodes a body from JSON; absent has the values of optional fields. Its [invalidBody] has all problems.
 func (s bodyShape) decode(body reflect.Value, raw []byte, absent map[string]json.RawMessage) error {
-	members, ok := MembersOf(raw)
+	members, ok := membersOf(raw)
 	if !ok {
 		return invalidBody{{"body", "must be a JSON object"}}
 	}
@@ -205,7 +205,7 @@ var errNotAnID = errors.New(`must be a ULID of 26 characters: as a string, in an
 
 // readID reads the forms that [identifier.Schema] lists.
 func readID(into any, raw json.RawMessage) error {
-	if members, is := MembersOf(raw); is {
+	if members, is := membersOf(raw); is {
 		if len(members) != 1 || members[0].Name != "value" {
 			return errNotAnID
 		}
@@ -240,8 +240,16 @@ type Member struct {
 
 // MembersOf splits a JSON object into its members; false if raw is not exactly one object in UTF-8.
 func MembersOf(raw []byte) (all Members, ok bool) {
+	if !isJSON(raw) {
+		return nil, false
+	}
+	return membersOf(raw)
+}
+
+// membersOf is MembersOf for what is known to be JSON, as a body is once it has been read.
+func membersOf(raw []byte) (all Members, ok bool) {
 	object := json.NewDecoder(bytes.NewReader(raw)) // without errors: raw is JSON
-	if begin, _ := object.Token(); begin != json.Delim('{') || !isJSON(raw) {
+	if begin, _ := object.Token(); begin != json.Delim('{') {
 		return nil, false
 	}
 	for object.More() {
