@@ -478,12 +478,7 @@ func TestCancelledRebuildLeavesNothing(t *testing.T) {
 func TestRebuildOfAParkedAggregateDoesNotGoBack(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		r := newRebuilt(t, db)
-		next := uint64(len(r.journal[r.key])) + 1
-		unreadable := projection.Record{Key: r.key, SeqNr: next, Payload: []byte(`{"type":"Unheard"}`)}
-		r.journal[r.key] = append(r.journal[r.key], unreadable)
-		if _, err := r.Project(t.Context(), projection.Batch{Records: []projection.Record{unreadable}}); err != nil {
-			t.Fatal(err)
-		}
+		r.park()
 		good := r.journal[r.key][1].Payload
 		r.journal[r.key][1].Payload = []byte("{")
 		if err := r.rebuild().Start(t.Context()); err == nil || !strings.Contains(err.Error(), "stop at event 2, and the live ones do not") {
@@ -500,12 +495,7 @@ func TestRebuildOfAParkedAggregateDoesNotGoBack(t *testing.T) {
 func TestRebuildLeavesOutWhatWasSkipped(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		r := newRebuilt(t, db)
-		next := uint64(len(r.journal[r.key])) + 1
-		unreadable := projection.Record{Key: r.key, SeqNr: next, Payload: []byte(`{"type":"Unheard"}`)}
-		r.journal[r.key] = append(r.journal[r.key], unreadable)
-		if _, err := r.Project(t.Context(), projection.Batch{Records: []projection.Record{unreadable}}); err != nil {
-			t.Fatal(err)
-		}
+		next := r.park()
 		if err := r.store.SkipEvent(t.Context(), r.key, next, "no use", "grace", time.Now()); err != nil {
 			t.Fatal(err)
 		}

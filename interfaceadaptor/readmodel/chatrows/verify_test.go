@@ -323,15 +323,21 @@ func TestAnEventThatOnlyAHeadClaimedIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+// park appends an event that nobody can read to the thread, which parks it, and returns its number.
+func (v *verified) park() (seqNr uint64) {
+	v.t.Helper()
+	unreadable := projection.Record{Key: v.key, SeqNr: uint64(len(v.journal[v.key])) + 1, Payload: []byte(`{"type":"Unheard"}`)}
+	v.journal[v.key] = append(v.journal[v.key], unreadable)
+	if _, err := v.Project(v.t.Context(), projection.Batch{Records: []projection.Record{unreadable}}); err != nil {
+		v.t.Fatal(err)
+	}
+	return unreadable.SeqNr
+}
+
 func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
 		v := newVerified(t, db)
-		next := uint64(len(v.journal[v.key])) + 1
-		unreadable := projection.Record{Key: v.key, SeqNr: next, Payload: []byte(`{"type":"Unheard"}`)}
-		v.journal[v.key] = append(v.journal[v.key], unreadable)
-		if _, err := v.Project(t.Context(), projection.Batch{Records: []projection.Record{unreadable}}); err != nil {
-			t.Fatal(err)
-		}
+		next := v.park()
 		if err := v.Remake(t.Context(), v.key); err != nil {
 			t.Fatal(err)
 		}
