@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+
+	"example.com/threads/es/estest/testenv"
 )
 
 // proxy is a network connection between a program and its database server that can lose an answer.
 type proxy struct {
-	listener net.Listener
-	server   string
+	server string
 
 	mutex sync.Mutex
 	lose  func() // called after losing the answer to a COMMIT; nil: answers are not lost
@@ -28,26 +29,8 @@ func throughProxy(t *testing.T, dsn string) (string, *proxy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{listener: listener, server: config.Addr, open: map[net.Conn]bool{}}
-	var running sync.WaitGroup
-	running.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			running.Go(func() { p.carry(t, client) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		running.Wait()
-	})
-	config.Addr = listener.Addr().String()
+	p := &proxy{server: config.Addr, open: map[net.Conn]bool{}}
+	config.Addr = testenv.Accept(t, func(client net.Conn) { p.carry(t, client) })
 	return config.FormatDSN(), p
 }
 

@@ -19,6 +19,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"example.com/threads/es/estest/testenv"
 )
 
 // wires lead from programs to their databases. While they are rough, they have faults that DynamoDB Local and MySQL do
@@ -169,22 +171,7 @@ func conflictOf(body []byte) []map[string]string {
 
 func (w *wires) toMySQL(t *testing.T, address string) string {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var led sync.WaitGroup
-	led.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			led.Go(func() { w.lead(client, address) })
-		}
-	})
-	t.Cleanup(func() { _ = listener.Close(); led.Wait() })
-	return listener.Addr().String()
+	return testenv.Accept(t, func(client net.Conn) { w.lead(client, address) })
 }
 
 // lead passes on what client and server send until one of them ends, or a fault ends both.
