@@ -7,9 +7,7 @@ package rowstore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"embed"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -51,50 +49,6 @@ func (s *Store) InTerm(term uint64) *Store {
 	own := *s
 	own.term = term
 	return &own
-}
-
-// Change implements [projection.Store].
-func (s *Store) Change(ctx context.Context, change func(context.Context, projection.Tx) error) (err error) {
-	if s.within != nil {
-		return s.changeWithin(ctx, change)
-	}
-	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
-	if err != nil {
-		return s.Explain("begin a transaction", err)
-	}
-	defer func() { _ = begun.Rollback() }() // unless it is committed; a lost connection ends the transaction, too
-	tx, err := s.enter(ctx, begun)
-	if err != nil {
-		return err
-	}
-	if err := change(ctx, tx); err != nil {
-		return err
-	}
-	return s.Explain("commit", commit(ctx, begun))
-}
-
-// commit returns the context's error if the transaction has ended with it.
-func commit(ctx context.Context, begun *sqlx.Tx) error {
-	err := begun.Commit()
-	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
-}
-
-// View implements [projection.Store]. On a server it shares the lock of [Store.Change]; see enter.
-func (s *Store) View(ctx context.Context, read func(context.Context, projection.Tx) error) error {
-	begun, err := s.db.BeginTxx(ctx, s.dialect.Viewing())
-	if err != nil {
-		return s.Explain("begin a transaction", err)
-	}
-	defer func() { _ = begun.Rollback() }()
-	tx, err := s.enter(ctx, begun)
-	if err != nil {
-		return err
-	}
-	tx.view = true
-	return read(ctx, tx)
 }
 
 const versionsAtOnce = 500

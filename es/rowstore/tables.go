@@ -4,18 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore/table"
 )
-
-func primariesOf(set string, keys []es.AggregateID) [][]string {
-	primaries := make([][]string, len(keys))
-	for i, key := range keys {
-		primaries[i] = []string{set, key.Tenant.String(), key.Type, key.ID}
-	}
-	return primaries
-}
 
 type (
 	positionRow struct {

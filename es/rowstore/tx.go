@@ -2,6 +2,8 @@ package rowstore
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
@@ -28,6 +30,50 @@ func SQL(tx projection.Tx) *Tx { return tx.(*Tx) }
 
 // Explain adds what failed and classifies the error for the projection; nil stays nil.
 func (t *Tx) Explain(doing string, err error) error { return t.store.Explain(doing, err) }
+
+// Change implements [projection.Store].
+func (s *Store) Change(ctx context.Context, change func(context.Context, projection.Tx) error) (err error) {
+	if s.within != nil {
+		return s.changeWithin(ctx, change)
+	}
+	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
+	if err != nil {
+		return s.Explain("begin a transaction", err)
+	}
+	defer func() { _ = begun.Rollback() }() // unless it is committed; a lost connection ends the transaction, too
+	tx, err := s.enter(ctx, begun)
+	if err != nil {
+		return err
+	}
+	if err := change(ctx, tx); err != nil {
+		return err
+	}
+	return s.Explain("commit", commit(ctx, begun))
+}
+
+// commit returns the context's error if the transaction has ended with it.
+func commit(ctx context.Context, begun *sqlx.Tx) error {
+	err := begun.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// View implements [projection.Store]. On a server it shares the lock of [Store.Change]; see enter.
+func (s *Store) View(ctx context.Context, read func(context.Context, projection.Tx) error) error {
+	begun, err := s.db.BeginTxx(ctx, s.dialect.Viewing())
+	if err != nil {
+		return s.Explain("begin a transaction", err)
+	}
+	defer func() { _ = begun.Rollback() }()
+	tx, err := s.enter(ctx, begun)
+	if err != nil {
+		return err
+	}
+	tx.view = true
+	return read(ctx, tx)
+}
 
 // enter makes what has begun a transaction on the store's set. One on the live set shares a lock with the others until
 // it ends, so that no other set takes its place meanwhile. The lock comes first: a transaction that waits for it must
@@ -97,6 +143,14 @@ func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateI
 		})
 	}
 	return found, t.Explain("read positions", err)
+}
+
+func primariesOf(set string, keys []es.AggregateID) [][]string {
+	primaries := make([][]string, len(keys))
+	for i, key := range keys {
+		primaries[i] = []string{set, key.Tenant.String(), key.Type, key.ID}
+	}
+	return primaries
 }
 
 // Save implements [projection.Tx].
