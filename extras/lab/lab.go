@@ -238,8 +238,7 @@ func (l *Lab) Handler(beside string) http.Handler {
 			}
 			l.set(wanted)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(l.now()) // fails only if the client has disconnected
+		httpserver.WriteJSON(w, http.StatusOK, l.now())
 	}
 	mux.HandleFunc("GET /state", state)
 	mux.HandleFunc("POST /state", state)

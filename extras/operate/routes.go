@@ -143,8 +143,7 @@ func answering[A any](pattern string, body any, do func(context.Context, order) 
 		}
 		answer, err := do(r.Context(), ask)
 		if err == nil {
-			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(answer) // fails only when the client has gone
+			httpserver.WriteJSON(w, http.StatusOK, answer)
 		}
 		return err
 	}}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -278,8 +277,7 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 			said.Account, said.Name, said.CSRF = found.account, found.name, found.csrf
 			said.Operator = found.operator // extra:operate
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(said)
+		httpserver.WriteJSON(w, http.StatusOK, said)
 	}
 }
 

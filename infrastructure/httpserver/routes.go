@@ -110,9 +110,14 @@ func (s *Server) answer(w http.ResponseWriter, status int, members map[string]an
 	for name, note := range s.Notes {
 		members[name] = note
 	}
+	WriteJSON(w, status, members)
+}
+
+// WriteJSON answers with body in JSON.
+func WriteJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(members)
+	_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
 }
 
 // WriteProblem answers with a problem document (RFC 9457): detail is for people, code for programs.

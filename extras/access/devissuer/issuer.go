@@ -10,7 +10,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -22,6 +21,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"example.com/threads/infrastructure/httpserver"
 )
 
 // Audience is the audience of the tokens.
@@ -108,14 +109,14 @@ func AccountOf(user string) string { return users[user].Account }
 func (i *Issuer) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]any{
+		httpserver.WriteJSON(w, http.StatusOK, map[string]any{
 			"issuer": i.url, "jwks_uri": i.url + "/jwks", "token_endpoint": i.url + "/token", "authorization_endpoint": i.url + "/token",
 			"response_types_supported": []string{"token"}, "subject_types_supported": []string{"public"},
 			"id_token_signing_alg_values_supported": []string{"ES256"},
 		})
 	})
 	mux.HandleFunc("GET /jwks", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.key.Public()}})
+		httpserver.WriteJSON(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.key.Public()}})
 	})
 	mux.HandleFunc("/token", i.serveToken)
 	mux.HandleFunc("GET /tokens", i.serveTokens)
@@ -158,24 +159,17 @@ func (i *Issuer) serveToken(w http.ResponseWriter, r *http.Request) {
 	grant.Scope = cmp.Or(r.FormValue("scope"), grant.Scope, usualScope)
 	grant.Tenant = r.FormValue("tenant")
 	if grant.Account == "" {
-		writeJSON(w, http.StatusBadRequest, map[string]string{
+		httpserver.WriteJSON(w, http.StatusBadRequest, map[string]string{
 			"error": "invalid_request", "error_description": "set user to ada or bob, or set account_id",
 		})
 		return
 	}
 	token, err := i.Mint(grant)
 	if err != nil {
-		writeJSON(w, http.StatusInternalServerError, map[string]string{"error": "server_error", "error_description": err.Error()})
+		httpserver.WriteJSON(w, http.StatusInternalServerError, map[string]string{"error": "server_error", "error_description": err.Error()})
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{
+	httpserver.WriteJSON(w, http.StatusOK, map[string]any{
 		"access_token": token, "token_type": "Bearer", "expires_in": int(usualLifetime.Seconds()), "scope": grant.Scope,
 	})
-}
-
-func writeJSON(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // fails only if the client has disconnected
 }
