@@ -177,7 +177,7 @@ func gauges(lag projection.Lag, down float64, parked int) []run.Gauge {
 	return []run.Gauge{
 		{Name: "publisher_lag_seconds", Help: "Age of the oldest event that is not published; 0 when there is none.", Value: lag.Behind.Seconds()},
 		{Name: "publisher_lag_records", Help: "Known events that are not published.", Value: float64(lag.Records)},
-		{Name: "publisher_outage", Help: "1 while the broker does not accept events, or has not answered for two seconds.", Value: down},
+		{Name: "publisher_outage", Help: "1 while the broker does not accept events, or does not answer.", Value: down},
 		{Name: "publisher_parked_aggregates", Help: "Aggregates whose next event the broker has refused.", Value: float64(parked)},
 	}
 }

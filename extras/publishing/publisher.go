@@ -18,7 +18,6 @@ import (
 const (
 	atOnce       = 16               // aggregates whose events are published concurrently
 	answerWithin = 10 * time.Second // for the answer of the broker to one event
-	silentAfter  = 2 * time.Second  // without an answer to any event there is an outage
 	storeEvery   = time.Second      // positions, while events are published
 )
 
@@ -43,8 +42,6 @@ type Publisher struct {
 	failure error     // of the last attempt; nil: it succeeded
 	pauses  int       // failed attempts in a row
 	resume  time.Time // no attempt before this time
-	waiting int       // events without an answer
-	since   time.Time // of the last answer or, if that is later, since when waiting > 0
 
 	stopping atomic.Bool // no further event is published
 
@@ -65,9 +62,6 @@ func New(store projection.Store, publish Publish) *Publisher {
 func (p *Publisher) Outage() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if silent := time.Since(p.since); p.failure == nil && p.waiting > 0 && silent > silentAfter {
-		return fmt.Errorf("no answer for %d seconds", int(silent.Seconds()))
-	}
 	return p.failure
 }
 
@@ -166,24 +160,12 @@ func (p *Publisher) inOrder(ctx context.Context, events *queue, until time.Time)
 func (p *Publisher) ask(ctx context.Context, event Event) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerWithin)
 	defer cancel()
-	p.count(+1)
-	defer p.count(-1)
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = Refused(fmt.Errorf("panic (%T) while publishing\n%s", reason, debug.Stack()))
 		}
 	}()
 	return p.publishOne(ctx, event)
-}
-
-// count counts the events without an answer.
-func (p *Publisher) count(change int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if change < 0 || p.waiting == 0 {
-		p.since = time.Now()
-	}
-	p.waiting += change
 }
 
 // ended stores the outcome of an attempt: after an outage, the time of the next one.
