@@ -27,7 +27,10 @@ func cut(text string, kept []string) (rest string, any bool, err error) {
 		lines, gap = append(lines, line), false
 	}
 	for n, line := range strings.Split(text, "\n") {
-		found := mark.FindStringSubmatch(line)
+		var found []string
+		if strings.Contains(line, "extra:") { // most lines have no mark
+			found = mark.FindStringSubmatch(line)
+		}
 		if found == nil {
 			if !drop {
 				keep(line)
