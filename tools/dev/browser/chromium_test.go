@@ -29,12 +29,14 @@ func chromium(t *testing.T) context.Context {
 	if err != nil {
 		t.Fatalf("these tests need Chromium on the PATH; make test installs it where it may, by apt-get install chromium: %v", err)
 	}
-	profile, err := os.MkdirTemp("", "threads-chromium-") //nolint:usetesting // Chromium's last processes may write after the test
+	// Chromium's last processes may write after the test: TestMain deletes what they leave.
+	profile, err := os.MkdirTemp(binaries, "chromium-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
 	}
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Headless, chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(time.Minute),
+		chromedp.Env("TMPDIR=" + binaries),
 	}
 	for _, flag := range []string{
 		"disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync", "disable-dev-shm-usage",
@@ -47,7 +49,7 @@ func chromium(t *testing.T) context.Context {
 	t.Cleanup(func() {
 		close()
 		end()
-		_ = os.RemoveAll(profile) // the browser's last processes may still write
+		_ = os.RemoveAll(profile)
 	})
 	if err := chromedp.Run(browser); err != nil {
 		t.Fatalf("start Chromium: %v", err)
