@@ -334,6 +334,9 @@ async function mendAll(page: PageForLab): Promise<void> {
   if (unreadable) await mendEvents(page);
 }
 
+/** Each batch is held for a while, and that is all. */
+const isOnlySlow = (now: Faults | null): boolean => now !== null && now.hold_ms > 0 && broken(now).length === 1;
+
 function Banner({ page }: { page: PageForLab }) {
   const now = faults.value;
   const problem = useSignal('');
@@ -343,8 +346,8 @@ function Banner({ page }: { page: PageForLab }) {
     <div role="status" class={texts.length > 0 ? 'banner' : 'hidden'} aria-label="Broken on purpose">
       {texts.length > 0 && (
         <>
-          <b>Broken on purpose:</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
-          <button onClick={() => void mend()}>Mend all</button>
+          <b>{isOnlySlow(now) ? 'Slowed down to be seen:' : 'Broken on purpose:'}</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
+          <button onClick={() => void mend()}>{isOnlySlow(now) ? 'Full speed' : 'Mend all'}</button>
         </>
       )}
     </div>

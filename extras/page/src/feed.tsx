@@ -31,7 +31,7 @@ export function Everything() {
       <h3>
         In the whole system{' '}
         <small role="status">
-          {!watched.live.value ? 'connecting …' : events.length === 0 ? 'waiting for an event, whoever sends the command' : `${head ? `journal at ${head.toLocaleString()}, ` : ''}${ahead === 0 ? 'all in the rows' : `${ahead} not in the rows yet`}`}
+          {!watched.live.value ? 'connecting …' : events.length === 0 ? 'waiting for an event of anybody' : `${head ? `the journal of all is at ${head.toLocaleString()}, ` : ''}${ahead === 0 ? 'all in the rows' : `${ahead} not in the rows yet`}`}
         </small>
       </h3>
       <ol class="tape">

@@ -3,6 +3,7 @@
 import type { ComponentType } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Everything } from './feed.tsx';
+import { isLost } from './map.tsx';
 import { brake, drawnStage, firstShown, replay, setSpeed, slowness, speeds } from './slow.ts';
 import { state } from './state.ts';
 import type { Sample, Trace } from './state.ts';
@@ -46,13 +47,13 @@ const stations: Station[] = [
   {
     name: 'Stream',
     about: 'Tells the projection that there is something new. Only a hint: it may lose, repeat and reorder.',
-    at: (trace) => waiting(trace),
+    at: (trace) => (isLost(trace) ? 'the record is lost' : waiting(trace)),
     json: (trace) => (trace.version === undefined ? undefined : figuresOf('read-model-updater', /^(queue|stream)_/)),
   },
   {
     name: 'Projection',
     about: 'Brings events into the rows of the read model, each once and in order.',
-    at: (trace) => waiting(trace),
+    at: (trace) => (isLost(trace) ? 'does not know of it' : waiting(trace)),
     json: (trace) => (trace.version === undefined ? undefined : figuresOf('read-model-updater', /^projection_(events|dupl|lag|batch)/)),
   },
   {
@@ -159,6 +160,7 @@ function Speed({ trace }: { trace: Trace | undefined }) {
   const hold = brake.value?.ms() ?? 0;
   return (
     <div class="row speed" role="group" aria-label="Slow motion">
+      <span aria-hidden="true">Slower by</span>
       {speeds.map((each) => (
         <button key={each} aria-pressed={slow === each} onClick={() => void setSpeed(each)}>
           {each}×

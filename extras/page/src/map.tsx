@@ -51,7 +51,9 @@ export function Sides({ of, children }: { of: Mapped; children: ComponentChildre
         <Deliveries version={of.version} />
       </div>
       <section aria-label="Write side">
-        <h3>Write side</h3>
+        <h3>
+          Write side, <small>the journal{last > cards && `, ${last - cards} events before these`}</small>
+        </h3>
         <ol class="tape">
           {lastNumbers(last, cards).map((number) => {
             const event = told.find((each) => each.seqNr === number) ?? of.journal.find((each) => each.seqNr === number);
@@ -100,7 +102,7 @@ function Card({ number, rows, lost, event, trace }: CardProps) {
 }
 
 /** The stream is read to its end after the event was written, and nothing is parked: its record never came. */
-function isLost(next: Trace | undefined): boolean {
+export function isLost(next: Trace | undefined): boolean {
   const sample = state.samples.value.at(-1);
   const health = state.status.value.find((each) => each.name === 'read-model-updater')?.health;
   return next?.stage === 'written' && sample?.records === 0 && sample.at - (next.answeredAt ?? 0) > 1000 && health?.active === true && health.parked_aggregates === 0;

@@ -60,6 +60,7 @@ let first = ''; // the key of what is sent first, while it is on its way
 
 /** Slows down for what a new visitor sends first, unless they want no motion. */
 export async function beforeFirst(key: string): Promise<void> {
+  firstShown.value = false;
   if (localStorage.getItem(visited)) return;
   localStorage.setItem(visited, 'yes');
   if (slowness.peek() !== 1 || matchMedia('(prefers-reduced-motion: reduce)').matches) return;

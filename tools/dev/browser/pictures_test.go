@@ -186,7 +186,7 @@ func film(p *tab) {
 	})
 	r.scene(2*time.Second, 3*time.Second/2, func() {
 		writes(p, "Who reads this?")
-		p.shows(theTour, "has just answered event 3")
+		p.shows(theTour, "from the rows at event 3")
 	})
 	enter(p, labelled(theTour, "Ask as Bob with the token"))
 	r.scene(time.Second, time.Second/2, func() {
@@ -194,7 +194,7 @@ func film(p *tab) {
 		p.shows(theTour, "and has event 4")
 	})
 	for _, step := range []struct{ button, done string }{ // these are left out
-		{"Send it twice", "6 of 7"}, {"Send a message, and lose its record", "The stream has lost event 6"}, {"Send the next message", "7 of 7"},
+		{"Send it twice", "6 of 7"}, {"Send a message, and lose its record", "The stream has lost the record of event 6"}, {"Send the next message", "7 of 7"},
 	} {
 		enter(p, labelled(theTour, step.button))
 		p.shows(theTour, step.done)

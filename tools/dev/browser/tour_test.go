@@ -125,14 +125,14 @@ func TestTheTour(t *testing.T) {
 	p.shows(theTour, "now write a message as Ada")
 	p.shows(within("Broken on purpose"), "The projection is paused")
 	says(p, ada, "Ada", "Who reads this?")
-	p.shows(theTour, "the journal has event 4, and Bob's query has just answered event 3")
+	p.shows(theTour, "the journal has event 4, and Bob's query has just been answered from the rows at event 3")
 	p.shows(theTour, "4 of 7 · Ask with a token")
 	p.looks("rows", readSide)
 	picture("4")
 
 	// The answer does not come before the rows have the event.
 	p.click(labelled(theTour, "Ask as Bob with the token"))
-	p.shows(theTour, "The answer waits for event 4 (told once that it is not there yet, and asked again)")
+	p.shows(theTour, "its answer waits for event 4 (told once that it is not there yet, and asked again)")
 	p.click(labelled(theTour, "Resume the projection"))
 	p.shows(theTour, "and has event 4")
 
@@ -145,7 +145,8 @@ func TestTheTour(t *testing.T) {
 
 	p.shows(theTour, "6 of 7 · Lose a record")
 	p.click(labelled(theTour, "Send a message, and lose its record"))
-	p.shows(theTour, "The stream has lost event 6, so the rows lack it")
+	p.shows(theTour, "The stream has lost the record of event 6")
+	p.shows(ada, "written as event 6, not in the read model yet")
 	p.shows(writeSide, "the stream has lost it")
 	picture("6-hole")
 	p.click(labelled(theTour, "Send the next message"))

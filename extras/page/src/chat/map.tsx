@@ -109,7 +109,7 @@ function Rows({ pane, thread, trace }: { pane: Pane; thread: ShownThread; trace:
         </tbody>
       </table>
       <table class="texts">
-        <caption>messages</caption>
+        <caption>the last messages</caption>
         <tbody>
           {thread.messages.edges.slice(-shownRows).map(({ node: message }) => {
             const changed = messages.find((each) => each.id === message.id)?.updatedAt !== message.updatedAt;

@@ -8,7 +8,7 @@ import { state } from '../state.ts';
 import type { Trace } from '../state.ts';
 import { readStatus } from '../status.ts';
 import { lab } from './forlab.ts';
-import { post } from './outbox.ts';
+import { order, post } from './outbox.ts';
 import { panes } from './panes.ts';
 import type { Pane } from './panes.ts';
 
@@ -74,8 +74,10 @@ async function versionFor(pane: Pane, token = ''): Promise<number> {
   return data.getThread.version;
 }
 
-async function say(pane: Pane, text: string, key = ulid()): Promise<number> {
-  const outcome = await command(post, pane.viewer, { ...pane.onThread, text }, key);
+/** Posts a text as a person does, or with a key. */
+async function say(pane: Pane, text: string, key?: string): Promise<number> {
+  const fields = { ...pane.onThread, text };
+  const outcome = await (key ? command(post, pane.viewer, fields, key) : order(pane.id, post, fields));
   if (!outcome.ok) throw new Error(outcome.problem.detail);
   return outcome.answer.version;
 }
@@ -99,7 +101,7 @@ const steps: Step[] = [
       const written = sent(post, ['written']);
       return written
         ? `Event ${written.version} is in the journal, but ${nameOf(reader())} still reads the rows of event ${reader()?.thread.value?.version}: the projection ${lab.value?.faults.value?.hold_ms ? 'is slowed down, so that you can see it' : 'is on its way'}.`
-        : `Write a message as ${nameOf(writer())}, and watch the marked place on the map.`;
+        : `Write a message as ${nameOf(writer())}, and watch the journal, which is marked: the events of this thread.`;
     },
     buttons: () => [],
     seen: () => {
@@ -128,7 +130,7 @@ const steps: Step[] = [
     seen: () => {
       const trace = sent('/threads/rename', ['refused']);
       const { code, detail } = (trace?.answer ?? {}) as Partial<Problem>;
-      return trace ? `${detail} (${code}). The aggregate decides before anything is written, so the tape has no new card.` : '';
+      return trace ? `${detail} (${code}). The aggregate, which is the thread with its rules, decides before anything is written: the journal has no new event.` : '';
     },
   },
   {
@@ -149,7 +151,7 @@ const steps: Step[] = [
         });
       }
       return read !== undefined
-        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)}'s query has just answered event ${read}. It is old, but not wrong: eventual consistency.`
+        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)}'s query has just been answered from the rows at event ${read}. That is old, but not wrong: eventual consistency.`
         : '';
     },
   },
@@ -158,8 +160,8 @@ const steps: Step[] = [
     place: 'rows',
     about: () => {
       const { asked, version, behind } = facts.value;
-      if (!asked) return `Ask as ${nameOf(reader())} once more, now with the token that the write side gave ${nameOf(writer())} with the last event.`;
-      return `The answer waits for event ${version}${behind ? ` (told ${behind === 1 ? 'once' : `${behind} times`} that it is not there yet, and asked again)` : ''}${paused() ? ': let the projection go on.' : '.'}`;
+      if (!asked) return `Each answer of the write side has a token, which names its event. Ask as ${nameOf(reader())} once more, now with the token that ${nameOf(writer())} got: a page or a program can pass it on.`;
+      return `The query has the token ${tokenOf(version).replace(/^.*(?=.{4}:)/, '…')}, so its answer waits for event ${version}${behind ? ` (told ${behind === 1 ? 'once' : `${behind} times`} that it is not there yet, and asked again)` : ''}${paused() ? ': let the projection go on.' : '.'}`;
     },
     buttons: () => [
       ...(facts.value.asked ? [] : [[`Ask as ${nameOf(reader())} with the token`, askWithToken] as [string, () => Promise<void>]]),
@@ -167,7 +169,7 @@ const steps: Step[] = [
     ],
     seen: () => {
       const { read, version = 0, took = 0 } = facts.value;
-      return read !== undefined && read >= version ? `the answer came after ${seconds(took)}, and has event ${read}. Who has a token reads what they wrote, or is told to wait.` : '';
+      return read !== undefined && read >= version ? `the answer came after ${seconds(took)}, when the rows had it, and has event ${read}. Who has a token reads at least its event, or is told to wait.` : '';
     },
   },
   {
@@ -192,7 +194,7 @@ const steps: Step[] = [
       const { version } = facts.value;
       const trace = sent(post, ['written', 'visible']);
       return version !== undefined && trace?.replayed && trace.version === version
-        ? `both answers say event ${version}, and the second is marked as a repeat (Idempotent-Replayed). One command, one event, one card.`
+        ? `both answers say event ${version}, and the second is marked as a repeat (Idempotent-Replayed). One command, one event.`
         : '';
     },
   },
@@ -202,19 +204,21 @@ const steps: Step[] = [
     needsLab: true,
     about: () =>
       facts.value.hole
-        ? `The stream has lost event ${facts.value.hole}, so the rows lack it: now send the next message.`
-        : 'Let the stream, which tells the projection of new events, lose one.',
+        ? `The stream has lost the record of event ${facts.value.hole}. The event is safe in the journal, but the projection does not know of it, so the rows lack it. The next record will show the gap.`
+        : 'A stream brings the projection a record of each new event. Let it lose one.',
     buttons: () => (facts.value.hole ? [['Send the next message', fillHole]] : [['Send a message, and lose its record', loseRecord]]),
     seen: () => facts.value.done ?? '',
   },
   {
     name: 'Rebuild',
     place: 'rows',
-    about: () => (facts.value.asked ? 'New rows are being made from event 1 on, beside the old ones.' : 'Make all rows again, from the first event on.'),
+    about: () => (facts.value.asked ? 'New rows are being made from event 1 on, beside the old ones, which are read meanwhile.' : 'Rows are wrong, or new columns are wanted: make all again from the journal.'),
     buttons: () => [['Rebuild the rows', rebuild]],
     seen: () => facts.value.done ?? '',
   },
 ];
+
+const tokenOf = (version = 0): string => `${reader()?.selected.value ?? ''}:${version}`;
 
 const notAdmin = (): Pane | undefined => panes.value.find((pane) => pane.thread.value !== null && !pane.admin);
 
@@ -229,7 +233,7 @@ async function askWithToken(): Promise<void> {
   void (async () => {
     for (let behind = 1; ; behind++) {
       try {
-        const read = await versionFor(pane, `${pane.selected.peek()}:${version}`);
+        const read = await versionFor(pane, tokenOf(version));
         return learn({ read, took: performance.now() - begun });
       } catch (error) {
         if (!(error instanceof QueryError && error.code === 'READ_MODEL_BEHIND')) return fail(error);
@@ -276,7 +280,7 @@ async function rebuild(): Promise<void> {
     await until(() => figure(finished) > before, 'the rebuild');
     const { verified, wrong } = await ask('POST /operate/rows/verify', { repair: false });
     if (wrong > 0) throw new Error(`The rows of ${wrong} aggregates differ from the journal.`);
-    learn({ done: `all rows are new, made from the journal alone; compared, and the rows of all ${verified} threads and accounts are what it says. That is replay.` });
+    learn({ done: `all rows are new, made from the journal alone, and took the place of the old ones at once; those of all ${verified} threads and accounts were compared, and are what it says. That is replay.` });
   } catch (error) {
     if (!(error instanceof Refusal && [401, 403].includes(error.status))) throw error;
     skip(`it needs an operator (${error.message})`);
@@ -351,6 +355,15 @@ export function Tour() {
   const step = steps[at];
   return (
     <section class="tour" aria-label="Tour">
+      <ol aria-label="Steps">
+        {steps.map(({ name }, each) => (
+          <li key={name}>
+            <button class="plain" aria-current={each === at ? 'step' : undefined} disabled={busy.value} onClick={() => ((notes.value = []), go(each))}>
+              {name}
+            </button>
+          </li>
+        ))}
+      </ol>
       <div role="status">
         {notes.value.map((note) => (
           <p key={note.name} class={note.skipped ? 'skipped' : 'done'}>
