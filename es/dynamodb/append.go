@@ -6,17 +6,26 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
 )
 
-// maxTransaction is the maximum size of a transaction in bytes: DynamoDB's 4 MB, less the error of the estimate.
-const maxTransaction = 4_000_000
+const (
+	maxTransaction = 4_000_000 // bytes of a transaction: DynamoDB's 4 MB, less the error of the estimate
+	maxChanges     = 100       // items of a transaction
+)
 
 // Append writes head, entries and receipts in one transaction. If the answer to a committed one was lost, the token, or
 // after ten minutes the event id in the journal, shows that the write is this one.
 func (g *Gateway) Append(ctx context.Context, write es.Append) error {
+	if write.ExpectedVersion > 0 {
+		var err error
+		if g, err = g.at(ctx, write.ID); err != nil {
+			return err
+		}
+	}
 	changes, err := g.transaction(write)
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", write.ID, err)
@@ -28,7 +37,9 @@ func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	return Explain(ctx, err, "append to %s", write.ID)
 }
 
-// transaction returns the changes of a write: the head, then the entries, then the receipts.
+// transaction returns the changes of a write: the head, then the entries, then the receipts. One that creates an
+// aggregate ends with the conditions that no other number of shards has it. They are on its first event, because that
+// never changes.
 func (g *Gateway) transaction(write es.Append) ([]types.TransactWriteItem, error) {
 	if err := write.Check(); err != nil {
 		return nil, err
@@ -45,8 +56,14 @@ func (g *Gateway) transaction(write es.Append) ([]types.TransactWriteItem, error
 		changes = append(changes, put(g.settings.SnapshotTable, stored, absent+" OR #ttl <= :now",
 			item{":now": number(g.settings.Clock().Unix())}))
 	}
-	if size > maxTransaction {
-		return nil, fmt.Errorf("%d bytes do not fit in one transaction of %d; append fewer entries at once", size, maxTransaction)
+	for _, other := range g.elsewhere(write) {
+		changes = append(changes, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+			TableName: aws.String(g.settings.JournalTable), Key: other.key(write.ID, 1), ConditionExpression: aws.String(absent),
+		}})
+	}
+	if size > maxTransaction || len(changes) > maxChanges {
+		return nil, fmt.Errorf("%d bytes and %d items do not fit in one transaction of %d and %d; append fewer entries at once",
+			size, len(changes), maxTransaction, maxChanges)
 	}
 	return changes, nil
 }
@@ -71,10 +88,14 @@ func (g *Gateway) lock(write es.Append) types.TransactWriteItem {
 // whyRefused translates the cancellation reasons, which are in the order of the transaction's items, into the errors of
 // [es.EventPersistenceGateway]; nil when this write was already committed.
 func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []types.CancellationReason) error {
-	if len(reasons) != 1+len(write.Entries)+len(write.Receipts) {
+	others, ends := g.elsewhere(write), 1+len(write.Entries)+len(write.Receipts)
+	if len(reasons) != ends+len(others) {
 		return fmt.Errorf("the cancelled transaction has %d reasons, which is not one for each of its items", len(reasons))
 	}
-	head, events, receipts := reasons[0], reasons[1:1+len(write.Entries)], reasons[1+len(write.Entries):]
+	if i := slices.IndexFunc(reasons[ends:], conditionFailed); i >= 0 {
+		return others[i].Append(ctx, write) // which says why it can't be created
+	}
+	head, events, receipts := reasons[0], reasons[1:1+len(write.Entries)], reasons[1+len(write.Entries):ends]
 	own, err := g.isOwn(ctx, write, events[0])
 	if own || err != nil {
 		return err

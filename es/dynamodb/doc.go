@@ -4,7 +4,8 @@
 // # Items
 //
 // <shard> is the FNV-1a 64 hash of the text of the ULID (or command id, sequence, file, part of a file, or owner),
-// modulo the number of logical shards. The pkey of a tenant with a code begins with the code and #. The aid does not,
+// modulo the number of logical shards. With several numbers, an aggregate's is the one under which it was created, and
+// that of all other items is the lowest. The pkey of a tenant with a code begins with the code and #. The aid does not,
 // so index queries must filter by pkey.
 //
 // Journal table, one kind of item. Index journal-aid-index on aid and seq_nr, with all attributes.

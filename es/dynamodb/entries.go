@@ -22,6 +22,11 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 		if after >= upTo {
 			return
 		}
+		g, err := g.at(ctx, id)
+		if err != nil {
+			yield(es.Entry{}, err)
+			return
+		}
 		next := after + 1
 		fill := func(end uint64) (goOn bool) { // exclusive
 			var missing []uint64
@@ -56,7 +61,7 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 	if len(seqNrs) > 0 {
 		last = seqNrs[len(seqNrs)-1]
 	}
-	return g.entriesByKey(ctx, id, seqNrs, last)
+	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[es.Entry, error] { return g.entriesByKey(ctx, id, seqNrs, last) })
 }
 
 // entriesByKey yields the entries with these numbers, of those up to upTo that a head has shown.

@@ -4,21 +4,25 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
 )
 
-// Settings of a gateway. Shards must never change once there is data, because keys depend on it.
+// Settings of a gateway. Keys depend on Shards. Once there is data, only higher numbers may be added, and none removed:
+// new aggregates go to the first, and aggregates that exist stay where they are. What belongs to no aggregate, and the
+// receipts, stay with the lowest, so the order of the numbers may differ between programs while it is changed.
 type Settings struct {
 	JournalTable  string
 	SnapshotTable string
-	Shards        int              // logical shards; default: 64
+	Shards        []int            // numbers of logical shards; default: 64
 	SnapshotKeep  int              // number of snapshots to keep beside the latest
 	SnapshotTTL   time.Duration    // how long older snapshots are kept; 0: they are deleted at once
 	Clock         func() time.Time // default: time.Now
@@ -31,6 +35,11 @@ type Gateway struct {
 	client   *dynamodb.Client
 	settings Settings
 	packer   *packing.Packer
+
+	shards int        // the number of shards of aggregates
+	lowest int        // that of all other items, and of receipts
+	all    []*Gateway // this one, then those of the other numbers, which know only their own aggregates
+	places *lru.Cache[es.AggregateID, *Gateway]
 }
 
 var _ es.Store = (*Gateway)(nil)
@@ -40,15 +49,26 @@ func New(client *dynamodb.Client, settings Settings) (*Gateway, error) {
 	switch {
 	case settings.JournalTable == "" || settings.SnapshotTable == "" || settings.JournalTable == settings.SnapshotTable:
 		return nil, errors.New("dynamodb gateway: set the names of the journal table and the snapshot table")
-	case settings.Shards < 0 || settings.SnapshotKeep < 0 || settings.SnapshotTTL < 0:
+	case len(settings.Shards) == 0:
+		settings.Shards = []int{64}
+	}
+	lowest := slices.Min(settings.Shards)
+	if lowest < 1 || settings.SnapshotKeep < 0 || settings.SnapshotTTL < 0 {
 		return nil, errors.New("dynamodb gateway: the number of shards, the number of snapshots and their time to live must not be negative")
 	}
 	if settings.Clock == nil {
 		settings.Clock = time.Now
 	}
-	settings.Shards = cmp.Or(settings.Shards, 64)
 	settings.OwnerBytes, settings.TenantBytes = cmp.Or(settings.OwnerBytes, 256<<20), cmp.Or(settings.TenantBytes, 4<<30)
-	return &Gateway{client: client, settings: settings, packer: packing.New()}, nil
+	g := &Gateway{client: client, settings: settings, packer: packing.New(), shards: settings.Shards[0], lowest: lowest}
+	g.all = []*Gateway{g}
+	g.places, _ = lru.New[es.AggregateID, *Gateway](maxPlaces) // fails only for a size that is not positive
+	for _, shards := range settings.Shards[1:] {
+		other := *g
+		other.shards, other.all = shards, []*Gateway{&other}
+		g.all = append(g.all, &other)
+	}
+	return g, nil
 }
 
 // Now returns DynamoDB's time, to the second. It costs half a read unit.

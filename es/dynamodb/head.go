@@ -17,10 +17,14 @@ import (
 // headAttributes are what is read of a head: not its payload.
 const headAttributes = "pkey, skey, aid, seq_nr, version, snapshot_version, " + formerNumber
 
-// readHead reads the head item without its payload, consistently.
-func (g *Gateway) readHead(ctx context.Context, id es.AggregateID) (item, error) {
+// readHead reads the head item without its payload, consistently. It also returns the gateway of the aggregate.
+func (g *Gateway) readHead(ctx context.Context, id es.AggregateID) (*Gateway, item, error) {
+	g, err := g.at(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
 	found, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, headSeqNr), headAttributes)
-	return found, Explain(ctx, err, "read the head of %s", id)
+	return g, found, Explain(ctx, err, "read the head of %s", id)
 }
 
 // Head implements [es.Reader].
@@ -69,7 +73,11 @@ func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, e
 
 // AskForTurn marks the head. The mark only affects an Append with Heed.
 func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
-	_, err := g.do(ctx, g.update(g.key(id, headSeqNr), "SET asked = :asked", present, item{":asked": &types.AttributeValueMemberBOOL{Value: true}}))
+	g, err := g.at(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = g.do(ctx, g.update(g.key(id, headSeqNr), "SET asked = :asked", present, item{":asked": &types.AttributeValueMemberBOOL{Value: true}}))
 	if _, gone := unmet(err); gone {
 		return nil
 	}
@@ -78,7 +86,7 @@ func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
 
 // StoredHead implements [es.Maintainer].
 func (g *Gateway) StoredHead(ctx context.Context, id es.AggregateID) (es.StoredHead, error) {
-	found, err := g.readHead(ctx, id)
+	_, found, err := g.readHead(ctx, id)
 	return storedHeadOf(id, found), err
 }
 
@@ -104,7 +112,7 @@ func storedHeadOf(id es.AggregateID, found item) es.StoredHead {
 
 // ReplaceHead leaves the payload unchanged. The condition on the replaced version excludes concurrent commands.
 func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.StoredHead, head es.Head) error {
-	stored, err := g.readHead(ctx, id)
+	g, stored, err := g.readHead(ctx, id)
 	if err != nil {
 		return err
 	}

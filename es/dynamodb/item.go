@@ -92,11 +92,16 @@ const (
 	tenantSeparator = "#"
 )
 
-// partition returns the pkey of all items of name, which is hashed.
-func (g *Gateway) partition(tenant es.Tenant, kind, name string) string {
+// partition returns the pkey of an aggregate's items.
+func (g *Gateway) partition(id es.AggregateID) string {
+	return partitionOf(id.Tenant, id.Type, id.ID, g.shards)
+}
+
+// partitionOf returns the pkey of all items of name, which is hashed.
+func partitionOf(tenant es.Tenant, kind, name string, shards int) string {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(name)) // a hash's Write never fails
-	shard := fmt.Sprintf("%s-%d", kind, hash.Sum64()%uint64(g.settings.Shards))
+	shard := fmt.Sprintf("%s-%d", kind, hash.Sum64()%uint64(shards))
 	if tenant == "" {
 		return shard
 	}
@@ -109,12 +114,12 @@ func sortKey(id es.AggregateID, seqNr uint64) string {
 
 // key returns the primary key of an aggregate's item: an event, the head (0), or a snapshot.
 func (g *Gateway) key(id es.AggregateID, seqNr uint64) item {
-	return item{"pkey": text(g.partition(id.Tenant, id.Type, id.ID)), "skey": text(sortKey(id, seqNr))}
+	return item{"pkey": text(g.partition(id)), "skey": text(sortKey(id, seqNr))}
 }
 
 // keyOf returns the primary key of an item that is not an aggregate's.
 func (g *Gateway) keyOf(tenant es.Tenant, kind, name string) item {
-	return item{"pkey": text(g.partition(tenant, kind, name)), "skey": text(kind + "-" + name)}
+	return item{"pkey": text(partitionOf(tenant, kind, name, g.lowest)), "skey": text(kind + "-" + name)}
 }
 
 // partKey returns the key of a further part of a snapshot. With the checksum in it, two processes that store the same
@@ -138,8 +143,8 @@ func (g *Gateway) place(pkey, skey string) (id es.AggregateID, seqNr uint64, fau
 	if err != nil || sortKey(id, seqNr) != skey {
 		return es.AggregateID{Tenant: es.Tenant(tenant), ID: skey}, 0, []es.Fault{{Field: "skey", Expected: "<type>-<ulid>-<number>", Found: skey}}
 	}
-	if want := g.partition(id.Tenant, id.Type, id.ID); pkey != want {
-		faults = []es.Fault{{Field: "pkey", Expected: want, Found: pkey}}
+	if g.under(pkey, id) == nil {
+		faults = []es.Fault{{Field: "pkey", Expected: g.partition(id), Found: pkey}}
 	}
 	return id, seqNr, faults
 }

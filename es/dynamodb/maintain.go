@@ -49,18 +49,28 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggre
 	return seq.Map(seq.Concat(events, g.scanHeads(ctx)), func(found item) (es.StoredAggregate, error) {
 		pkey := found.text("pkey")
 		id, _, faults := g.place(pkey, found.text("skey"))
-		hash := maphash.Comparable(seed, [2]string{pkey, id.String()})
-		if seen[hash] {
+		key := func(pkey string) uint64 { return maphash.Comparable(seed, [2]string{pkey, id.String()}) }
+		if seen[key(pkey)] {
 			return es.StoredAggregate{}, seq.ErrSkip
 		}
-		seen[hash] = true
+		seen[key(pkey)] = true
+		for _, each := range g.all {
+			if first := each.partition(id); faults == nil && first != pkey && seen[key(first)] {
+				faults = []es.Fault{{Field: "pkey", Expected: first, Found: pkey}} // it must be in one place
+			}
+		}
+		if faults == nil && len(g.all) > 1 {
+			g.places.Add(id, g.under(pkey, id)) // a check must find it even if its head is lost
+		}
 		return es.StoredAggregate{ID: id, Faults: faults}, nil
 	})
 }
 
 // StoredEntries implements [es.Maintainer].
 func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.Entry, error] {
-	return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.Entry, error) { return g.storedEntryOf(id, event), nil })
+	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[es.Entry, error] {
+		return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.Entry, error) { return g.storedEntryOf(id, event), nil })
+	})
 }
 
 func (g *Gateway) storedEntryOf(id es.AggregateID, event item) es.Entry {
@@ -82,26 +92,32 @@ func (g *Gateway) storedEntryOf(id es.AggregateID, event item) es.Entry {
 
 // StoredSnapshots implements [es.Maintainer]. The state after event 1, in the head item, is none of them.
 func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.Snapshot, error] {
-	items := g.belongings(ctx, g.settings.SnapshotTable, id, "pkey, skey, aid, seq_nr, #ttl, "+formerNumber)
-	return seq.Map(items, func(main item) (es.Snapshot, error) {
-		place, version, _ := g.place(main.text("pkey"), main.text("skey"))
-		if place != id || version == headSeqNr || g.expired(main) {
-			return es.Snapshot{}, seq.ErrSkip // a part, the head, or expired and about to be deleted by DynamoDB
-		}
-		stored, err := g.readSnapshot(ctx, id, version)
-		stored.Unlisted = isFormer(main)
-		main = readFormer(main)
-		faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))
-		if len(faults) > 0 && stored.Broken == "" {
-			stored.Payload = nil
-			stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
-		}
-		return stored, Explain(ctx, err, "read the snapshots of %s", id)
+	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[es.Snapshot, error] {
+		items := g.belongings(ctx, g.settings.SnapshotTable, id, "pkey, skey, aid, seq_nr, #ttl, "+formerNumber)
+		return seq.Map(items, func(main item) (es.Snapshot, error) {
+			place, version, _ := g.place(main.text("pkey"), main.text("skey"))
+			if place != id || version == headSeqNr || g.expired(main) {
+				return es.Snapshot{}, seq.ErrSkip // a part, the head, or expired and about to be deleted by DynamoDB
+			}
+			stored, err := g.readSnapshot(ctx, id, version)
+			stored.Unlisted = isFormer(main)
+			main = readFormer(main)
+			faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))
+			if len(faults) > 0 && stored.Broken == "" {
+				stored.Payload = nil
+				stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
+			}
+			return stored, Explain(ctx, err, "read the snapshots of %s", id)
+		})
 	})
 }
 
 // DropSnapshot implements [es.Maintainer]. Parts that the main item does not list stay, and cost storage.
 func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version uint64) error {
+	g, err := g.at(ctx, id)
+	if err != nil {
+		return err
+	}
 	main, err := g.getItem(ctx, g.settings.SnapshotTable, g.key(id, version), "")
 	if err == nil && len(main) > 0 {
 		err = g.deleteSnapshot(ctx, main)

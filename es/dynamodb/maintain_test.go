@@ -16,8 +16,12 @@ func TestMaintainer(t *testing.T) {
 	s := newStore(t)
 	settings := s.settings()
 	settings.SnapshotKeep = 5
+	s.runMaintainer(t, s.open(t, settings))
+}
+
+func (s *store) runMaintainer(t *testing.T, gateway es.Store) {
 	estest.RunMaintainer(t, estest.Maintained{
-		Gateway: s.open(t, settings),
+		Gateway: gateway,
 		SetHead: func(t *testing.T, id es.AggregateID, head es.Head) {
 			s.set(t, s.snapshot, id, "0", "version", numberOf(head.Version))
 			s.set(t, s.snapshot, id, "0", "snapshot_version", numberOf(head.SnapshotVersion))
@@ -70,7 +74,7 @@ func TestAnotherShardCountIsTold(t *testing.T) {
 	id := es.AggregateID{Type: "notebook", ID: "01H42K4ABWQ5V2XQEP3A48VE0Z"} // not in shard 0 of 64
 	beginAs(t, s.open(t, s.settings()), id, 2)
 	settings := s.settings()
-	settings.Shards = 1
+	settings.Shards = []int{1}
 	var found int
 	for stored, err := range s.open(t, settings).StoredAggregates(t.Context()) {
 		if err != nil || stored.ID != id || len(stored.Faults) != 1 || stored.Faults[0].Expected != "notebook-0" {

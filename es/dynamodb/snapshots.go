@@ -16,12 +16,14 @@ import (
 // Snapshots yields the snapshot that the head points to, then older ones from the index, then the state after event 1
 // from the head item. Each is read only when it is requested.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
-	return seq.Map(g.candidates(ctx, id, head), func(version uint64) (es.Snapshot, error) {
-		snapshot, err := g.readSnapshot(ctx, id, version)
-		if snapshot.Version > head.Version {
-			return snapshot, seq.ErrSkip // the state in an earlier writer's head
-		}
-		return snapshot, Explain(ctx, err, "read a snapshot of %s", id)
+	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[es.Snapshot, error] {
+		return seq.Map(g.candidates(ctx, id, head), func(version uint64) (es.Snapshot, error) {
+			snapshot, err := g.readSnapshot(ctx, id, version)
+			if snapshot.Version > head.Version {
+				return snapshot, seq.ErrSkip // the state in an earlier writer's head
+			}
+			return snapshot, Explain(ctx, err, "read a snapshot of %s", id)
+		})
 	})
 }
 
@@ -112,7 +114,11 @@ const partBytes = 300_000
 // SaveSnapshot writes the parts, then the main item, which completes the snapshot, then the head's pointer, which makes
 // it the latest. A process that dies in between leaves unused parts, which only cost storage.
 func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
-	return Explain(ctx, g.saveSnapshot(ctx, id, snapshot), "save a snapshot of %s", id)
+	g, err := g.at(ctx, id)
+	if err == nil {
+		err = g.saveSnapshot(ctx, id, snapshot)
+	}
+	return Explain(ctx, err, "save a snapshot of %s", id)
 }
 
 func (g *Gateway) saveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {

@@ -27,7 +27,7 @@ const (
 // fileKey returns the key of a file's item, by expiry, so that expired files are found without a scan.
 func (g *Gateway) fileKey(file es.File) item {
 	name := file.Tenant.String() + tenantSeparator + file.Name
-	return item{"pkey": text(g.partition("", filesType, name)), "skey": text(fmt.Sprintf(fileTime+"-%s", ceilSeconds(file.Expires), name))}
+	return item{"pkey": text(partitionOf("", filesType, name, g.lowest)), "skey": text(fmt.Sprintf(fileTime+"-%s", ceilSeconds(file.Expires), name))}
 }
 
 // filePartKey returns the key of a part of a file. Parts are written in quick succession, so each has its own shard.
@@ -125,7 +125,7 @@ func (g *Gateway) deleteFile(ctx context.Context, stored item) error {
 
 // DeleteExpired queries the files' items, whose keys begin with the time, in all shards.
 func (g *Gateway) DeleteExpired(ctx context.Context) (count int, err error) {
-	for shard := range g.settings.Shards {
+	for shard := range g.lowest {
 		for stored, err := range g.query(ctx, "read the expired files", &dynamodb.QueryInput{
 			TableName:              aws.String(g.settings.SnapshotTable),
 			KeyConditionExpression: aws.String("pkey = :pkey AND skey < :now"),

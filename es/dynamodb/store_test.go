@@ -78,12 +78,16 @@ func (s *store) open(t *testing.T, settings dynamodb.Settings) *dynamodb.Gateway
 
 func TestContract(t *testing.T) {
 	s := newStore(t)
+	s.runContract(t, func(own dynamodb.Settings) es.Store { return s.open(t, own) })
+}
+
+func (s *store) runContract(t *testing.T, openWith func(dynamodb.Settings) es.Store) {
 	open := func(t *testing.T, settings estest.Settings) estest.Harness {
 		s.transport.Clear()
 		own := s.settings()
 		own.SnapshotKeep, own.OwnerBytes, own.TenantBytes = settings.KeepSnapshots, settings.OwnerBytes, settings.TenantBytes
 		return estest.Harness{
-			Gateway:        s.open(t, own),
+			Gateway:        openWith(own),
 			LoseNextAnswer: func(meanwhile func()) { s.transport.On("TransactWriteItems", 1, LoseAnswer(meanwhile)) },
 			HideEntries:    s.hideEntries,
 			SetHead:        s.setHead,

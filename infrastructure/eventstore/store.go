@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -109,7 +112,7 @@ type Settings struct {
 	URL           string // of a relational store
 	JournalTable  string // of DynamoDB, like the next two
 	SnapshotTable string
-	Shards        int
+	Shards        []int
 
 	SnapshotKeep int           // beside the latest
 	SnapshotTTL  time.Duration // DynamoDB
@@ -122,8 +125,21 @@ type Settings struct {
 func ReadSettings(r *config.Reader) (s Settings) {
 	s.Kind, s.URL = ReadURL(r)
 	s.JournalTable, s.SnapshotTable = ReadTables(r)
-	s.Shards = r.Int("SHARD_COUNT", 64, 1, 1<<16, "with dynamodb: number of logical shards; must never change once there is data")
+	s.Shards = config.Parsed(r, "SHARD_COUNT", "64",
+		"with dynamodb: number of logical shards, 1 to 65536; once there is data, docs/operations.md says how to raise it", parseShards)
 	return s
+}
+
+// parseShards reads numbers that are separated by commas.
+func parseShards(text string) (shards []int, err error) {
+	for number := range strings.SplitSeq(text, ",") {
+		count, err := strconv.Atoi(number)
+		if err != nil || count < 1 || count > 1<<16 || slices.Contains(shards, count) {
+			return nil, fmt.Errorf("%q is not a whole number from 1 to 65536, nor several such as 64,16", text)
+		}
+		shards = append(shards, count)
+	}
+	return shards, nil
 }
 
 // ReadClock reads how far the clocks may differ, for programs that handle commands.

@@ -304,7 +304,7 @@ func answerAsKMS(w http.ResponseWriter, body []byte) {
 func TestActionsOnAWS(t *testing.T) {
 	startsPrograms(t)
 	keys := testenv.UniqueName(t)
-	env := append(dynamoDB(t), "ERASURE=on", "ERASURE_KMS_KEY=alias/threads", "KEY_TABLE="+keys, "SNAPSHOT_KEEP=0", "REBUILD=auto")
+	env := append(dynamoDB(t), "ERASURE=on", "ERASURE_KMS_KEY=alias/threads", "KEY_TABLE="+keys, "SNAPSHOT_KEEP=0", "REBUILD=auto", "SHARD_COUNT=64,16")
 	runOnce(t, "dynamodb-setup", env)
 	runOnce(t, "migrate", env, "up")
 	tables := map[string]string{keys: "KEY_TABLE"}
@@ -351,13 +351,13 @@ func TestActionsOnAWS(t *testing.T) {
 	last := ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": "again"})
 	ada.view(t, thread, token(last))
 
-	// An import whose author has no key yet, with a thread that does not exist.
+	// An import whose author has no key yet, with a new thread and one that does not exist.
 	eve := s.person("acme")
 	ada.command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": eve.id, "role": "Member"})
 	line := func(thread string) string {
 		return fmt.Sprintf(`{"path":"/threads/post_message","body":{"thread_id":%q,"text":"imported"}}`+"\n", thread)
 	}
-	imported, err := send(t.Context(), s.writeURL+"/tasks/import", []byte(strings.Repeat(line(thread), 40)+line(eve.id)), headers{
+	imported, err := send(t.Context(), s.writeURL+"/tasks/import", []byte(strings.Repeat(line(thread), 40)+line(eve.id)+`{"path":"/threads/create","body":{"name":"imported"}}`), headers{
 		"X-Tenant-Code": "acme", "X-Executor-Id": eve.id, "Content-Type": "application/x-ndjson", "Idempotency-Key": "import",
 	})
 	if err != nil || imported.status != http.StatusAccepted {

@@ -57,6 +57,11 @@ func New(t *testing.T, binaries, name string, env []string, addressVars ...strin
 	return p
 }
 
+// Set sets variables, such as "NAME=value", for the next start.
+func (p *Program) Set(variables ...string) {
+	p.env = append(p.env[:len(p.env):len(p.env)], variables...)
+}
+
 // Start returns when the program is ready.
 func (p *Program) Start(t *testing.T) {
 	t.Helper()

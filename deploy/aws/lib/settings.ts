@@ -11,6 +11,9 @@ export function settingsOf(program: string, data: Data): Record<string, string> 
     }
     settings[setting] = table.tableName;
   }
+  if (stage.shards !== undefined) {
+    settings.SHARD_COUNT = stage.shards;
+  }
   if (lambda) {
     return settings;
   }

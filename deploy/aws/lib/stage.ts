@@ -10,6 +10,8 @@ export interface Stage {
   readonly keepData: boolean;
   /** On demand, or provisioned units of the tables, which grow to the maximum. */
   readonly capacity: "on-demand" | { readonly read: number; readonly write: number; readonly max: number };
+  /** SHARD_COUNT, if it is not the default. */
+  readonly shards?: string;
   readonly natGateways: number;
   readonly database: { readonly minUnits: number; readonly maxUnits: number; readonly readers: number; readonly backupDays: number };
   /** Least and greatest number of tasks of each API. */
@@ -30,7 +32,7 @@ export interface Stage {
   readonly logDays: number;
 }
 
-const stages: Record<string, Omit<Stage, "name" | "region" | "tag" | "issuer" | "audience" | "certificate" | "email" | "lambdaZip" | "updater">> = {
+const stages: Record<string, Omit<Stage, "name" | "region" | "tag" | "shards" | "issuer" | "audience" | "certificate" | "email" | "lambdaZip" | "updater">> = {
   dev: {
     keepData: false,
     capacity: "on-demand",
@@ -76,6 +78,7 @@ export function readStage(node: Node): Stage {
     name,
     region: context("region"),
     tag: context("tag"),
+    shards: node.tryGetContext("shards"),
     issuer: node.tryGetContext("issuer"),
     audience: context("audience", "threads"),
     certificate: node.tryGetContext("certificate"),
