@@ -14,7 +14,7 @@ import (
 
 const (
 	maxTransaction = 4_000_000 // bytes of a transaction: DynamoDB's 4 MB, less the error of the estimate
-	maxChanges     = 100       // items of a transaction
+	maxChanges     = 100       // its items
 )
 
 // Append writes head, entries and receipts in one transaction. If the answer to a committed one was lost, the token, or
@@ -32,7 +32,7 @@ func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	}
 	err = g.transact(ctx, changes...)
 	if reasons, is := refused(err); is {
-		return g.whyRefused(ctx, write, reasons)
+		return g.whyRefused(ctx, write, changes, reasons)
 	}
 	return Explain(ctx, err, "append to %s", write.ID)
 }
@@ -56,10 +56,12 @@ func (g *Gateway) transaction(write es.Append) ([]types.TransactWriteItem, error
 		changes = append(changes, put(g.settings.SnapshotTable, stored, absent+" OR #ttl <= :now",
 			item{":now": number(g.settings.Clock().Unix())}))
 	}
-	for _, other := range g.elsewhere(write) {
-		changes = append(changes, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-			TableName: aws.String(g.settings.JournalTable), Key: other.key(write.ID, 1), ConditionExpression: aws.String(absent),
-		}})
+	for _, other := range g.all[1:] {
+		if write.ExpectedVersion == 0 && g.under(other.partition(write.ID), write.ID) == other { // no key twice
+			changes = append(changes, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+				TableName: aws.String(g.settings.JournalTable), Key: other.key(write.ID, 1), ConditionExpression: aws.String(absent),
+			}})
+		}
 	}
 	if size > maxTransaction || len(changes) > maxChanges {
 		return nil, fmt.Errorf("%d bytes and %d items do not fit in one transaction of %d and %d; append fewer entries at once",
@@ -87,13 +89,13 @@ func (g *Gateway) lock(write es.Append) types.TransactWriteItem {
 
 // whyRefused translates the cancellation reasons, which are in the order of the transaction's items, into the errors of
 // [es.EventPersistenceGateway]; nil when this write was already committed.
-func (g *Gateway) whyRefused(ctx context.Context, write es.Append, reasons []types.CancellationReason) error {
-	others, ends := g.elsewhere(write), 1+len(write.Entries)+len(write.Receipts)
-	if len(reasons) != ends+len(others) {
+func (g *Gateway) whyRefused(ctx context.Context, write es.Append, changes []types.TransactWriteItem, reasons []types.CancellationReason) error {
+	if len(reasons) != len(changes) {
 		return fmt.Errorf("the cancelled transaction has %d reasons, which is not one for each of its items", len(reasons))
 	}
-	if i := slices.IndexFunc(reasons[ends:], conditionFailed); i >= 0 {
-		return others[i].Append(ctx, write) // which says why it can't be created
+	ends := 1 + len(write.Entries) + len(write.Receipts)
+	if i := slices.IndexFunc(reasons[ends:], conditionFailed); i >= 0 { // the aggregate exists there
+		return g.under(item(changes[ends+i].ConditionCheck.Key).text("pkey"), write.ID).Append(ctx, write)
 	}
 	head, events, receipts := reasons[0], reasons[1:1+len(write.Entries)], reasons[1+len(write.Entries):ends]
 	own, err := g.isOwn(ctx, write, events[0])

@@ -68,9 +68,7 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggre
 
 // StoredEntries implements [es.Maintainer].
 func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.Entry, error] {
-	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[es.Entry, error] {
-		return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.Entry, error) { return g.storedEntryOf(id, event), nil })
-	})
+	return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.Entry, error) { return g.storedEntryOf(id, event), nil })
 }
 
 func (g *Gateway) storedEntryOf(id es.AggregateID, event item) es.Entry {
@@ -92,23 +90,21 @@ func (g *Gateway) storedEntryOf(id es.AggregateID, event item) es.Entry {
 
 // StoredSnapshots implements [es.Maintainer]. The state after event 1, in the head item, is none of them.
 func (g *Gateway) StoredSnapshots(ctx context.Context, id es.AggregateID) iter.Seq2[es.Snapshot, error] {
-	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[es.Snapshot, error] {
-		items := g.belongings(ctx, g.settings.SnapshotTable, id, "pkey, skey, aid, seq_nr, #ttl, "+formerNumber)
-		return seq.Map(items, func(main item) (es.Snapshot, error) {
-			place, version, _ := g.place(main.text("pkey"), main.text("skey"))
-			if place != id || version == headSeqNr || g.expired(main) {
-				return es.Snapshot{}, seq.ErrSkip // a part, the head, or expired and about to be deleted by DynamoDB
-			}
-			stored, err := g.readSnapshot(ctx, id, version)
-			stored.Unlisted = isFormer(main)
-			main = readFormer(main)
-			faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))
-			if len(faults) > 0 && stored.Broken == "" {
-				stored.Payload = nil
-				stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
-			}
-			return stored, Explain(ctx, err, "read the snapshots of %s", id)
-		})
+	items := g.belongings(ctx, g.settings.SnapshotTable, id, "pkey, skey, aid, seq_nr, #ttl, "+formerNumber)
+	return seq.Map(items, func(main item) (es.Snapshot, error) {
+		place, version, _ := g.place(main.text("pkey"), main.text("skey"))
+		if place != id || version == headSeqNr || g.expired(main) {
+			return es.Snapshot{}, seq.ErrSkip // a part, the head, or expired and about to be deleted by DynamoDB
+		}
+		stored, err := g.under(main.text("pkey"), id).readSnapshot(ctx, id, version)
+		stored.Unlisted = isFormer(main)
+		main = readFormer(main)
+		faults := expect(expect(nil, main, "aid", text(id.String())), main, "seq_nr", number(version))
+		if len(faults) > 0 && stored.Broken == "" {
+			stored.Payload = nil
+			stored.Broken = "its " + faults[0].Field + " is " + faults[0].Found + ", so that the index does not show it"
+		}
+		return stored, Explain(ctx, err, "read the snapshots of %s", id)
 	})
 }
 

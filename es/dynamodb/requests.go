@@ -105,16 +105,18 @@ func (g *Gateway) indexed(table, index string, id es.AggregateID, from, to uint6
 
 // belongings yields the items of an aggregate in a table, read consistently: all their attributes, or some.
 func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateID, attributes string) iter.Seq2[item, error] {
-	input := &dynamodb.QueryInput{
-		TableName:              aws.String(table),
-		KeyConditionExpression: aws.String("pkey = :pkey AND begins_with(skey, :prefix)"),
-		ExpressionAttributeValues: item{
-			":pkey": g.key(id, headSeqNr)["pkey"], ":prefix": text(id.String() + "-"),
-		},
-		ConsistentRead: aws.Bool(true),
-	}
-	input.ProjectionExpression, input.ExpressionAttributeNames = expression(attributes)
-	return g.query(ctx, "read table "+table+" for "+id.String(), input)
+	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[item, error] {
+		input := &dynamodb.QueryInput{
+			TableName:              aws.String(table),
+			KeyConditionExpression: aws.String("pkey = :pkey AND begins_with(skey, :prefix)"),
+			ExpressionAttributeValues: item{
+				":pkey": g.key(id, headSeqNr)["pkey"], ":prefix": text(id.String() + "-"),
+			},
+			ConsistentRead: aws.Bool(true),
+		}
+		input.ProjectionExpression, input.ExpressionAttributeNames = expression(attributes)
+		return g.query(ctx, "read table "+table+" for "+id.String(), input)
+	})
 }
 
 // scan yields the pages of a consistent scan. Between pages of a whole table it pauses.

@@ -47,17 +47,6 @@ func (g *Gateway) under(pkey string, id es.AggregateID) *Gateway {
 	return nil
 }
 
-// elsewhere returns the gateways that must not have the aggregate, so that the write may create it. Two numbers of shards
-// may lead to the same key.
-func (g *Gateway) elsewhere(write es.Append) (others []*Gateway) {
-	for _, each := range g.all[1:] {
-		if write.ExpectedVersion == 0 && g.under(each.partition(write.ID), write.ID) == each {
-			others = append(others, each)
-		}
-	}
-	return others
-}
-
 // yielded yields what read finds, which the gateway of the aggregate does.
 func yielded[T any](ctx context.Context, g *Gateway, id es.AggregateID, read func(*Gateway) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
