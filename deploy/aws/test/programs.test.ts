@@ -47,6 +47,15 @@ test("each program has the database that it needs, as a secret", () => {
   }
 });
 
+test("every program that opens the event store knows the numbers of shards", () => {
+  const raised = templatesOf({ ...contexts["dev with Lambda"]!, shards: "64,16" });
+  const found = containers(raised.programs, raised.jobs);
+  for (const program of ["write-api", "read-api", "threadctl"]) {
+    assert.equal(found[program]!.Environment.find(({ Name }) => Name === "SHARD_COUNT")?.Value, "64,16", program);
+  }
+  raised.programs.hasResourceProperties("AWS::Lambda::Function", { Environment: { Variables: Match.objectLike({ SHARD_COUNT: "64,16" }) } });
+});
+
 test("prod trusts tokens alone, dev trusts those who reach it from inside", () => {
   const auth = (found: Record<string, Container>, program: string) => found[program]!.Environment.find(({ Name }) => Name === "AUTH")?.Value;
   for (const program of ["write-api", "read-api", "read-model-updater"]) {
