@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,7 +27,7 @@ const (
 // a connection of its own. The server frees it when the process dies, and when the process says nothing for three
 // seconds, as one that is paused. On a SQLite file, which one process keeps, everybody has it.
 type Turn struct {
-	// Term numbers the turns, from 1 on; see [Store.InTerm]. 0 on SQLite.
+	// Term rises from turn to turn; see [Store.InTerm]. 0 on SQLite.
 	Term uint64
 	// Lost ends when the turn is over; never on SQLite.
 	Lost context.Context
@@ -61,13 +62,18 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 			return 0, s.Explain("wait for the lock on the read model", err)
 		}
 	}
-	// Who had the turn before can't write once this is done: a transaction is either over, or finds another term.
-	_, err = conn.ExecContext(ctx, "UPDATE projection_turn SET term = term + 1, holder = ?, since = ? WHERE id = 1", Cut(holder, byKept), time.Now().UnixMicro())
+	// Who had the turn before can't write once this is done: a transaction is either over, or finds another term. It is
+	// the time, and not the next number, because a replica that has become the writer may lack the last turns.
+	now := time.Now().UnixMicro()
+	_, err = conn.ExecContext(ctx, "UPDATE projection_turn SET term = GREATEST(term + 1, ?), holder = ?, since = ? WHERE id = 1", now, Cut(holder, byKept), now)
 	if err == nil {
 		err = conn.QueryRowContext(ctx, "SELECT term FROM projection_turn WHERE id = 1").Scan(&term)
 	}
 	return term, s.Explain("begin the turn", err)
 }
+
+// errDemoted is why a lock is worth nothing on a server that has become a replica.
+var errDemoted = errors.New("the server is read only")
 
 // hold keeps a lock that conn has got, until it is given up or lost; not only until ctx ends.
 func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duration) (lost context.Context, giveUp func()) {
@@ -77,8 +83,11 @@ func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duratio
 		defer close(done)
 		for es.Wait(lost, stillAlive) == nil {
 			ctx, cancel := context.WithTimeout(lost, silence/2)
-			_, err := conn.ExecContext(ctx, "DO 1")
-			cancel()
+			var readOnly string // a number, or ON or OFF
+			err := conn.QueryRowContext(ctx, "SELECT CONCAT(@@read_only)").Scan(&readOnly)
+			if cancel(); err == nil && readOnly != "0" && readOnly != "OFF" {
+				err = errDemoted
+			}
 			if err != nil {
 				stop(fmt.Errorf("%w: %w", errLost, err))
 			}

@@ -63,9 +63,19 @@ func TestTurnsFollowEachOther(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("the process does not notice that its turn is lost")
 	}
+	if err := changeTo(t.Context(), db.InTerm(second.Term), 4); !errors.Is(err, projection.ErrTermOver) {
+		t.Errorf("a write without the lock was accepted: %v", err)
+	}
+	// As on a replica that lacks the last turn and becomes the writer.
+	if _, err := db.db.ExecContext(t.Context(), "UPDATE projection_turn SET term = ?", first.Term); err != nil {
+		t.Fatal(err)
+	}
 	third, err := db.AwaitTurn(t.Context(), "third")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if third.Term <= second.Term {
+		t.Errorf("term %d follows term %d, which is forgotten", third.Term, second.Term)
 	}
 	third.GiveUp()
 	second.GiveUp()

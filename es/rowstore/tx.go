@@ -84,12 +84,22 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 		tx.set, tx.Suffix = s.next, nextSuffix
 		return tx, s.stillMaking(ctx, begun)
 	}
-	var term uint64
-	if err := begun.GetContext(ctx, &term, "SELECT term FROM projection_turn WHERE id = 1"+s.dialect.ForShare()); err != nil {
+	var turn struct {
+		Term uint64
+		Held bool
+	}
+	held := "TRUE"
+	if s.server() { // not by a process that still has to see that another server has taken its server's place
+		held = "IS_USED_LOCK(CONCAT('" + updaterLock + "', MD5(DATABASE()))) IS NOT NULL"
+	}
+	if err := begun.GetContext(ctx, &turn, "SELECT term, "+held+" AS held FROM projection_turn WHERE id = 1"+s.dialect.ForShare()); err != nil {
 		return nil, s.Explain("see whose turn it is", err)
 	}
-	if s.term != 0 && s.term != term {
-		return nil, fmt.Errorf("%w: its term is %d, and this one's was %d", projection.ErrTermOver, term, s.term)
+	if s.term != 0 && s.term != turn.Term {
+		return nil, fmt.Errorf("%w: its term is %d, and this one's was %d", projection.ErrTermOver, turn.Term, s.term)
+	}
+	if s.term != 0 && !turn.Held {
+		return nil, fmt.Errorf("%w, or soon: nobody holds the lock on them", projection.ErrTermOver)
 	}
 	var err error
 	tx.set, err = setOf(ctx, begun, s.projection)
