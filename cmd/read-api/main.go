@@ -14,6 +14,7 @@ import (
 	"example.com/threads/extras/erasure/awskeys"  // extra:erasure
 	"example.com/threads/extras/history"          // extra:history
 	"example.com/threads/extras/observe/awscalls" // extra:observe
+	"example.com/threads/extras/replica"          // extra:replica
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -39,6 +40,7 @@ type settings struct {
 func readSettings(r *config.Reader) (s settings) {
 	s.queries = queries.ReadSettings(r)
 	s.databaseURL = eventstore.ReadDatabaseURL(r)
+	s.queries.Replica = replica.ReadSettings(r)                            // extra:replica
 	s.store = eventstore.ReadSettings(r.Group("History (extras/history)")) // extra:history
 	s.erasure = erasure.ReadSettings(r, "")                                // extra:erasure
 	s.system = system.ReadSettings(r, "info", "json")

@@ -45,6 +45,7 @@ var layers = map[string]struct {
 	"extras/operate":          {imports: with(outer, "rdb-migration")},                              // extra:operate
 	"extras/page":             {imports: []string{"extras/access", "infrastructure"}},               // extra:page
 	"extras/publishing":       {imports: with(inner, "infrastructure")},                             // extra:publishing
+	"extras/replica":          {imports: outer},                                                     // extra:replica
 	"extras/tasks":            {imports: with(inner, "extras/erasure", "interfaceadaptor")},         // extra:tasks
 	"extras/tenants":          {imports: with(inner, "infrastructure", "interfaceadaptor")},         // extra:tenants
 	"extras/websocket":        {imports: outer},                                                     // extra:websocket

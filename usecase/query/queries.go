@@ -25,10 +25,18 @@ type Reader interface {
 	AccountReader // extra:chat
 }
 
+// Watcher waits for versions of what a [Reader] reads; see [projection.Watcher], which implements it.
+type Watcher interface {
+	Await(ctx context.Context, least map[es.AggregateID]uint64) error
+	AwaitChange(ctx context.Context, key es.AggregateID, after uint64) error
+}
+
+var _ Watcher = (*projection.Watcher)(nil)
+
 // Queries answers all queries of the read model, also those that wait or read twice. It is safe for concurrent use.
 type Queries struct {
 	Reader
-	watcher  *projection.Watcher
+	watcher  Watcher
 	settings Settings
 	types    []Awaitable
 }
@@ -42,7 +50,7 @@ type Settings struct {
 }
 
 // New returns queries on reader. watcher must run for [Queries.Await] and [Changes].
-func New(reader Reader, watcher *projection.Watcher, settings Settings) *Queries {
+func New(reader Reader, watcher Watcher, settings Settings) *Queries {
 	settings.WaitTimeout = cmp.Or(settings.WaitTimeout, 2*time.Second)
 	q := &Queries{Reader: reader, watcher: watcher, settings: settings}
 	q.types = q.awaitable()

@@ -22,6 +22,7 @@ import (
 	"example.com/threads/es/rowstore"
 	"example.com/threads/extras/history"          // extra:history
 	"example.com/threads/extras/limits/documents" // extra:limits
+	"example.com/threads/extras/replica"          // extra:replica
 	"example.com/threads/extras/tasks"            // extra:tasks
 	"example.com/threads/extras/tenants"          // extra:tenants
 	"example.com/threads/extras/websocket"        // extra:websocket
@@ -41,6 +42,7 @@ type Settings struct {
 	API         graphql.Settings
 	Documents   documents.Limits   // extra:limits
 	WebSocket   websocket.Settings // extra:websocket
+	Replica     replica.Settings   // extra:replica
 }
 
 // ReadSettings reads them.
@@ -61,9 +63,10 @@ func ReadSettings(r *config.Reader) Settings {
 // Server is the read-api. It holds its listening address.
 type Server struct {
 	*httpserver.Server
-	Watcher   *projection.Watcher // of versions in the read model
-	handler   http.Handler
-	endStream context.CancelFunc
+	Watcher    *projection.Watcher // of versions in the read model
+	handler    http.Handler
+	endStream  context.CancelFunc
+	background []func(context.Context) // work for accepted queries
 }
 
 type resolver struct {
@@ -82,20 +85,28 @@ func Listen(
 	if err != nil {
 		return nil, err
 	}
-	server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) { report(ctx, db, health) })
+	reported := func(ctx context.Context, health *httpserver.Health) { report(ctx, db, health) }
 	server.Reports = append(server.Reports, history.Report(store, parts.Log)) // extra:history
 	parts.Registry.MustRegister(collectors.NewDBStatsCollector(db.DB, "read_model"))
 
 	reader := queryreader.New(db)
 	registered := tenants.Reader{ReadModel: reader} // extra:tenants
 	watcher := projection.NewWatcher(reader.Versions, parts.Log)
+	versions, waiting, background := query.Watcher(watcher), watcher.Waiting, []func(context.Context){watcher.Run}
+	if s.Replica.URL != "" { // extra:replica {
+		r := s.Replica.Of(db, watcher, parts.Log, parts.Tracer, parts.Registry)
+		reader, versions, waiting, background = reader.From(r), r, r.Waiting, append(background, r.Run)
+		reported = r.Report(report)
+		server.Around = append(server.Around, r.Around)
+	} // extra:replica }
+	server.Reports = append(server.Reports, reported)
 	promauto.With(parts.Registry).NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "subscribers", Help: "Subscriptions that wait for a change, and queries that wait for a version.",
-	}, func() float64 { return float64(watcher.Waiting()) })
+	}, func() float64 { return float64(waiting()) })
 	rows, schema := query.Reader(reader), generated.Schema()
 	rows = parts.Keys.Reader(rows)       // extra:erasure
 	schema = parts.Access.Schema(schema) // extra:access
-	queries := query.New(rows, watcher, query.Settings{WaitTimeout: s.WaitTimeout, Waited: measureWaits(parts.Registry)})
+	queries := query.New(rows, versions, query.Settings{WaitTimeout: s.WaitTimeout, Waited: measureWaits(parts.Registry)})
 	resolver := resolver{
 		graphql.Resolver{Queries: queries},
 		history.HistoryResolver{History: history.New(store, parts.Log)}, // extra:history
@@ -118,7 +129,7 @@ func Listen(
 	})
 	graphiql.AddTo(mux)
 	handler := server.Handler(mux, parts.Registry, "GraphQL is at /graphql, and / is a page to try it on")
-	return &Server{server, watcher, handler, endStreams}, nil
+	return &Server{server, watcher, handler, endStreams, background}, nil
 }
 
 // Run answers queries until ctx ends, then finishes the accepted ones. Streams end at once.
@@ -127,7 +138,9 @@ func (s *Server) Run(ctx context.Context) error {
 	// Accepted queries may still wait for versions after ctx ends, so the watcher must outlast them.
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
-	background.Go(func() { s.Watcher.Run(watching) })
+	for _, work := range s.background {
+		background.Go(func() { work(watching) })
+	}
 	defer background.Wait()
 	defer stopWatching()
 	return s.Serve(ctx, s.handler)

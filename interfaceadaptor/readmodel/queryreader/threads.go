@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jmoiron/sqlx"
+
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
@@ -225,7 +227,7 @@ func (r *Reader) begin(ctx context.Context, page query.Range, missing error, sta
 		return page, nil
 	}
 	page.After.ID = page.AfterID
-	err := r.db.GetContext(ctx, &page.After.At, statement, args...)
+	err := sqlx.GetContext(ctx, r.rows, &page.After.At, statement, args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return page, missing
 	}
@@ -239,6 +241,6 @@ func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.I
 	for i, id := range ids {
 		keys[i] = []string{tenant.String(), id.String()}
 	}
-	err := chatrows.Accounts.Load(ctx, r.db, keys, "", func(row query.Account) { found[row.ID] = row })
+	err := chatrows.Accounts.Load(ctx, r.rows, keys, "", func(row query.Account) { found[row.ID] = row })
 	return found, database.Explain("read accounts of the read model", err)
 }

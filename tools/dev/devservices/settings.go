@@ -85,6 +85,7 @@ func (s devSettings) environment() []string {
 		"KEY_TABLE=",
 		"SHARD_COUNT=",  // depends on the existing data
 		"METRICS_ADDR=", // only one program could use it
+		"READ_DATABASE_URL=",
 		"PPROF_ADDR=",
 		"AUTH_DEV_ADDR=",
 		"PUBLISH_URL="+s.publishURL, // a broker that is exported may be that of another system

@@ -1,0 +1,271 @@
+// Package replica lets the read-api read a replica of the read model's database. A request reads the replica until it
+// has a reason to read the writer, which is DATABASE_URL: the replica lacks a version of its consistency token, or the
+// row that its page begins after, or does not answer. From then on it reads the writer only, so that it never sees
+// older rows than before.
+package replica
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"go.opentelemetry.io/otel/trace"
+
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
+)
+
+const (
+	probeEvery       = time.Second
+	probeTimeout     = time.Second
+	statementTimeout = 3 * time.Second
+	waitShare        = 4 // a query waits on the replica for this part of READ_WAIT_TIMEOUT
+)
+
+// Settings are read from the environment.
+type Settings struct{ URL string }
+
+// ReadSettings reads them.
+func ReadSettings(r *config.Reader) Settings {
+	const help = "one replica of DATABASE_URL's database, for queries; without it, they read DATABASE_URL"
+	return Settings{r.Group("Replica (extras/replica)").Secret("READ_DATABASE_URL", help, func(url string) error {
+		if url == "" {
+			return nil
+		}
+		_, err := database.DriverOf(url)
+		return err
+	})}
+}
+
+// Replica chooses the database of each statement and wait. It is safe for concurrent use.
+type Replica struct {
+	open    func(context.Context) (*sqlx.DB, error)
+	log     *slog.Logger
+	writer  *sqlx.DB
+	current atomic.Pointer[session] // nil while the replica does not answer
+	left    *prometheus.CounterVec
+	// The watchers of versions in the replica and in the writer.
+	own, others *projection.Watcher
+}
+
+// session is a time in which the replica answers. ctx ends with it.
+type session struct {
+	db  *sqlx.DB
+	ctx context.Context //nolint:containedctx // of the session
+	end context.CancelFunc
+}
+
+// Of returns the replica of the writer, in which watcher watches versions. [Replica.Run] connects to it.
+func (s Settings) Of(writer *sqlx.DB, watcher *projection.Watcher, log *slog.Logger, tracer trace.TracerProvider, registry prometheus.Registerer) *Replica {
+	r := &Replica{log: log, writer: writer, others: watcher}
+	r.open = func(ctx context.Context) (*sqlx.DB, error) {
+		return database.Open(ctx, s.URL, database.Settings{Tracer: tracer, Logger: log})
+	}
+	r.own = projection.NewWatcher(r.versions, slog.New(slog.DiscardHandler)) // the end of the session is logged
+	r.left = promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
+		Name: "replica_bypassed_total", Help: "Requests that read the writer, because the replica was behind or unavailable.",
+	}, []string{"reason"})
+	return r
+}
+
+// Run looks each second whether the replica answers, until ctx ends.
+func (r *Replica) Run(ctx context.Context) {
+	var watching sync.WaitGroup
+	watching.Go(func() { r.own.Run(ctx) })
+	defer watching.Wait()
+	var db *sqlx.DB
+	for first := true; ctx.Err() == nil; first = false {
+		var err error
+		if db == nil {
+			db, err = r.open(ctx)
+		}
+		if err == nil {
+			err = check(ctx, db)
+		}
+		switch s := r.current.Load(); {
+		case err == nil && s == nil:
+			s = &session{db: db}
+			s.ctx, s.end = context.WithCancel(ctx)
+			r.current.Store(s)
+			r.log.InfoContext(ctx, "queries read the replica")
+		case err != nil && (s != nil || first):
+			r.fail(ctx, s, err)
+		}
+		_ = es.Wait(ctx, probeEvery) // an error is the end of ctx
+	}
+	if db != nil {
+		_ = db.Close()
+	}
+}
+
+// check returns an error if queries can't read db.
+func check(ctx context.Context, db *sqlx.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	_, err := queryreader.New(db).Versions(ctx, []es.AggregateID{{}})
+	return err
+}
+
+// fail ends a session, which may be nil, until the next successful check.
+func (r *Replica) fail(ctx context.Context, s *session, err error) {
+	if errors.Is(err, context.Canceled) || !r.current.CompareAndSwap(s, nil) {
+		return
+	}
+	r.log.WarnContext(ctx, "the replica does not answer: queries read the writer", "error", err)
+	if s != nil {
+		s.end()
+	}
+}
+
+type bypassKey struct{}
+
+// Around notes for each request whether it reads the writer.
+func (r *Replica) Around(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		next.ServeHTTP(w, request.WithContext(context.WithValue(request.Context(), bypassKey{}, new(atomic.Bool))))
+	})
+}
+
+// session returns the session that ctx's request reads in; nil: it reads the writer, as what is no request does.
+func (r *Replica) session(ctx context.Context) *session {
+	if bypass, is := ctx.Value(bypassKey{}).(*atomic.Bool); !is || bypass.Load() {
+		return nil
+	}
+	s := r.current.Load()
+	if s == nil {
+		r.leave(ctx, "unavailable")
+	}
+	return s
+}
+
+// leave has ctx's request read the writer from now on.
+func (r *Replica) leave(ctx context.Context, reason string) {
+	if bypass, is := ctx.Value(bypassKey{}).(*atomic.Bool); is && bypass.CompareAndSwap(false, true) {
+		r.left.WithLabelValues(reason).Inc()
+	}
+}
+
+// read runs a statement on the replica, or on the writer.
+func read[R any](ctx context.Context, r *Replica, run func(context.Context, *sqlx.DB) (R, error)) (R, error) {
+	if s := r.session(ctx); s != nil {
+		// The rows need the context after the return: the timeout releases it.
+		within, cancel := context.WithTimeout(ctx, statementTimeout)
+		detach := context.AfterFunc(s.ctx, cancel)
+		result, err := run(within, s.db)
+		if detach(); err == nil || ctx.Err() != nil {
+			return result, err
+		}
+		r.fail(ctx, s, err)
+		r.leave(ctx, "unavailable")
+	}
+	return run(ctx, r.writer)
+}
+
+// QueryContext implements [sqlx.QueryerContext].
+func (r *Replica) QueryContext(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
+	return read(ctx, r, func(ctx context.Context, db *sqlx.DB) (*sql.Rows, error) {
+		return db.QueryContext(ctx, statement, args...)
+	})
+}
+
+// QueryxContext implements [sqlx.QueryerContext].
+func (r *Replica) QueryxContext(ctx context.Context, statement string, args ...any) (*sqlx.Rows, error) {
+	return read(ctx, r, func(ctx context.Context, db *sqlx.DB) (*sqlx.Rows, error) {
+		return db.QueryxContext(ctx, statement, args...)
+	})
+}
+
+// QueryRowxContext implements [sqlx.QueryerContext]. A page begins after such a row; the replica may lack one that the
+// client has from the writer.
+func (r *Replica) QueryRowxContext(ctx context.Context, statement string, args ...any) *sqlx.Row {
+	if rows, err := r.QueryContext(ctx, statement, args...); err == nil {
+		if !rows.Next() || rows.Err() != nil {
+			r.leave(ctx, "behind")
+		}
+		_ = rows.Close() // the statement is run again
+	}
+	row, _ := read(ctx, r, func(ctx context.Context, db *sqlx.DB) (*sqlx.Row, error) {
+		row := db.QueryRowxContext(ctx, statement, args...)
+		return row, row.Err()
+	}) // row has the error, too
+	return row
+}
+
+// versions reads versions in the replica alone: those of the writer may be newer than the rows that are read next.
+func (r *Replica) versions(ctx context.Context, keys []es.AggregateID) (versions map[es.AggregateID]uint64, err error) {
+	s := r.current.Load()
+	if s == nil {
+		return nil, es.ErrUnavailable
+	}
+	if versions, err = queryreader.New(s.db).Versions(ctx, keys); err != nil {
+		r.fail(ctx, s, err)
+	}
+	return versions, err
+}
+
+// await waits on the replica, for a part of ctx's time if that is limited, and then on the writer.
+func (r *Replica) await(ctx context.Context, wait func(context.Context, *projection.Watcher) error) error {
+	if s := r.session(ctx); s != nil {
+		waiting, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(s.ctx, cancel)()
+		if deadline, limited := ctx.Deadline(); limited {
+			defer time.AfterFunc(time.Until(deadline)/waitShare, cancel).Stop()
+		}
+		if err := wait(waiting, r.own); err == nil || ctx.Err() != nil {
+			return err
+		}
+		reason := "behind"
+		if s.ctx.Err() != nil {
+			reason = "unavailable"
+		}
+		r.leave(ctx, reason)
+	}
+	return wait(ctx, r.others)
+}
+
+// Await implements [query.Watcher].
+func (r *Replica) Await(ctx context.Context, least map[es.AggregateID]uint64) error {
+	return r.await(ctx, func(ctx context.Context, in *projection.Watcher) error { return in.Await(ctx, least) })
+}
+
+// AwaitChange implements [query.Watcher].
+func (r *Replica) AwaitChange(ctx context.Context, key es.AggregateID, after uint64) error {
+	return r.await(ctx, func(ctx context.Context, in *projection.Watcher) error { return in.AwaitChange(ctx, key, after) })
+}
+
+// Waiting returns how many callers wait now.
+func (r *Replica) Waiting() int { return r.own.Waiting() + r.others.Waiting() }
+
+// Report returns the report of the database that queries read. It also tells how far the replica is behind the writer,
+// by the progress that the updater has stored in both.
+func (r *Replica) Report(of func(context.Context, *sqlx.DB, *httpserver.Health)) func(context.Context, *httpserver.Health) {
+	return func(ctx context.Context, health *httpserver.Health) {
+		s := r.current.Load()
+		if s == nil || check(ctx, s.db) != nil {
+			health.Warn("the replica (READ_DATABASE_URL) does not answer: queries read DATABASE_URL")
+			of(ctx, r.writer, health)
+			return
+		}
+		of(ctx, s.db, health)
+		seen, err := rowstore.ReadReport(ctx, s.db, chatrows.Projection)
+		latest, writerErr := rowstore.ReadReport(ctx, r.writer, chatrows.Projection)
+		if err == nil && writerErr == nil {
+			health.Set("replica_behind_seconds", max(0, latest.At.Sub(seen.At).Seconds()))
+		}
+	}
+}
