@@ -69,6 +69,11 @@ type session struct {
 	end context.CancelFunc
 }
 
+func begin(ctx context.Context, db *sqlx.DB) *session {
+	ctx, end := context.WithCancel(ctx)
+	return &session{db, ctx, end}
+}
+
 // Of returns the replica of the writer, in which watcher watches versions. [Replica.Run] connects to it.
 func (s Settings) Of(writer *sqlx.DB, watcher *projection.Watcher, log *slog.Logger, tracer trace.TracerProvider, registry prometheus.Registerer) *Replica {
 	r := &Replica{log: log, writer: writer, others: watcher}
@@ -98,9 +103,7 @@ func (r *Replica) Run(ctx context.Context) {
 		}
 		switch s := r.current.Load(); {
 		case err == nil && s == nil:
-			s = &session{db: db}
-			s.ctx, s.end = context.WithCancel(ctx)
-			r.current.Store(s)
+			r.current.Store(begin(ctx, db))
 			r.log.InfoContext(ctx, "queries read the replica")
 		case err != nil && (s != nil || first):
 			r.fail(ctx, s, err)
@@ -192,17 +195,24 @@ func (r *Replica) QueryxContext(ctx context.Context, statement string, args ...a
 // QueryRowxContext implements [sqlx.QueryerContext]. A page begins after such a row; the replica may lack one that the
 // client has from the writer.
 func (r *Replica) QueryRowxContext(ctx context.Context, statement string, args ...any) *sqlx.Row {
-	if rows, err := r.QueryContext(ctx, statement, args...); err == nil {
-		if !rows.Next() || rows.Err() != nil {
-			r.leave(ctx, "behind")
-		}
-		_ = rows.Close() // the statement is run again
+	if r.lacks(ctx, statement, args...) {
+		r.leave(ctx, "behind")
 	}
 	row, _ := read(ctx, r, func(ctx context.Context, db *sqlx.DB) (*sqlx.Row, error) {
 		row := db.QueryRowxContext(ctx, statement, args...)
 		return row, row.Err()
 	}) // row has the error, too
 	return row
+}
+
+// lacks reports whether a statement finds no row.
+func (r *Replica) lacks(ctx context.Context, statement string, args ...any) bool {
+	rows, err := r.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return false // the statement is run again
+	}
+	defer func() { _ = rows.Close() }()
+	return !rows.Next() || rows.Err() != nil
 }
 
 // versions reads versions in the replica alone: those of the writer may be newer than the rows that are read next.

@@ -35,7 +35,7 @@ func TestFailoverInATransaction(t *testing.T) {
 				testenv.Eventually(t, 40*time.Second, func() error {
 					view, errs, err := ada.tryView(t.Context(), thread, token(posted))
 					if err != nil || len(errs) > 0 || view.Version < posted.version() {
-						return fmt.Errorf("version %d of %d: %v %+v", view.Version, posted.version(), err, errs)
+						return fmt.Errorf("version %d of %d: %w %+v", view.Version, posted.version(), err, errs)
 					}
 					return nil
 				})
