@@ -48,8 +48,12 @@ test-copies: ## the tests that build copies: a lesson applied, the core alone, a
 test-short: ## the tests that need no service, no Node and no waiting, without the race detector; under a minute
 	@for module in $(MODULES); do go test -C $$module -short ./... || failed=1; done; exit $${failed:-0}
 
-simulate: ## the library under faults, in schedules that a seed selects: make simulate [SEED=7] [SCHEDULES=10000]
-	@SCHEDULES="$(or $(SCHEDULES),10000)" SEED="$(SEED)" FAULTS='$(FAULTS)' go test -C es -count=1 -timeout=60m $(if $(SEED),-v) -run=TestSchedules ./simulation
+OF := es/simulation
+OF += extras/publishing # extra:publishing
+
+simulate: ## the library under faults, in schedules that a seed selects: make simulate [SEED=7] [SCHEDULES=10000] [OF=es/simulation]
+	@for of in $(OF); do SCHEDULES="$(or $(SCHEDULES),10000)" SEED="$(SEED)" FAULTS='$(FAULTS)' \
+	  go test -C $$of -count=1 -timeout=60m $(if $(SEED),-v) -run=TestSchedules . || exit 1; done
 
 # extra:whole {
 soak: $(DEVSERVICES) ## the programs under kills and pauses, and whether the answers are linearizable: make soak [SOAK=1h]
@@ -104,7 +108,7 @@ aws-check: ## type-checks and tests the stacks of deploy/aws, and synthesises th
 
 release-check: ## what is too slow for every change: lessons and omissions, mutations, fuzzing, the same bytes twice, aws-check, each extra alone, new applications
 	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial
-	@RELEASE_CHECK=1 go test -C es -count=1 -timeout=60m -run=TestMutationsAreFound ./simulation
+	@for of in $(OF); do RELEASE_CHECK=1 go test -C $$of -count=1 -timeout=60m -run=TestMutationsAreFound . || exit 1; done
 	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES=./cmd/lambda-updater TEST_FLAGS='-count=1 -timeout=60m'
 	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
 	@go -C tools/dev run ./dependencies -root ../.. -vulndb latest

@@ -161,7 +161,7 @@ func (s *stream) read(from *shard, at int) (records []projection.Record, next in
 // source follows the stream for one projector.
 type source struct {
 	*stream
-	p    *proc
+	p    *Process
 	sink projection.Sink
 	rows rows
 }
@@ -222,7 +222,7 @@ func (f source) follow(ctx context.Context, one *shard, position string) {
 	for ctx.Err() == nil {
 		var records []projection.Record
 		next, closed := at, false
-		err := f.p.do(ctx, fmt.Sprint("reads ", one.name, " after ", at), nil, es.ErrUnavailable, func() (err error) {
+		err := f.p.Do(ctx, fmt.Sprint("reads ", one.name, " after ", at), nil, es.ErrUnavailable, func() (err error) {
 			closed = one.next != nil
 			records, next, err = f.read(one, at)
 			return err

@@ -79,15 +79,16 @@ type world struct {
 	missing  string     // why the world goes on
 	changed  func(rows) // called after each commit
 	start    func(kind string, life int)
-	live     map[string]*proc // by kind
+	live     map[string]*Process // by kind
 	stream   *stream
+	consumer Consumer // nil: none
 }
 
 // free reports whether no transaction has the rows.
 func (w *world) free() bool { return w.db.Stats().InUse == 0 }
 
-// proc is one life of a process.
-type proc struct {
+// Process is one life of a process.
+type Process struct {
 	w       *world
 	kind    string
 	life    int
@@ -100,7 +101,7 @@ type proc struct {
 }
 
 type waiter struct {
-	p     *proc
+	p     *Process
 	name  string
 	ready func() bool
 	next  chan string // the kind of the fault, or ""
@@ -108,8 +109,8 @@ type waiter struct {
 
 var errDead = fmt.Errorf("the process is dead: %w", context.Canceled)
 
-func (w *world) newProc(kind string, life int) *proc {
-	p := &proc{w: w, kind: kind, life: life}
+func (w *world) newProc(kind string, life int) *Process {
+	p := &Process{w: w, kind: kind, life: life}
 	p.ctx, p.die = context.WithCancel(context.Background())
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -117,9 +118,9 @@ func (w *world) newProc(kind string, life int) *proc {
 	return p
 }
 
-func (p *proc) String() string { return fmt.Sprintf("%s.%d", p.kind, p.life) }
+func (p *Process) String() string { return fmt.Sprintf("%s.%d", p.kind, p.life) }
 
-func (p *proc) now() time.Time {
+func (p *Process) now() time.Time {
 	past := p.w.elapsed()
 	p.w.mutex.Lock()
 	defer p.w.mutex.Unlock()
@@ -151,6 +152,9 @@ func (w *world) fail(format string, args ...any) {
 	w.failure = cmp.Or(w.failure, text)
 }
 
+// Fail ends the run: a promise is broken.
+func (p *Process) Fail(format string, args ...any) { p.w.fail(format, args...) }
+
 type actorKey struct{}
 
 // as names what a goroutine is in its process.
@@ -160,7 +164,7 @@ func as(ctx context.Context, actor string) context.Context {
 
 // step waits until it is the caller's turn. It returns the fault that the world has for it. ok is false if the process
 // is dead, or ctx has ended.
-func (p *proc) step(ctx context.Context, name string, ready func() bool) (kind string, ok bool) {
+func (p *Process) step(ctx context.Context, name string, ready func() bool) (kind string, ok bool) {
 	w := p.w
 	if actor, named := ctx.Value(actorKey{}).(string); named {
 		name += " (" + actor + ")" // several goroutines of a process do the same
@@ -183,8 +187,9 @@ func (p *proc) step(ctx context.Context, name string, ready func() bool) (kind s
 	return kind, ok && !p.dead
 }
 
-// do is one I/O with its faults. failed is the error of one that fails, or whose answer is lost.
-func (p *proc) do(ctx context.Context, what string, ready func() bool, failed error, do func() error) error {
+// Do is one I/O with its faults, which begins when it is its turn and, unless ready is nil, that returns true. failed is
+// the error of one that fails, or whose answer is lost.
+func (p *Process) Do(ctx context.Context, what string, ready func() bool, failed error, do func() error) error {
 	kind, ok := p.step(ctx, what, ready)
 	switch {
 	case p.dead:
@@ -208,6 +213,8 @@ func (p *proc) do(ctx context.Context, what string, ready func() bool, failed er
 		err = do()
 	}
 	switch {
+	case p.isDead(): // died during an I/O within this one
+		return errDead
 	case kind == crashAfter:
 		p.w.tell(p.String(), what+": "+outcome(err)+"  <-- FAULT: it dies before the answer")
 		p.w.kill(p)
@@ -223,6 +230,12 @@ func (p *proc) do(ctx context.Context, what string, ready func() bool, failed er
 	return err
 }
 
+func (p *Process) isDead() bool {
+	p.w.mutex.Lock()
+	defer p.w.mutex.Unlock()
+	return p.dead
+}
+
 // outcome says how an I/O ended, without ids that differ from run to run.
 func outcome(err error) string {
 	var handled *es.HandledError
@@ -233,7 +246,8 @@ func outcome(err error) string {
 		return "handled before"
 	case errors.Is(err, errDead), errors.Is(err, context.Canceled):
 		return "ended"
-	case errors.Is(err, projection.ErrTermOver), errors.Is(err, es.ErrConflict), errors.Is(err, es.ErrUnavailable), errors.Is(err, projection.ErrTransient):
+	case errors.Is(err, projection.ErrTermOver), errors.Is(err, es.ErrConflict), errors.Is(err, es.ErrUnavailable),
+		errors.Is(err, projection.ErrTransient), errors.Is(err, projection.ErrRefused):
 		text, _, _ := strings.Cut(err.Error(), ":")
 		return text
 	}
@@ -241,7 +255,7 @@ func outcome(err error) string {
 }
 
 // kill ends a life of a process, and begins the next unless that has begun already.
-func (w *world) kill(p *proc) {
+func (w *world) kill(p *Process) {
 	w.mutex.Lock()
 	p.dead = true
 	for _, one := range w.waiting {
@@ -345,17 +359,22 @@ func (w *world) meet(one *waiter) string {
 		w.stream.meet(kind)
 		return ""
 	}
+	if w.consumer != nil && slices.Contains(w.consumer.Faults(), kind) {
+		w.tell(w.consumer.Name(), "<-- FAULT: "+kind)
+		w.consumer.Meet(kind)
+		return ""
+	}
 	return kind
 }
 
 // gateway is the event store as a process sees it.
 type gateway struct {
 	*store
-	p *proc
+	p *Process
 }
 
 func (g gateway) do(ctx context.Context, what string, do func() error) error {
-	return g.p.do(ctx, what, nil, es.ErrUnavailable, do)
+	return g.p.Do(ctx, what, nil, es.ErrUnavailable, do)
 }
 
 func (g gateway) Append(ctx context.Context, write es.Append) error {
@@ -433,12 +452,12 @@ func afterwards[T any](g gateway, ctx context.Context, what string, read iter.Se
 // rows are a projection's tables as a process sees them: real ones, on SQLite. One transaction at a time.
 type rows struct {
 	*rowstore.Store
-	p    *proc
+	p    *Process
 	name string
 }
 
 func (r rows) do(ctx context.Context, what string, do func() error) error {
-	return r.p.do(ctx, what+" of "+r.name, r.p.w.free, projection.ErrTransient, do)
+	return r.p.Do(ctx, what+" of "+r.name, r.p.w.free, projection.ErrTransient, do)
 }
 
 func (r rows) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {

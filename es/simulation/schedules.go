@@ -1,0 +1,231 @@
+package simulation
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"example.com/threads/es"
+	"example.com/threads/es/database"
+	"example.com/threads/es/migration"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
+)
+
+// Consumer is one more consumer of the stream, which runs beside the rows. The world calls one method at a time.
+type Consumer interface {
+	// Name is that of its projection.
+	Name() string
+	// Open returns the store and the handler of a projector of these events in a new life of the process. The store has
+	// its positions in positions. Whatever else it asks or tells somebody is an I/O: see [Process.Do].
+	Open(p *Process, events es.AnyAggregate, positions projection.Store) (projection.Store, projection.Handler)
+	// Faults are the kinds of faults that it has besides those of the world.
+	Faults() []string
+	// Meet makes one of them happen, now or to a later I/O.
+	Meet(fault string)
+	// Check looks at the stored positions and the parked aggregates after each change of them.
+	Check(positions map[es.AggregateID]uint64, parked []projection.DeadLetter) error
+}
+
+// runner runs schedules, one after the other.
+type runner struct {
+	t        *testing.T
+	db       *sqlx.DB
+	consumer func() Consumer // nil: none
+}
+
+// run runs the schedule of a seed with these faults, and returns the story and what is broken, if anything.
+func (r runner) run(seed uint64, faults []fault) (story []string, failure string) {
+	t, db := r.t, r.db
+	clean(t, db)
+	synctest.Test(t, func(t *testing.T) {
+		cryptotest.SetGlobalRandom(t, seed) // ids of events are part of the order of the outbox
+		s := &simulation{
+			world: &world{db: db, random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, live: map[string]*Process{}},
+			t:     t, store: newStore(), services: map[string]*es.Service[purse, change, changed]{},
+			truth: map[string][]row{}, parts: map[string]int{}, places: map[string][]string{}, labels: map[string]string{},
+			given: map[string]change{}, acked: map[string]string{}, versions: map[es.AggregateID]uint64{},
+		}
+		for _, one := range faults {
+			s.faults[one.At] = one.Kind
+		}
+		for _, id := range purseIDs {
+			s.truth[id] = []row{{}}
+		}
+		if r.consumer != nil {
+			s.consumer = r.consumer()
+		}
+		s.stream = newStream(rand.New(rand.NewPCG(seed, 2)))
+		s.store.committed, s.start, s.world.changed = s.committed, s.begin, s.changed
+		for _, kind := range []string{"writer-0", "writer-1", "updater", "reader"} {
+			s.begin(kind, 1)
+		}
+		if random := rand.New(rand.NewPCG(seed, 4)); random.IntN(3) == 0 {
+			s.rebuildAt = random.IntN(300)
+			s.begin("operator", 1)
+		}
+		s.working.Store(clients)
+		for number := range clients {
+			p := s.newProc("client", number)
+			s.procs, s.last = append(s.procs, p), p
+			go s.client(p, number, rand.New(rand.NewPCG(seed, uint64(10+number))))
+		}
+		s.advance(s.settled, mostStep)
+		if s.failure == "" {
+			s.check()
+		}
+		s.start = nil
+		for _, p := range s.procs {
+			s.kill(p)
+		}
+		<-time.After(time.Hour) // until everything has ended
+		story, failure = s.story, s.failure
+	})
+	return story, failure
+}
+
+// faultsOf returns the faults of a seed.
+func (r runner) faultsOf(seed uint64) (faults []fault) {
+	random, kinds := rand.New(rand.NewPCG(seed, 3)), kinds
+	if r.consumer != nil {
+		kinds = slices.Concat(kinds, r.consumer().Faults())
+	}
+	for range random.IntN(12) {
+		faults = append(faults, fault{random.IntN(mostIOs), kinds[random.IntN(len(kinds))]})
+	}
+	slices.SortFunc(faults, func(a, b fault) int { return a.At - b.At })
+	return faults
+}
+
+// reduce leaves out faults one by one, as long as the schedule still fails.
+func (r runner) reduce(seed uint64, faults []fault) []fault {
+	for i := len(faults) - 1; i >= 0; i-- {
+		rest := slices.Delete(slices.Clone(faults), i, i+1)
+		if _, failure := r.run(seed, rest); failure != "" {
+			faults = rest
+		}
+	}
+	return faults
+}
+
+func open(t *testing.T) *sqlx.DB {
+	t.Helper()
+	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "rows.db"), database.Settings{Rebuildable: true, MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := migration.Up(t.Context(), db, rowstore.Schema()); err != nil {
+		t.Fatal(err)
+	}
+	if err := pursesRows.Create(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// clean empties the tables.
+func clean(t *testing.T, db *sqlx.DB) {
+	t.Helper()
+	var statements []string
+	for _, table := range []string{"purses", "process_commands", "projection_positions", "checkpoints", "projection_types", "dead_letters", "row_sets", "projection_rebuilds"} {
+		statements = append(statements, "DELETE FROM "+table)
+	}
+	for _, table := range []string{"purses", "row_sets"} {
+		statements = append(statements, "DROP TABLE IF EXISTS "+table+"_old", "DROP TABLE IF EXISTS "+table+"_next")
+	}
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	value, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s must be a number: %v", name, err)
+	}
+	return value
+}
+
+// fewer returns the number of schedules, and with the race detector, which makes each ten times as slow, a fifth.
+func fewer(schedules uint64) uint64 {
+	info, _ := debug.ReadBuildInfo()
+	for _, setting := range info.Settings {
+		if setting.Key == "-race" && setting.Value == "true" {
+			return schedules / 5
+		}
+	}
+	return schedules
+}
+
+// Schedules runs schedules with all kinds of faults, and with a consumer unless that is nil: as many as SCHEDULES says,
+// or else a few. SEED runs one of them alone, FAULTS (JSON) with other faults than the seed's. The folder is that of the
+// test, below the root.
+func Schedules(t *testing.T, folder string, few uint64, consumer func() Consumer) {
+	r := runner{t, open(t), consumer}
+	if os.Getenv("SEED") != "" {
+		seed := number(t, "SEED", 0)
+		faults := r.faultsOf(seed)
+		if text := os.Getenv("FAULTS"); text != "" {
+			faults = nil
+			if err := json.Unmarshal([]byte(text), &faults); err != nil {
+				t.Fatal(err)
+			}
+		}
+		story, failure := r.run(seed, faults)
+		t.Logf("\n%s", strings.Join(story, "\n"))
+		if failure != "" {
+			t.Error(failure)
+		}
+		return
+	}
+	first := number(t, "FIRST", 1)
+	for seed := first; seed < first+number(t, "SCHEDULES", fewer(few)); seed++ {
+		if _, failure := r.run(seed, r.faultsOf(seed)); failure != "" {
+			faults := r.reduce(seed, r.faultsOf(seed))
+			story, _ := r.run(seed, faults)
+			text, _ := json.Marshal(faults)
+			t.Fatalf("seed %d: %s\n%s\nAlone again: make simulate OF=%s SEED=%d FAULTS='%s'", seed, failure, strings.Join(story, "\n"), folder, seed, text)
+		}
+	}
+}
+
+// OneStory checks that the same seed gives the same story, to the letter.
+func OneStory(t *testing.T, consumer func() Consumer) {
+	r := runner{t, open(t), consumer}
+	for seed := uint64(1); seed <= number(t, "TWICE", fewer(20)); seed++ {
+		var stories [2][]string
+		for i := range stories {
+			stories[i], _ = r.run(seed, r.faultsOf(seed))
+		}
+		if !slices.Equal(stories[0], stories[1]) {
+			at := 0
+			for at < min(len(stories[0]), len(stories[1])) && stories[0][at] == stories[1][at] {
+				at++
+			}
+			t.Errorf("seed %d tells two stories; from line %d:\n%s\n---\n%s", seed, at, part(stories[0], at), part(stories[1], at))
+		}
+	}
+}
+
+func part(story []string, from int) string {
+	return strings.Join(story[max(0, from-5):min(from+3, len(story))], "\n")
+}
