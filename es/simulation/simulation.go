@@ -380,7 +380,7 @@ func (s *simulation) read(p *Process, key es.AggregateID) bool {
 
 // settled reports whether the clients are done, and everything has followed. From then on there are no faults.
 func (s *simulation) settled() bool {
-	if s.working.Load() > 0 || !s.free() {
+	if s.working.Load() > 0 || !s.free() || s.consumer != nil && s.ios < mostIOs { // it may have most of its work yet to do
 		return false
 	}
 	s.calm = true

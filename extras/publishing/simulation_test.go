@@ -20,7 +20,7 @@ import (
 const (
 	down       = "down"       // it takes none of some events
 	busy       = "busy"       // it asks for a pause
-	refused    = "refused"    // it refuses the event twice
+	refused    = "refused"    // it refuses the event until its aggregate is parked
 	panics     = "panic"      // its client panics
 	slow       = "slow"       // it answers after some seconds
 	silent     = "silent"     // it neither takes the event nor answers
@@ -35,8 +35,8 @@ type simulated struct {
 	fault    string // of the next event
 	down     int    // events that it will not take
 	strays   []publishing.Event
-	refuses  map[string]int    // how often, by the names of events
-	refused  map[string]bool   // the events that were refused
+	refuses  map[string]bool   // the events that it refuses now, by name
+	refused  map[string]bool   // those that it ever refused
 	ids      map[string]string // of the accepted events
 	accepted map[es.AggregateID]uint64
 	stored   map[es.AggregateID]uint64 // as published
@@ -44,7 +44,7 @@ type simulated struct {
 
 func newSimulated() simulation.Consumer {
 	return &simulated{
-		refuses: map[string]int{}, refused: map[string]bool{}, ids: map[string]string{},
+		refuses: map[string]bool{}, refused: map[string]bool{}, ids: map[string]string{},
 		accepted: map[es.AggregateID]uint64{}, stored: map[es.AggregateID]uint64{},
 	}
 }
@@ -86,9 +86,11 @@ func (b *simulated) Check(positions map[es.AggregateID]uint64, parked []projecti
 		b.stored[key] = version
 	}
 	for _, letter := range parked {
-		if name := nameOf(letter.Key, letter.SeqNr); strings.HasPrefix(letter.Reason, "the broker refuses") && !b.refused[name] {
+		name := nameOf(letter.Key, letter.SeqNr)
+		if strings.HasPrefix(letter.Reason, "the broker refuses") && !b.refused[name] {
 			return fmt.Errorf("%s is parked, but the broker did not refuse it", name)
 		}
+		delete(b.refuses, name)
 	}
 	return nil
 }
@@ -106,11 +108,10 @@ func (b *simulated) take(event publishing.Event) (fault string, answer, broken e
 	}
 	fault, b.fault = b.fault, ""
 	if fault == refused {
-		b.refuses[name] = 2
+		b.refuses[name] = true
 	}
 	switch {
-	case b.refuses[name] > 0:
-		b.refuses[name]--
+	case b.refuses[name]:
 		b.refused[name] = true
 		return "", publishing.Refused(errors.New("too spicy")), broken
 	case fault == panics:
