@@ -147,6 +147,25 @@ func TestAnotherProcessPublishesMeanwhile(t *testing.T) {
 	}
 }
 
+// Another process may park the aggregate while the broker answers, and skip later events until the retry. The aggregate
+// must stay parked: a position without the dead letter would lose those events.
+func TestAnotherProcessParksMeanwhile(t *testing.T) {
+	db, j := readmodeltest.SQLite(t), newJournal(1, 3)
+	refusing := &testBroker{seen: map[es.AggregateID]uint64{}, fault: func(publishing.Event) error { return publishing.Refused(errors.New("not now")) }}
+	_, other := newPublisher(t, db, refusing, j, never)
+	meanwhile := sync.OnceValue(func() error { _, err := other.Project(t.Context(), j.batch()); return err })
+	b := &testBroker{seen: map[es.AggregateID]uint64{}, fault: func(publishing.Event) error { return meanwhile() }}
+	_, projector := newPublisher(t, db, b, j, never)
+	batch := j.batch()
+	batch.Records = batch.Records[:2]
+	until(t, func() error { _, err := projector.Project(t.Context(), batch); return err })
+	_, projector = newPublisher(t, db, b, j, never)
+	until(t, func() error { _, err := projector.RetryParked(t.Context()); return err })
+	if err := b.has(j, j.each); err != nil {
+		t.Error(err)
+	}
+}
+
 // hanging is a broker that answers when it is told to.
 type hanging struct {
 	asked   chan struct{}

@@ -97,8 +97,8 @@ func (t *transaction) store(ctx context.Context, changes projection.Changes) err
 			return err
 		}
 		for key, found := range t.found {
-			if now[key].Version != found.Version {
-				return fmt.Errorf("%w: another process has published events of %s", projection.ErrTransient, key)
+			if now := now[key]; now.Version != found.Version || (now.Parked == nil) != (found.Parked == nil) {
+				return fmt.Errorf("%w: another process has published events of %s, parked or released it", projection.ErrTransient, key)
 			}
 		}
 		return tx.Save(ctx, changes)
