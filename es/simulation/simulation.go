@@ -232,7 +232,7 @@ func (s *simulation) send(p *Process, outbox *process.Outbox, service *es.Servic
 
 // checkRow reads the row of an aggregate: it must be the fold of its events, and not before atLeast.
 func (s *simulation) checkRow(key es.AggregateID, atLeast uint64) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a rebuild may have the only connection
 	defer cancel()
 	got, version, err := pursesRows.Read(ctx, s.db, key, 0)
 	truth := s.truth[key.ID]
