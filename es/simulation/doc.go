@@ -1,3 +1,4 @@
 // Package simulation runs the library's commands, projections, process managers and rebuilds in one deterministic
-// world, with faults that a seed selects. It has tests only.
+// world, with faults that a seed selects. Only tests use it: [Schedules] runs schedules of the world, with a [Consumer]
+// of another package if there is one.
 package simulation

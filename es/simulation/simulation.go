@@ -380,7 +380,8 @@ func (s *simulation) read(p *Process, key es.AggregateID) bool {
 
 // settled reports whether the clients are done, and everything has followed. From then on there are no faults.
 func (s *simulation) settled() bool {
-	if s.working.Load() > 0 || !s.free() || s.consumer != nil && s.ios < mostIOs { // it may have most of its work yet to do
+	// A consumer has most of its work when the clients are done.
+	if s.working.Load() > 0 || !s.free() || s.consumer != nil && s.ios < mostIOs {
 		return false
 	}
 	s.calm = true

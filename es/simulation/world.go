@@ -187,8 +187,8 @@ func (p *Process) step(ctx context.Context, name string, ready func() bool) (kin
 	return kind, ok && !p.dead
 }
 
-// Do is one I/O with its faults, which begins when it is its turn and, unless ready is nil, that returns true. failed is
-// the error of one that fails, or whose answer is lost.
+// Do is one I/O with its faults, which begins when it is its turn and ready, unless that is nil, returns true. failed
+// is the error of one that fails, or whose answer is lost.
 func (p *Process) Do(ctx context.Context, what string, ready func() bool, failed error, do func() error) error {
 	kind, ok := p.step(ctx, what, ready)
 	switch {
