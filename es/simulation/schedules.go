@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/rand/v2"
 	"os"
@@ -41,15 +42,35 @@ type Consumer interface {
 // runner runs schedules, one after the other.
 type runner struct {
 	t        *testing.T
-	db       *sqlx.DB
+	url      string          // of the database of the rows
 	consumer func() Consumer // nil: none
+}
+
+func newRunner(t *testing.T, consumer func() Consumer) runner {
+	t.Helper()
+	r := runner{t, "sqlite:" + filepath.Join(t.TempDir(), "rows.db"), consumer}
+	db := r.open(t)
+	_, err := migration.Up(t.Context(), db, rowstore.Schema())
+	if err := cmp.Or(err, pursesRows.Create(t.Context(), db), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r runner) open(t *testing.T) *sqlx.DB {
+	t.Helper()
+	db, err := database.Open(t.Context(), r.url, database.Settings{Rebuildable: true, MaxConns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
 }
 
 // run runs the schedule of a seed with these faults, and returns the story and what is broken, if anything.
 func (r runner) run(seed uint64, faults []fault) (story []string, failure string) {
-	t, db := r.t, r.db
-	clean(t, db)
-	synctest.Test(t, func(t *testing.T) {
+	synctest.Test(r.t, func(t *testing.T) {
+		db := r.open(t) // here, because its own goroutine may hand over a connection
+		clean(t, db)
 		cryptotest.SetGlobalRandom(t, seed) // ids of events are part of the order of the outbox
 		s := &simulation{
 			world: &world{db: db, random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, live: map[string]*Process{}},
@@ -90,6 +111,9 @@ func (r runner) run(seed uint64, faults []fault) (story []string, failure string
 			s.kill(p)
 		}
 		<-time.After(time.Hour) // until everything has ended
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
 		story, failure = s.story, s.failure
 	})
 	return story, failure
@@ -117,22 +141,6 @@ func (r runner) reduce(seed uint64, faults []fault) []fault {
 		}
 	}
 	return faults
-}
-
-func open(t *testing.T) *sqlx.DB {
-	t.Helper()
-	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "rows.db"), database.Settings{Rebuildable: true, MaxConns: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if _, err := migration.Up(t.Context(), db, rowstore.Schema()); err != nil {
-		t.Fatal(err)
-	}
-	if err := pursesRows.Create(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	return db
 }
 
 // clean empties the tables.
@@ -180,7 +188,7 @@ func fewer(schedules uint64) uint64 {
 // or else a few. SEED runs one of them alone, FAULTS (JSON) with other faults than the seed's. The folder is the test's,
 // from the root.
 func Schedules(t *testing.T, folder string, few uint64, consumer func() Consumer) {
-	r := runner{t, open(t), consumer}
+	r := newRunner(t, consumer)
 	if os.Getenv("SEED") != "" {
 		seed := number(t, "SEED", 0)
 		faults := r.faultsOf(seed)
@@ -210,7 +218,7 @@ func Schedules(t *testing.T, folder string, few uint64, consumer func() Consumer
 
 // OneStory checks that the same seed gives the same story, to the letter.
 func OneStory(t *testing.T, consumer func() Consumer) {
-	r := runner{t, open(t), consumer}
+	r := newRunner(t, consumer)
 	for seed := uint64(1); seed <= number(t, "TWICE", fewer(20)); seed++ {
 		var stories [2][]string
 		for i := range stories {

@@ -76,6 +76,7 @@ type world struct {
 	failure  string
 	calm     bool       // no more faults
 	poisoned int        // until this step
+	changing int        // transactions of projectors
 	missing  string     // why the world goes on
 	changed  func(rows) // called after each commit
 	start    func(kind string, life int)
@@ -370,11 +371,12 @@ func (w *world) meet(one *waiter) string {
 // gateway is the event store as a process sees it.
 type gateway struct {
 	*store
-	p *Process
+	p     *Process
+	ready func() bool // see [Process.Do]
 }
 
 func (g gateway) do(ctx context.Context, what string, do func() error) error {
-	return g.p.Do(ctx, what, nil, es.ErrUnavailable, do)
+	return g.p.Do(ctx, what, g.ready, es.ErrUnavailable, do)
 }
 
 func (g gateway) Append(ctx context.Context, write es.Append) error {
@@ -462,7 +464,9 @@ func (r rows) do(ctx context.Context, what string, do func() error) error {
 
 func (r rows) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
 	err := r.do(ctx, "changes rows", func() error {
+		r.p.w.changing++
 		err := r.Store.Change(ctx, change)
+		r.p.w.changing--
 		if err == nil {
 			r.p.w.changed(r)
 		}
