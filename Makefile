@@ -48,10 +48,10 @@ test-copies: ## the tests that build copies: a lesson applied, the core alone, a
 test-short: ## the tests that need no service, no Node and no waiting, without the race detector; under a minute
 	@for module in $(MODULES); do go test -C $$module -short ./... || failed=1; done; exit $${failed:-0}
 
-OF := es/simulation
+OF := es/estest/simulation
 OF += extras/publishing # extra:publishing
 
-simulate: ## the library under faults, in schedules that a seed selects: make simulate [SEED=7] [SCHEDULES=10000] [OF=es/simulation]
+simulate: ## the library under faults, in schedules that a seed selects: make simulate [SEED=7] [SCHEDULES=10000] [OF=es/estest/simulation]
 	@for of in $(OF); do SCHEDULES="$(or $(SCHEDULES),10000)" SEED="$(SEED)" FAULTS='$(FAULTS)' \
 	  go test -C $$of -count=1 -timeout=60m $(if $(SEED),-v) -run=TestSchedules . || exit 1; done
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/simulation"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/simulation"
 	"example.com/threads/extras/publishing"
 )
 

@@ -1,9 +1,0 @@
-package simulation
-
-import "testing"
-
-func TestSchedules(t *testing.T) { Schedules(t, "es/simulation", 300, nil) }
-
-func TestASeedTellsOneStory(t *testing.T) { OneStory(t, nil) }
-
-func TestMutationsAreFound(t *testing.T) { MutationsAreFound(t, "..") }
