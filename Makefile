@@ -91,8 +91,8 @@ new-aggregate: ## writes a small working aggregate to start from: make new-aggre
 	@go -C tools/dev run ./scaffold -root ../.. -process "$(or $(PROCESS),no)" $(NAME)
 
 # extra:whole {
-core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits"
-	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(EXTRAS)
+core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits", or all but WITHOUT="tasks"
+	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(or $(EXTRAS),$(if $(WITHOUT),$(filter-out $(WITHOUT),$(notdir $(wildcard extras/*)))))
 
 pictures: ## makes the pictures and the film of README.md from the running program; needs Chromium and Debian's package webp
 	@PICTURES=1 go -C tools/dev test -count=1 -v -run=TestPictures ./browser

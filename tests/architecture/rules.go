@@ -36,19 +36,21 @@ var layers = map[string]struct {
 	// An extra imports another one only where its README says so.
 	"extras/access": {imports: with(inner, // extra:access {
 		"infrastructure", "extras/limits", "interfaceadaptor/admission")}, // extra:access }
-	"extras/erasure":          {imports: with(outer, "extras/history", "usecase")},                  // extra:erasure
+	"extras/erasure": {imports: with(inner, // extra:erasure {
+		"infrastructure", "interfaceadaptor", "extras/history")}, // extra:erasure }
 	"extras/history":          {imports: with(inner, "infrastructure", "interfaceadaptor")},         // extra:history
 	"extras/lab":              {imports: []string{"docs", "es", "infrastructure"}},                  // extra:lab
 	"extras/limits":           {imports: []string{"infrastructure"}},                                // extra:limits
 	"extras/limits/documents": {imports: []string{"infrastructure", "interfaceadaptor", "usecase"}}, // extra:limits
 	"extras/observe":          {imports: []string{"infrastructure"}},                                // extra:observe
-	"extras/operate":          {imports: with(outer, "rdb-migration")},                              // extra:operate
-	"extras/page":             {imports: []string{"extras/access", "infrastructure"}},               // extra:page
-	"extras/publishing":       {imports: with(inner, "infrastructure")},                             // extra:publishing
-	"extras/replica":          {imports: outer},                                                     // extra:replica
-	"extras/tasks":            {imports: with(inner, "extras/erasure", "interfaceadaptor")},         // extra:tasks
-	"extras/tenants":          {imports: with(inner, "infrastructure", "interfaceadaptor")},         // extra:tenants
-	"extras/websocket":        {imports: outer},                                                     // extra:websocket
+	"extras/operate": {imports: with(inner, // extra:operate {
+		"infrastructure", "interfaceadaptor", "rdb-migration")}, // extra:operate }
+	"extras/page":       {imports: []string{"extras/access", "infrastructure"}},       // extra:page
+	"extras/publishing": {imports: with(inner, "infrastructure")},                     // extra:publishing
+	"extras/replica":    {imports: with(inner, "infrastructure", "interfaceadaptor")}, // extra:replica
+	"extras/tasks":      {imports: with(inner, "extras/erasure", "interfaceadaptor")}, // extra:tasks
+	"extras/tenants":    {imports: with(inner, "infrastructure", "interfaceadaptor")}, // extra:tenants
+	"extras/websocket":  {imports: with(inner, "infrastructure", "interfaceadaptor")}, // extra:websocket
 
 	"docs":              {}, // extra:lab
 	"infrastructure":    {imports: []string{"es"}},
@@ -64,7 +66,6 @@ var layers = map[string]struct {
 
 var (
 	inner = []string{"domain", "usecase", "es"}
-	outer = []string{"domain", "es", "infrastructure", "interfaceadaptor"}
 	// smallLibraries are allowed in use cases, because they bring no technology with them.
 	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5", "github.com/hashicorp/golang-lru/v2",
 		// the interface of tracing, without exporters

@@ -205,7 +205,7 @@ func CheckGolden(t testing.TB, name string, encoded []byte) {
 	switch {
 	case diff == "":
 	case released(t, path):
-		t.Errorf("JSON of %s (-golden +encoded):\n%s\nIt was released: it is in the branch main. Stored JSON must stay readable, so give the new form another name.", name, diff)
+		t.Errorf("JSON of %s (-golden +encoded):\n%s\nIt was released: it is in the branch main. Stored JSON must stay readable, so add the new form under another name to the forms of the test.", name, diff)
 	default:
 		t.Errorf("JSON of %s (-golden +encoded):\n%s%s", name, diff, howToWrite(t))
 	}
