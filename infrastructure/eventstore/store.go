@@ -126,7 +126,7 @@ func ReadSettings(r *config.Reader) (s Settings) {
 	s.Kind, s.URL = ReadURL(r)
 	s.JournalTable, s.SnapshotTable = ReadTables(r)
 	s.Shards = config.Parsed(r, "SHARD_COUNT", "64",
-		"with dynamodb: number of logical shards, 1 to 65536; once there is data, docs/operations.md says how to raise it", parseShards)
+		"with dynamodb: number of logical shards, 1 to 65536; to raise 16 to 64 once there is data: 16,64 for all programs, and then 64,16", parseShards)
 	return s
 }
 
