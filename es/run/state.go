@@ -81,7 +81,8 @@ func (u *Updater) Look(ctx context.Context) State {
 		found.Warnings = append(found.Warnings, fmt.Sprintf("%d aggregates are parked: their rows stay as they are; %s", *found.ParkedAggregates, advice.Parked))
 	}
 	if found.DriftedAggregates > 0 {
-		found.Warnings = append(found.Warnings, fmt.Sprintf("the rows of %d aggregates differ from the journal: %s", found.DriftedAggregates, advice.Drifted))
+		found.Warnings = append(found.Warnings, fmt.Sprintf("the rows of %d aggregates differ from the journal: %s; if a handler was changed, raise its version",
+			found.DriftedAggregates, advice.Drifted))
 	}
 	return found
 }
