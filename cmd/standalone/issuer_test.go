@@ -1,4 +1,4 @@
-// extra:access
+// extra:whole
 
 package main
 
