@@ -169,7 +169,8 @@ func read[R any](ctx context.Context, r *Replica, run func(context.Context, *sql
 		within, cancel := context.WithTimeout(ctx, statementTimeout)
 		detach := context.AfterFunc(s.ctx, cancel)
 		result, err := run(within, s.db)
-		if detach(); err == nil || ctx.Err() != nil {
+		goesOn := detach() // or else the rows have ended with the session
+		if err == nil && goesOn || ctx.Err() != nil {
 			return result, err
 		}
 		r.fail(ctx, s, err)
@@ -195,7 +196,7 @@ func (r *Replica) QueryxContext(ctx context.Context, statement string, args ...a
 // QueryRowxContext implements [sqlx.QueryerContext]. A page begins after such a row; the replica may lack one that the
 // client has from the writer.
 func (r *Replica) QueryRowxContext(ctx context.Context, statement string, args ...any) *sqlx.Row {
-	if r.lacks(ctx, statement, args...) {
+	if r.session(ctx) != nil && r.lacks(ctx, statement, args...) {
 		r.leave(ctx, "behind")
 	}
 	row, _ := read(ctx, r, func(ctx context.Context, db *sqlx.DB) (*sqlx.Row, error) {
