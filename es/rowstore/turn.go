@@ -85,7 +85,8 @@ func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duratio
 			ctx, cancel := context.WithTimeout(lost, silence/2)
 			var readOnly string // a number, or ON or OFF
 			err := conn.QueryRowContext(ctx, "SELECT CONCAT(@@read_only)").Scan(&readOnly)
-			if cancel(); err == nil && readOnly != "0" && readOnly != "OFF" {
+			cancel()
+			if err == nil && readOnly != "0" && readOnly != "OFF" {
 				err = errDemoted
 			}
 			if err != nil {
@@ -95,7 +96,7 @@ func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duratio
 		// The lock would go with the connection, too, but later.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(lost), time.Second)
 		defer cancel()
-		_, _ = conn.ExecContext(ctx, "DO RELEASE_LOCK(CONCAT(?, MD5(DATABASE())))", name)
+		_, _ = conn.ExecContext(ctx, "DO RELEASE_LOCK("+sqldialect.LockNamed("?")+")", name)
 		sqldialect.Discard(conn)
 	}()
 	return lost, func() { stop(context.Canceled); <-done }

@@ -89,8 +89,8 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 		Held bool
 	}
 	held := "TRUE"
-	if s.server() { // not by a process that still has to see that another server has taken its server's place
-		held = "IS_USED_LOCK(CONCAT('" + updaterLock + "', MD5(DATABASE()))) IS NOT NULL"
+	if s.term != 0 && s.server() { // not by a process that still has to see that another server has taken its server's place
+		held = "IS_USED_LOCK(" + sqldialect.LockNamed("'"+updaterLock+"'") + ") IS NOT NULL"
 	}
 	if err := begun.GetContext(ctx, &turn, "SELECT term, "+held+" AS held FROM projection_turn WHERE id = 1"+s.dialect.ForShare()); err != nil {
 		return nil, s.Explain("see whose turn it is", err)
@@ -98,7 +98,7 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 	if s.term != 0 && s.term != turn.Term {
 		return nil, fmt.Errorf("%w: its term is %d, and this one's was %d", projection.ErrTermOver, turn.Term, s.term)
 	}
-	if s.term != 0 && !turn.Held {
+	if !turn.Held {
 		return nil, fmt.Errorf("%w, or soon: nobody holds the lock on them", projection.ErrTermOver)
 	}
 	var err error

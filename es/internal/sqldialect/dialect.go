@@ -87,11 +87,14 @@ func (d Dialect) Upsert(table string, key, columns []string, rows int) string {
 // Marks returns n placeholders for a list.
 func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
+// LockNamed returns the name of a lock as SQL: locks are the server's, so the database's name is part of it. name is SQL.
+func LockNamed(name string) string { return "CONCAT(" + name + ", MD5(DATABASE()))" }
+
 // GetLock takes a lock of the MySQL server with this name and the database's, within some seconds; false: another
 // connection has it. The server frees it when the connection ends; see [Discard].
 func GetLock(ctx context.Context, conn *sql.Conn, name string, seconds int) (bool, error) {
 	var got sql.NullInt64
-	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK(CONCAT(?, MD5(DATABASE())), ?)", name, seconds).Scan(&got)
+	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+LockNamed("?")+", ?)", name, seconds).Scan(&got)
 	return got.Int64 == 1, err
 }
 
