@@ -46,10 +46,10 @@ var _ es.Store = (*Gateway)(nil)
 
 // New returns a gateway with the settings, or an error if they are invalid. It does not connect.
 func New(client *dynamodb.Client, settings Settings) (*Gateway, error) {
-	switch {
-	case settings.JournalTable == "" || settings.SnapshotTable == "" || settings.JournalTable == settings.SnapshotTable:
+	if settings.JournalTable == "" || settings.SnapshotTable == "" || settings.JournalTable == settings.SnapshotTable {
 		return nil, errors.New("dynamodb gateway: set the names of the journal table and the snapshot table")
-	case len(settings.Shards) == 0:
+	}
+	if len(settings.Shards) == 0 {
 		settings.Shards = []int{64}
 	}
 	lowest := slices.Min(settings.Shards)
