@@ -86,7 +86,6 @@ func Listen(
 		return nil, err
 	}
 	reported := func(ctx context.Context, health *httpserver.Health) { report(ctx, db, health) }
-	server.Reports = append(server.Reports, history.Report(store, parts.Log)) // extra:history
 	parts.Registry.MustRegister(collectors.NewDBStatsCollector(db.DB, "read_model"))
 
 	reader := queryreader.New(db)
@@ -100,6 +99,7 @@ func Listen(
 		server.Around = append(server.Around, r.Around)
 	} // extra:replica }
 	server.Reports = append(server.Reports, reported)
+	server.Reports = append(server.Reports, history.Report(store, parts.Log)) // extra:history
 	promauto.With(parts.Registry).NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "subscribers", Help: "Subscriptions that wait for a change, and queries that wait for a version.",
 	}, func() float64 { return float64(waiting()) })
