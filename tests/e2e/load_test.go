@@ -141,20 +141,29 @@ func testNothingIsLostOrDoubledByKills(t *testing.T, s *system) {
 	}
 }
 
-// postUntilAnswered repeats a post with one key until it is accepted, as a careful client does.
+// postUntilAnswered repeats a post with one key until it is accepted.
 func postUntilAnswered(ctx context.Context, who person, thread, text string) error {
-	key := headers{"Idempotency-Key": thread + "-" + text}
-	for {
-		a, err := who.try(ctx, "/threads/post_message", fields{"thread_id": thread, "text": text}, key)
+	a, err := untilAnswered(ctx, func(int) person { return who }, "/threads/post_message", fields{"thread_id": thread, "text": text}, thread+"-"+text)
+	if err == nil && a.status != 200 {
+		err = fmt.Errorf("%d %s", a.status, a.raw)
+	}
+	return err
+}
+
+// untilAnswered repeats a command with one key until it is accepted, as a careful client does. by is who sends it, and
+// through which process, in each attempt.
+func untilAnswered(ctx context.Context, by func(attempt int) person, path string, body fields, key string) (answer, error) {
+	for attempt := 0; ; attempt++ {
+		a, err := by(attempt).try(ctx, path, body, headers{"Idempotency-Key": key})
 		switch {
-		case err == nil && a.status == 200:
-			return nil
+		case err == nil && a.status/100 == 2:
+			return a, nil
 		case err == nil && a.status != 503:
-			return fmt.Errorf("%d %s", a.status, a.raw)
+			return a, fmt.Errorf("%s: %d %s", path, a.status, a.raw)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("not answered: %w", ctx.Err())
+			return a, fmt.Errorf("%s is not answered: %w", path, ctx.Err())
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -167,19 +167,6 @@ func (c *shardClient) some() []string {
 
 func (c *shardClient) send(ctx context.Context, path string, body fields) (answer, error) {
 	c.sent++
-	key := headers{"Idempotency-Key": fmt.Sprintf("%s-%d", c.name, c.sent)}
-	for attempt := c.sent; ; attempt++ {
-		a, err := c.writers[attempt%len(c.writers)].try(ctx, path, body, key)
-		switch {
-		case err == nil && a.status/100 == 2:
-			return a, nil
-		case err == nil && a.status != 503:
-			return a, fmt.Errorf("%s: %d %s", path, a.status, a.raw)
-		}
-		select {
-		case <-ctx.Done():
-			return a, fmt.Errorf("%s is not answered: %w", path, ctx.Err())
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	by := func(attempt int) person { return c.writers[(c.sent+attempt)%len(c.writers)] }
+	return untilAnswered(ctx, by, path, body, fmt.Sprintf("%s-%d", c.name, c.sent))
 }
