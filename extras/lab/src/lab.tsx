@@ -334,20 +334,18 @@ async function mendAll(page: PageForLab): Promise<void> {
   if (unreadable) await mendEvents(page);
 }
 
-/** Each batch is held for a while, and that is all. */
-const isOnlySlow = (now: Faults | null): boolean => now !== null && now.hold_ms > 0 && broken(now).length === 1;
-
 function Banner({ page }: { page: PageForLab }) {
   const now = faults.value;
   const problem = useSignal('');
   const texts = now ? broken(now) : [];
+  const slow = texts.length === 1 && (now?.hold_ms ?? 0) > 0; // and that is all
   const mend = (): Promise<void> => mendAll(page).then(() => void (problem.value = ''), (error: unknown) => void (problem.value = String(error)));
   return (
     <div role="status" class={texts.length > 0 ? 'banner' : 'hidden'} aria-label="Broken on purpose">
       {texts.length > 0 && (
         <>
-          <b>{isOnlySlow(now) ? 'Slowed down to be seen:' : 'Broken on purpose:'}</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
-          <button onClick={() => void mend()}>{isOnlySlow(now) ? 'Full speed' : 'Mend all'}</button>
+          <b>{slow ? 'Slowed down to be seen:' : 'Broken on purpose:'}</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
+          <button onClick={() => void mend()}>{slow ? 'Full speed' : 'Mend all'}</button>
         </>
       )}
     </div>

@@ -161,7 +161,7 @@ const steps: Step[] = [
     about: () => {
       const { asked, version, behind } = facts.value;
       if (!asked) return `Each answer of the write side has a token, which names its event. Ask as ${nameOf(reader())} once more, now with the token that ${nameOf(writer())} got: a page or a program can pass it on.`;
-      return `The query has the token ${tokenOf(version).replace(/^.*(?=.{4}:)/, '…')}, so its answer waits for event ${version}${behind ? ` (told ${behind === 1 ? 'once' : `${behind} times`} that it is not there yet, and asked again)` : ''}${paused() ? ': let the projection go on.' : '.'}`;
+      return `The query has the token …${tokenOf(version).slice(22)}, so its answer waits for event ${version}${behind ? ` (told ${behind === 1 ? 'once' : `${behind} times`} that it is not there yet, and asked again)` : ''}${paused() ? ': let the projection go on.' : '.'}`;
     },
     buttons: () => [
       ...(facts.value.asked ? [] : [[`Ask as ${nameOf(reader())} with the token`, askWithToken] as [string, () => Promise<void>]]),
