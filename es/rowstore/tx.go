@@ -89,7 +89,8 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 		Held bool
 	}
 	held := "TRUE"
-	if s.term != 0 && s.server() { // not by a process that still has to see that another server has taken its server's place
+	// It is not held for a process that still has to see that another server has taken its server's place.
+	if s.term != 0 && s.server() {
 		held = "IS_USED_LOCK(" + sqldialect.LockNamed("'"+updaterLock+"'") + ") IS NOT NULL"
 	}
 	if err := begun.GetContext(ctx, &turn, "SELECT term, "+held+" AS held FROM projection_turn WHERE id = 1"+s.dialect.ForShare()); err != nil {

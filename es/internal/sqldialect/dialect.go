@@ -87,7 +87,8 @@ func (d Dialect) Upsert(table string, key, columns []string, rows int) string {
 // Marks returns n placeholders for a list.
 func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
-// LockNamed returns the name of a lock as SQL: locks are the server's, so the database's name is part of it. name is SQL.
+// LockNamed returns the SQL of a lock's name, in which name is SQL. Locks are the server's, so the database's name is
+// part of it.
 func LockNamed(name string) string { return "CONCAT(" + name + ", MD5(DATABASE()))" }
 
 // GetLock takes a lock of the MySQL server with this name and the database's, within some seconds; false: another
