@@ -18,7 +18,6 @@ import (
 	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
-	"example.com/threads/es/rowstore/table"
 )
 
 // Store implements [projection.Store] and [projection.Checkpoints] for one projection in a relational database.
@@ -49,28 +48,6 @@ func (s *Store) InTerm(term uint64) *Store {
 	own := *s
 	own.term = term
 	return &own
-}
-
-const versionsAtOnce = 500
-
-// Versions implements [projection.Store].
-func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
-	versions := make(map[es.AggregateID]uint64, len(keys))
-	set, setArgs := s.ofSet()
-	primaries := primariesOf("", keys)
-	slices.SortFunc(primaries, slices.Compare)
-	for some := range slices.Chunk(primaries, versionsAtOnce) {
-		for i := range some {
-			some[i] = some[i][1:]
-		}
-		where, args := table.Where(positions.Columns[1:4], some)
-		err := positions.Select(ctx, s.reader, func(row positionRow) { versions[row.Key] = row.Version },
-			"WHERE "+set+" AND ("+where+")", slices.Concat(setArgs, args)...)
-		if err != nil {
-			return nil, s.Explain("read positions", err)
-		}
-	}
-	return versions, nil
 }
 
 // Parked implements [projection.Store].

@@ -5,12 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore/table"
 )
 
 // Tx is a transaction. Handlers use it for their statements, and [Tx.Explain] for their errors.
@@ -162,6 +164,28 @@ func primariesOf(set string, keys []es.AggregateID) [][]string {
 		primaries[i] = []string{set, key.Tenant.String(), key.Type, key.ID}
 	}
 	return primaries
+}
+
+const versionsAtOnce = 500
+
+// Versions implements [projection.Store].
+func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+	versions := make(map[es.AggregateID]uint64, len(keys))
+	set, setArgs := s.ofSet()
+	primaries := primariesOf("", keys)
+	slices.SortFunc(primaries, slices.Compare)
+	for some := range slices.Chunk(primaries, versionsAtOnce) {
+		for i := range some {
+			some[i] = some[i][1:]
+		}
+		where, args := table.Where(positions.Columns[1:4], some)
+		err := positions.Select(ctx, s.reader, func(row positionRow) { versions[row.Key] = row.Version },
+			"WHERE "+set+" AND ("+where+")", slices.Concat(setArgs, args)...)
+		if err != nil {
+			return nil, s.Explain("read positions", err)
+		}
+	}
+	return versions, nil
 }
 
 // Save implements [projection.Tx].

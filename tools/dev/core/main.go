@@ -74,6 +74,7 @@ var parts = map[string]string{
 	"interfaceadaptor/graphql/threads.go":                 chat,
 	"interfaceadaptor/readmodel/chatrows/leaveonclose.go": chat,
 	"interfaceadaptor/readmodel/chatrows/threads.go":      chat,
+	"interfaceadaptor/readmodel/chatrows/testdata":        chat,
 	"interfaceadaptor/readmodel/queryreader/threads.go":   chat,
 	"interfaceadaptor/rest/accounts.go":                   chat,
 	"interfaceadaptor/rest/threads.go":                    chat,
