@@ -32,6 +32,10 @@ func (p preparing) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	c := &connection{Conn: opened.(sqlite.Conn)}
 	c.Raw().Limit(sqlite3.LIMIT_COMPOUND_SELECT, maxSelects)
+	// Or else SQLite prepares a statement again for each value that a plan may depend on, such as that of LIMIT.
+	if _, err := c.Raw().Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
 	c.kept, _ = simplelru.NewLRU[string, statement](keptStatements+1, nil) // fails only for a size that is not positive
 	return c, nil
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/ncruces/go-sqlite3"
+	sqlite "github.com/ncruces/go-sqlite3/driver"
 
 	"example.com/threads/es/database"
 )
@@ -84,6 +86,23 @@ func kept(t *testing.T, conn *sqlx.Conn) (count int) {
 	return count
 }
 
+// preparedAgain returns how often SQLite has prepared a statement again by itself.
+func preparedAgain(t *testing.T, conn *sqlx.Conn, statement string) (times int) {
+	t.Helper()
+	err := conn.Raw(func(raw any) error {
+		for made := range raw.(sqlite.Conn).Raw().Stmts() {
+			if made.SQL() == statement {
+				times += made.Status(sqlite3.STMTSTATUS_REPREPARE, false)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return times
+}
+
 const behind = "SELECT n FROM numbers WHERE n > ? ORDER BY n"
 
 func TestStatementsArePreparedOnce(t *testing.T) {
@@ -97,6 +116,17 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 	}
 	if err := conn.SelectContext(t.Context(), new([]int), behind); err == nil {
 		t.Error("an argument of an earlier use is still in memory")
+	}
+}
+
+func TestAnotherValueIsNoReasonToPrepareAgain(t *testing.T) {
+	conn := oneConnection(t)
+	const some = "SELECT n FROM numbers ORDER BY n LIMIT ?"
+	for n := range 3 {
+		expectNumbers(t, "as many as the limit", numbers(t, conn, some, n), []int{1, 2, 3}[:n]...)
+	}
+	if again := preparedAgain(t, conn, some); again != 0 {
+		t.Errorf("SQLite has prepared it %d times more", again)
 	}
 }
 
