@@ -28,79 +28,61 @@ func ReadSettings(r *config.Reader) Settings {
 // IsActive reports whether a tenant is registered and not suspended.
 type IsActive = func(ctx context.Context, named es.Tenant) (bool, error)
 
-// Active returns isActive with a cache; without TENANTS=registered, all tenants are active.
-func (s Settings) Active(isActive IsActive) IsActive {
-	if !s.Registered {
-		return func(context.Context, es.Tenant) (bool, error) { return true, nil }
-	}
-	return newRegistry(isActive, time.Now).isActive
-}
-
-// Middleware admits active tenants only: it wraps the guard of each request. Without TENANTS=registered, it does
-// nothing.
-func (s Settings) Middleware(isActive IsActive, log *slog.Logger) func(http.Handler) http.Handler {
-	registry := newRegistry(isActive, time.Now)
-	return func(next http.Handler) http.Handler {
-		if !s.Registered {
-			return next
-		}
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			guard := &guard{Guard: admission.Of(r), registry: registry, ctx: r.Context(), log: log}
-			next.ServeHTTP(w, r.WithContext(admission.With(r.Context(), guard)))
-		})
-	}
-}
-
-// registry caches the answers of the registry of tenants for a second. It is safe for concurrent use.
-type registry struct {
-	ask    IsActive
-	clock  func() time.Time
-	asking singleflight.Group
-	known  *lru.Cache[es.Tenant, verdict]
-}
-
-type verdict struct {
-	active bool
-	until  time.Time
-}
-
 const (
 	verdictLife = time.Second
 	askTimeout  = 2 * time.Second
 	maxVerdicts = 10_000 // because clients can name any number of tenants
 )
 
-func newRegistry(ask IsActive, clock func() time.Time) *registry {
+// Active returns isActive with a cache: it asks for a tenant once a second, and concurrent calls ask once. The tenant
+// with the empty code is always active, because operators need a tenant before any is registered. Without
+// TENANTS=registered, all are.
+func (s Settings) Active(isActive IsActive) IsActive {
+	type verdict struct {
+		active bool
+		until  time.Time
+	}
+	var asking singleflight.Group
 	known, _ := lru.New[es.Tenant, verdict](maxVerdicts) // fails only for a size below 1
-	return &registry{ask: ask, clock: clock, known: known}
+	return func(ctx context.Context, tenant es.Tenant) (bool, error) {
+		if !s.Registered || tenant == "" {
+			return true, nil
+		}
+		active, err, _ := asking.Do(tenant.String(), func() (any, error) {
+			if last, found := known.Get(tenant); found && time.Now().Before(last.until) {
+				return last.active, nil
+			}
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
+			defer cancel()
+			until := time.Now().Add(verdictLife)
+			active, err := isActive(ctx, tenant)
+			if err == nil {
+				known.Add(tenant, verdict{active, until})
+			}
+			return active, err
+		})
+		return active.(bool), err
+	}
 }
 
-// isActive reports whether a tenant is active. Concurrent calls with the same tenant ask once. The tenant with the
-// empty code is always active, because operators need a tenant before any is registered.
-func (r *registry) isActive(ctx context.Context, tenant es.Tenant) (bool, error) {
-	if tenant == "" {
-		return true, nil
+// Middleware wraps the guard of each request to admit active tenants only; without TENANTS=registered, all.
+func (s Settings) Middleware(isActive IsActive, log *slog.Logger) func(http.Handler) http.Handler {
+	isActive = s.Active(isActive)
+	return func(next http.Handler) http.Handler {
+		if !s.Registered {
+			return next
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			guard := &guard{Guard: admission.Of(r), isActive: isActive, ctx: r.Context(), log: log}
+			next.ServeHTTP(w, r.WithContext(admission.With(r.Context(), guard)))
+		})
 	}
-	active, err, _ := r.asking.Do(tenant.String(), func() (any, error) {
-		if known, found := r.known.Get(tenant); found && r.clock().Before(known.until) {
-			return known.active, nil
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
-		defer cancel()
-		until := r.clock().Add(verdictLife)
-		active, err := r.ask(ctx, tenant)
-		if err == nil {
-			r.known.Add(tenant, verdict{active, until})
-		}
-		return active, err
-	})
-	return active.(bool), err
 }
 
 // guard is an [admission.Guard] that asks for the tenant, too.
 type guard struct {
 	admission.Guard
-	registry *registry
+	isActive IsActive
 	tenant   es.Tenant
 	ctx      context.Context // the request's
 	log      *slog.Logger
@@ -126,7 +108,7 @@ var errInactive = admission.Forbidden("the tenant is not registered, or is suspe
 
 // admit refuses a tenant that is not active. While the registry is unavailable, it admits no tenant.
 func (g *guard) admit(ctx context.Context) error {
-	active, err := g.registry.isActive(ctx, g.tenant)
+	active, err := g.isActive(ctx, g.tenant)
 	switch {
 	case err != nil:
 		g.log.WarnContext(ctx, "the registry of tenants is unavailable", "tenant", g.tenant, "error", err)
@@ -148,7 +130,7 @@ func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) 
 	staying, shutOut := context.WithCancelCause(staying)
 	go func() {
 		for es.Wait(staying, tenantCheck) == nil {
-			if active, err := g.registry.isActive(staying, g.tenant); err == nil && !active {
+			if active, err := g.isActive(staying, g.tenant); err == nil && !active {
 				shutOut(errInactive)
 			}
 		}

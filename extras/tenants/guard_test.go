@@ -8,20 +8,21 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/admission"
 )
 
-// asking is the guard of a request of a tenant.
-func asking(t *testing.T, registry *registry, code string) *guard {
+// admit returns the refusal of a request of a tenant.
+func admit(t *testing.T, isActive IsActive, code string) error {
 	t.Helper()
 	tenant, err := es.ParseTenant(code)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &guard{registry: registry, tenant: tenant, log: slog.New(slog.DiscardHandler)}
+	return (&guard{isActive: isActive, tenant: tenant, log: slog.New(slog.DiscardHandler)}).admit(t.Context())
 }
 
 // statusOf is the status of a refusal; 0: there is none.
@@ -34,73 +35,73 @@ func statusOf(err error) int {
 }
 
 func TestTenantsOfARegistry(t *testing.T) {
-	now := time.UnixMilli(0)
-	asked, active := 0, map[string]bool{"acme": true}
-	var down error
-	registry := newRegistry(func(_ context.Context, tenant es.Tenant) (bool, error) {
-		asked++
-		return active[tenant.String()], down
-	}, func() time.Time { return now })
-	expect := func(code string, want int) {
-		t.Helper()
-		if err := asking(t, registry, code).admit(t.Context()); statusOf(err) != want {
-			t.Errorf("%q at %s: %v", code, now, err)
+	synctest.Test(t, func(t *testing.T) {
+		asked, active := 0, map[string]bool{"acme": true}
+		var down error
+		isActive := Settings{Registered: true}.Active(func(_ context.Context, tenant es.Tenant) (bool, error) {
+			asked++
+			return active[tenant.String()], down
+		})
+		expect := func(code string, want int) {
+			t.Helper()
+			if err := admit(t, isActive, code); statusOf(err) != want {
+				t.Errorf("%q: %v", code, err)
+			}
 		}
-	}
-	const letIn = 0
-	expect("acme", letIn)
-	expect("other", http.StatusForbidden)
-	expect("", letIn)
-	expect("acme", letIn)
-	if asked != 2 {
-		t.Errorf("the registry was asked %d times about two tenants within a second", asked)
-	}
-	active["acme"], active["other"] = false, true
-	expect("acme", letIn) // cached for at most a second
-	now = now.Add(time.Second)
-	expect("acme", http.StatusForbidden)
-	expect("other", letIn)
+		const letIn = 0
+		expect("acme", letIn)
+		expect("other", http.StatusForbidden)
+		expect("", letIn)
+		expect("acme", letIn)
+		if asked != 2 {
+			t.Errorf("the registry was asked %d times about two tenants within a second", asked)
+		}
+		active["acme"], active["other"] = false, true
+		expect("acme", letIn) // cached for at most a second
+		<-time.After(time.Second)
+		expect("acme", http.StatusForbidden)
+		expect("other", letIn)
 
-	down = errors.New("down")
-	now = now.Add(time.Second)
-	expect("other", http.StatusServiceUnavailable)
+		down = errors.New("down")
+		<-time.After(time.Second)
+		expect("other", http.StatusServiceUnavailable)
+	})
 }
 
 // Requests for many unknown tenants must not fill the memory, and concurrent ones must share one query to the registry.
 func TestTenantsAreAskedForTogether(t *testing.T) {
-	began, proceed := make(chan struct{}), make(chan struct{})
-	asked := 0
-	now := time.Now()
-	registry := newRegistry(func(_ context.Context, tenant es.Tenant) (bool, error) {
-		if tenant.String() == "acme" {
-			if asked++; asked == 1 {
-				close(began)
+	synctest.Test(t, func(t *testing.T) { // in which no time passes
+		began, proceed := make(chan struct{}), make(chan struct{})
+		asked := 0
+		isActive := Settings{Registered: true}.Active(func(_ context.Context, tenant es.Tenant) (bool, error) {
+			if tenant.String() == "acme" {
+				if asked++; asked == 1 {
+					close(began)
+				}
+				<-proceed
 			}
-			<-proceed
-		}
-		return true, nil
-	}, func() time.Time { return now })
-	var waiting sync.WaitGroup
-	acme := asking(t, registry, "acme")
-	for range 50 {
-		waiting.Go(func() {
-			if err := acme.admit(t.Context()); err != nil {
+			return true, nil
+		})
+		ask := func(code string) {
+			if err := admit(t, isActive, code); err != nil {
 				t.Error(err)
 			}
-		})
-	}
-	<-began
-	close(proceed)
-	waiting.Wait()
-	if asked != 1 {
-		t.Errorf("concurrent requests led to %d queries to the registry", asked)
-	}
-	for i := range 30_000 {
-		if err := asking(t, registry, fmt.Sprint(i)).admit(t.Context()); err != nil {
-			t.Fatal(err)
 		}
-	}
-	if known := registry.known.Len(); known > 10_000 {
-		t.Errorf("%d tenants are cached", known)
-	}
+		var waiting sync.WaitGroup
+		for range 50 {
+			waiting.Go(func() { ask("acme") })
+		}
+		<-began
+		close(proceed)
+		waiting.Wait()
+		if asked != 1 {
+			t.Errorf("concurrent requests led to %d queries to the registry", asked)
+		}
+		for i := range 10_000 {
+			ask(fmt.Sprint(i))
+		}
+		if ask("acme"); asked != 2 {
+			t.Error("more than 10,000 tenants are cached")
+		}
+	})
 }

@@ -71,8 +71,8 @@ func next(row Row, exists bool, recorded es.Recorded[Event]) (Row, error) {
 	return row, nil
 }
 
-// Reader reads registered tenants. It is safe for concurrent use.
-type Reader struct{ ReadModel *queryreader.Reader }
+// TenantResolver reads registered tenants, and resolves Query.tenants. It is safe for concurrent use.
+type TenantResolver struct{ ReadModel *queryreader.Reader }
 
 // shown are the columns that an API shows.
 var shown = Rows.Without("created_ip", "updated_ip", "request_id", "source")
@@ -81,19 +81,14 @@ var list = queryreader.List{
 	Columns: shown.List("r"), From: `FROM tenants r WHERE r.tenant_code = ?`, At: "r.created_at", ID: "r.id",
 }
 
-// Tenants reads a page of all tenants, including suspended ones. The caller checks that an operator asks.
-func (r Reader) Tenants(ctx context.Context, page query.Range) (query.Page[Row], error) {
-	return queryreader.Page(ctx, r.ReadModel, shown, list, page, "")
-}
-
 // Tenant returns a tenant, or [ErrTenantNotFound].
-func (r Reader) Tenant(ctx context.Context, code Code) (Row, error) {
+func (r TenantResolver) Tenant(ctx context.Context, code Code) (Row, error) {
 	return queryreader.One(ctx, r.ReadModel, shown, ErrTenantNotFound,
 		`SELECT `+shown.List("r")+` FROM tenants r WHERE r.tenant_code = ? AND r.id = ?`, "", IDOf(code).String())
 }
 
 // IsActive is [IsActive] of the rows, which may be behind.
-func (r Reader) IsActive(ctx context.Context, named es.Tenant) (bool, error) {
+func (r TenantResolver) IsActive(ctx context.Context, named es.Tenant) (bool, error) {
 	row, err := r.Tenant(ctx, Code(named))
 	if errors.Is(err, ErrTenantNotFound) {
 		return false, nil
@@ -110,10 +105,7 @@ type (
 	TenantEdge       = graphql.Edge[Row]
 )
 
-// TenantResolver resolves the field of Query in tenants.graphqls.
-type TenantResolver struct{ Registry Reader }
-
-// Tenants resolves Query.tenants.
+// Tenants resolves the field of Query in tenants.graphqls: a page of all tenants, including suspended ones.
 func (r TenantResolver) Tenants(ctx context.Context, first *int, after *string, last *int, before *string) (TenantConnection, error) {
 	if err := graphql.OnlyOperators(ctx); err != nil {
 		return TenantConnection{}, err
@@ -122,6 +114,6 @@ func (r TenantResolver) Tenants(ctx context.Context, first *int, after *string, 
 	if err != nil {
 		return TenantConnection{}, err
 	}
-	page, err := r.Registry.Tenants(ctx, asked)
+	page, err := queryreader.Page(ctx, r.ReadModel, shown, list, asked, "")
 	return graphql.NewConnection(cursors, page, func(row Row) Row { return row }), err
 }

@@ -89,7 +89,7 @@ func Listen(
 	parts.Registry.MustRegister(collectors.NewDBStatsCollector(db.DB, "read_model"))
 
 	reader := queryreader.New(db)
-	registered := tenants.Reader{ReadModel: reader} // extra:tenants
+	registry := tenants.TenantResolver{ReadModel: reader} // extra:tenants
 	watcher := projection.NewWatcher(reader.Versions, parts.Log)
 	versions, waiting, background := query.Watcher(watcher), watcher.Waiting, []func(context.Context){watcher.Run}
 	if s.Replica.URL != "" { // extra:replica {
@@ -111,11 +111,11 @@ func Listen(
 		graphql.Resolver{Queries: queries},
 		history.HistoryResolver{History: history.New(store, parts.Log)}, // extra:history
 		tasks.TaskResolver{Tables: reader, Changes: queries},            // extra:tasks
-		tenants.TenantResolver{Registry: registered},                    // extra:tenants
+		registry, // extra:tenants
 	}
-	queries.Add(tasks.Versions(reader))                                                             // extra:tasks
-	queries.Add(tenants.Versions())                                                                 // extra:tenants
-	server.Around = append(server.Around, parts.Tenants.Middleware(registered.IsActive, parts.Log)) // extra:tenants
+	queries.Add(tasks.Versions(reader))                                                           // extra:tasks
+	queries.Add(tenants.Versions())                                                               // extra:tenants
+	server.Around = append(server.Around, parts.Tenants.Middleware(registry.IsActive, parts.Log)) // extra:tenants
 
 	s.API.Extend = append(s.API.Extend, s.Documents.Apply)  // extra:limits
 	s.API.Extend = append(s.API.Extend, parts.Keys.Answers) // extra:erasure
