@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
+
+	"example.com/threads/interfaceadaptor/graphql"
 )
 
 func FuzzMessage(f *testing.F) {
@@ -15,7 +17,7 @@ func FuzzMessage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		said, _ := objectOf(m.Payload)
+		said, _ := graphql.ReadObject("payload", m.Payload)
 		_, _ = tenantOf(said, http.Header{tenantHeader: {"acme"}})
 		encoded := m.encode()
 		if again, err := readMessage(websocket.MessageText, encoded); err != nil || again.ID != m.ID || again.Type != m.Type {

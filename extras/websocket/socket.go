@@ -17,6 +17,7 @@ import (
 	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/coder/websocket"
 
+	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/interfaceadaptor/graphql"
 )
@@ -27,8 +28,7 @@ const (
 	writeTimeout   = 15 * time.Second // of a message
 )
 
-// socket is a WebSocket with the protocol graphql-transport-ws. One goroutine reads it; each operation has a goroutine
-// of its own.
+// socket is a WebSocket. One goroutine reads it; each operation has a goroutine of its own.
 type socket struct {
 	ctx          context.Context // ends with the connection, or earlier with the streams
 	cancel       context.CancelFunc
@@ -108,14 +108,13 @@ func (s *socket) closeFor(code websocket.StatusCode, err error) {
 	s.close(code, fmt.Sprintf("%s: %s", shown.Extensions["code"], shown.Message))
 }
 
-// initialize handles connection_init. Its payload may contain tenant and token, because browsers can't set headers on a
-// WebSocket.
+// initialize handles connection_init. Its payload may have tenant and token, because browsers can't set headers.
 func (s *socket) initialize(payload json.RawMessage) {
 	if s.acknowledged {
 		s.close(closeTooManyInits, "Too many initialisation requests")
 		return
 	}
-	said, _ := objectOf(payload) // never fails: readMessage has checked the payload
+	said, _ := graphql.ReadObject("payload", payload) // never fails: readMessage has checked the payload
 	tenant, err := tenantOf(said, s.headers)
 	var principal admission.Principal
 	if err == nil {
@@ -139,21 +138,10 @@ func (s *socket) initialize(payload json.RawMessage) {
 
 // keepAlive sends pings, and cuts the connection of a client that does not answer them or may not stay.
 func (s *socket) keepAlive() {
-	tick := time.NewTicker(s.settings.KeepAlive)
-	defer tick.Stop()
 	staying, leave := s.guard.Stay(s.ctx)
 	defer leave()
-	shutOut := staying.Done()
-	for {
-		select {
-		case <-tick.C:
-		case <-shutOut:
-			shutOut = nil
-			s.expire(context.Cause(staying))
-			continue
-		case <-s.ctx.Done():
-			return
-		}
+	defer context.AfterFunc(staying, func() { s.expire(context.Cause(staying)) })()
+	for es.Wait(s.ctx, s.settings.KeepAlive) == nil {
 		if s.unanswered.Add(1) > maxUnanswered {
 			_ = s.conn.CloseNow()
 			return
@@ -194,34 +182,11 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 		return
 	}
 	operation, refused := s.begin(count, payload)
-	if refused == nil {
-		s.start(id, operation)
+	if refused != nil { // the id stays free
+		errs, _ := json.Marshal(refused.Errors) // never fails: they are texts
+		s.send(s.ctx, message{ID: id, Type: "error", Payload: errs})
 		return
 	}
-	errs, _ := json.Marshal(refused.Errors) // never fails: they are texts
-	s.send(s.ctx, message{ID: id, Type: "error", Payload: errs})
-}
-
-// begin returns an operation that may run beside count others, or the answer of a refused one. Its id is free again.
-func (s *socket) begin(count int, payload json.RawMessage) (*gqlgen.OperationContext, *gqlgen.Response) {
-	var err error
-	if count >= s.settings.OperationLimit {
-		err = &graphql.Refusal{Code: "TOO_MANY_OPERATIONS", Message: fmt.Sprintf(
-			"%d operations run on this connection, and more are not accepted; end one of them, or open another connection", count)}
-	} else {
-		err = s.guard.Next(s.ctx)
-	}
-	var params *gqlgen.RawParams
-	if err == nil {
-		params, err = graphql.ParseOperation("payload", payload)
-	}
-	if err != nil {
-		return nil, s.endpoint.Response(s.ctx, err)
-	}
-	return s.endpoint.Begin(s.ctx, params)
-}
-
-func (s *socket) start(id string, operation *gqlgen.OperationContext) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	op := &running{cancel: cancel, ended: make(chan struct{})}
 	s.mu.Lock()
@@ -237,6 +202,23 @@ func (s *socket) start(id string, operation *gqlgen.OperationContext) {
 		})
 		s.send(ctx, message{ID: id, Type: "complete"})
 	})
+}
+
+// begin returns an operation that may run beside count others, or the answer of a refused one.
+func (s *socket) begin(count int, payload json.RawMessage) (*gqlgen.OperationContext, *gqlgen.Response) {
+	if count >= s.settings.OperationLimit {
+		return nil, s.endpoint.Response(s.ctx, &graphql.Refusal{Code: "TOO_MANY_OPERATIONS", Message: fmt.Sprintf(
+			"%d operations run on this connection, and more are not accepted; end one of them, or open another connection", count)})
+	}
+	err := s.guard.Next(s.ctx)
+	var params *gqlgen.RawParams
+	if err == nil {
+		params, err = graphql.ParseOperation("payload", payload)
+	}
+	if err != nil {
+		return nil, s.endpoint.Response(s.ctx, err)
+	}
+	return s.endpoint.Begin(s.ctx, params)
 }
 
 // send sends a message unless ctx has ended: that of an operation, whose id may be in use again after the client has

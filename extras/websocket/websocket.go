@@ -136,7 +136,7 @@ func readMessage(kind websocket.MessageType, raw []byte) (message, error) {
 			return m, fmt.Errorf("%s must have an id, a string that is not empty", m.Type)
 		}
 	case "connection_init", "ping", "pong":
-		if _, err := objectOf(m.Payload); err != nil {
+		if _, err := graphql.ReadObject("payload", m.Payload); err != nil {
 			return m, fmt.Errorf("the payload of %s must be an object", m.Type)
 		}
 	default:
@@ -150,12 +150,4 @@ func (m message) encode() []byte {
 	room := make([]byte, 0, len(m.ID)+len(m.Payload)+64)
 	encoded, _ := trusting.Append(room, m, trusting.TrustRawMessage) // never fails: the rest are strings
 	return encoded
-}
-
-// objectOf decodes a JSON object; nil: it is missing or null.
-func objectOf(raw json.RawMessage) (object map[string]any, err error) {
-	if len(raw) > 0 {
-		err = json.Unmarshal(raw, &object)
-	}
-	return object, err
 }

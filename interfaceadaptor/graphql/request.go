@@ -116,14 +116,14 @@ func ParseOperation(from string, raw []byte) (*graphql.RawParams, error) {
 }
 
 func readObjects(params *graphql.RawParams, variables, extensions []byte) (err error) {
-	if params.Variables, err = readObject("variables", variables); err == nil {
-		params.Extensions, err = readObject("extensions", extensions)
+	if params.Variables, err = ReadObject("variables", variables); err == nil {
+		params.Extensions, err = ReadObject("extensions", extensions)
 	}
 	return err
 }
 
-// readObject reads a JSON object; nil: it is missing or null. Numbers stay as written, for the schema.
-func readObject(name string, raw []byte) (object map[string]any, err error) {
+// ReadObject reads a JSON object; nil: it is missing or null. Numbers stay as written, for the schema.
+func ReadObject(name string, raw []byte) (object map[string]any, err error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
