@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -36,8 +35,7 @@ func NewRate(perSecond int) *Rate {
 	return &Rate{perSecond: perSecond, limiters: limiters}
 }
 
-// Take reports whether a request of the key is allowed now, and counts it if so. Otherwise, one is allowed within a
-// second.
+// Take reports whether a request of the key is allowed now, and counts it then. Otherwise, one is within a second.
 func (r *Rate) Take(key string) bool {
 	if r == nil {
 		return true
@@ -90,9 +88,8 @@ func (b *Budget) Hold(key string, n int) (release func(), ok bool) {
 	}), true
 }
 
+// A client has stallTimeout to receive each piece of an answer, within the time for the whole answer.
 const (
-	// stallTimeout limits the time a client takes to receive one piece of an answer, within the time for the whole
-	// answer.
 	stallTimeout = 5 * time.Second
 	piece        = 32 << 10 // bytes
 )
@@ -118,7 +115,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if leave, ok := l.room.Hold("", 1); ok {
-			return &connection{TCPConn: accepted.(*net.TCPConn), leave: leave}, nil
+			return &connection{accepted.(*net.TCPConn), leave}, nil
 		}
 		l.refuse(accepted)
 	}
@@ -145,8 +142,7 @@ func (l *listener) refuse(conn net.Conn) {
 // connection is a client's connection. It cuts off a client that does not receive its answer.
 type connection struct {
 	*net.TCPConn
-	leave    func()                    // may be called repeatedly
-	deadline atomic.Pointer[time.Time] // for writing, as net/http and handlers have set it; nil or zero: none
+	leave func() // may be called repeatedly
 }
 
 func (c *connection) Close() error {
@@ -154,27 +150,13 @@ func (c *connection) Close() error {
 	return c.TCPConn.Close()
 }
 
-func (c *connection) SetDeadline(at time.Time) error {
-	c.deadline.Store(&at)
-	return c.TCPConn.SetDeadline(at)
-}
-
-func (c *connection) SetWriteDeadline(at time.Time) error {
-	c.deadline.Store(&at)
-	return c.TCPConn.SetWriteDeadline(at)
-}
-
-// Write implements [net.Conn]. It writes in pieces, each of which the client has to take in time.
+// Write implements [net.Conn]. It writes in pieces, each of which the client has to take in time. The deadline of the
+// connection is for the whole answer.
 func (c *connection) Write(answer []byte) (written int, err error) {
 	for {
-		until := time.Now().Add(stallTimeout)
-		if whole := c.deadline.Load(); whole != nil && !whole.IsZero() && whole.Before(until) {
-			until = *whole
-		}
-		if err := c.TCPConn.SetWriteDeadline(until); err != nil {
-			return written, err
-		}
+		stalled := time.AfterFunc(stallTimeout, func() { _ = c.Close() })
 		n, err := c.TCPConn.Write(answer[written:min(written+piece, len(answer))])
+		stalled.Stop()
 		written += n
 		if err != nil || written == len(answer) {
 			return written, err
