@@ -3,9 +3,9 @@
 package documents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 	"sync"
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
@@ -45,7 +45,8 @@ func ReadSettings(r *config.Reader) Limits {
 
 // Apply adds the limits to an executor.
 func (l Limits) Apply(e *executor.Executor) {
-	e.SetParserTokenLimit(maxTokens)
+	checked := lru.New[*ast.QueryDocument](cachedDocuments)
+	e.SetQueryCache(checked)
 	// The search for similar names may cost more than all the rules.
 	e.SetDisableSuggestion(true)
 	e.SetDefaultRulesFn(func() *rules.Rules {
@@ -55,7 +56,7 @@ func (l Limits) Apply(e *executor.Executor) {
 		chosen.ReplaceRule(rules.ValuesOfCorrectTypeRule.Name, rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc)
 		return chosen
 	})
-	e.Use(operations{l, semaphore.NewWeighted(int64(l.InFlight)), lru.New[bool](cachedDocuments)})
+	e.Use(operations{l, semaphore.NewWeighted(int64(l.InFlight)), checked})
 }
 
 // operations is an extension of gqlgen's executor.
@@ -64,7 +65,7 @@ type operations struct {
 	// inFlight: an answer needs several times its size in memory until it is encoded. Answers beyond the limit wait
 	// in order of arrival. Sending is not part of it, so slow clients do not delay others.
 	inFlight *semaphore.Weighted
-	cheap    *lru.LRU[bool] // the documents that limitWork has accepted
+	checked  *lru.LRU[*ast.QueryDocument] // the valid documents
 }
 
 var (
@@ -81,15 +82,12 @@ func (operations) Validate(gqlgen.ExecutableSchema) error { return nil }
 // MutateOperationParameters refuses a document that would cost too much to validate. The time it takes grows only with
 // the length of the document.
 func (o operations) MutateOperationParameters(ctx context.Context, params *gqlgen.RawParams) *gqlerror.Error {
-	if _, known := o.cheap.Get(ctx, params.Query); known {
+	if _, known := o.checked.Get(ctx, params.Query); known {
 		return nil
 	}
 	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: params.Query}, maxTokens)
 	if err == nil {
 		err = limitWork(document)
-	}
-	if err == nil {
-		o.cheap.Add(ctx, params.Query, true)
 	}
 	return gqlerror.WrapIfUnwrapped(err)
 }
@@ -139,8 +137,7 @@ type roomKey struct{}
 
 var errNoRoom = &graphql.Refusal{Code: graphql.CodeUnavailable, Message: "too many operations are in progress; try again"}
 
-// InterceptField takes the room of a change with its first field: a change without such fields is written at once, and
-// is small.
+// InterceptField takes the room of a change with its first field: one without such fields is small.
 func (o operations) InterceptField(ctx context.Context, next gqlgen.Resolver) (any, error) {
 	if take, waits := ctx.Value(roomKey{}).(func() error); waits && take() != nil {
 		return nil, errNoRoom
@@ -230,18 +227,14 @@ func (m *meter) pageSize(field *ast.Field) (size int, paged bool) {
 	if first == nil {
 		return 0, false
 	}
+	var usual any = graphql.DefaultPage
+	if first.DefaultValue != nil {
+		usual = first.DefaultValue.Raw
+	}
 	given := field.ArgumentMap(m.variables)
-	for _, name := range []string{"first", "last"} {
-		if value := given[name]; value != nil {
-			n, err := gqlgen.UnmarshalInt(value)
-			if err != nil {
-				n = query.MaxPage // the resolver will refuse the value
-			}
-			return min(max(n, 1), query.MaxPage), true
-		}
+	n, err := gqlgen.UnmarshalInt(cmp.Or(given["first"], given["last"], usual))
+	if err != nil {
+		n = query.MaxPage // the resolver will refuse the value
 	}
-	if usual, err := strconv.Atoi(first.DefaultValue.String()); err == nil {
-		return usual, true
-	}
-	return graphql.DefaultPage, true
+	return min(max(n, 1), query.MaxPage), true
 }
