@@ -49,14 +49,10 @@ func (a *Access) describe(op *huma.Operation, rights []admission.Right) []*admis
 			op.Description += " or `" + scopeOf(right) + "`"
 		}
 		op.Description += "."
-		refusals = append(refusals, errTokenExpired, missingScope(rights[0]),
-			unavailable("the token can't be verified now; try again later"))
+		refusals = append(refusals, errTokenExpired, missingScope(rights[0]), errUnavailable)
 	}
 	return refusals
 }
-
-// viewerArgument names the viewer in every query.
-const viewerArgument = "userAccountId"
 
 // Schema changes the schema of the GraphQL API: with tokens, the viewer's argument is optional.
 func (a *Access) Schema(schema *ast.Schema) *ast.Schema {
@@ -64,7 +60,7 @@ func (a *Access) Schema(schema *ast.Schema) *ast.Schema {
 		return schema
 	}
 	for _, field := range slices.Concat(schema.Query.Fields, schema.Subscription.Fields) {
-		if viewer := field.Arguments.ForName(viewerArgument); viewer != nil && viewer.Type.NonNull {
+		if viewer := field.Arguments.ForName("userAccountId"); viewer != nil && viewer.Type.NonNull {
 			viewer.Type = ast.NamedType(viewer.Type.NamedType, viewer.Type.Position)
 			viewer.Description += " Left out, it is the token's account."
 		}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -62,8 +63,8 @@ func (g *guard) identify(ask admission.Ask) error {
 	if ask.Stage == admission.Init {
 		authorization, needed = authorizationIn(ask.Payload)
 		needed = needed || !g.IsKnown()
-	} else if err := take(g.access.PerAddress, "address", network(g.Address)); err != nil {
-		return err
+	} else if !g.access.PerAddress.Take(network(g.Address)) {
+		return tooManyOf("address")
 	}
 	if g.access.Verify == nil || !needed {
 		return nil
@@ -146,13 +147,14 @@ func (g *guard) Next(context.Context) error {
 
 // spend counts a request of a known caller.
 func (g *guard) spend() error {
-	if !g.IsKnown() {
-		return nil
+	switch {
+	case !g.IsKnown():
+	case !g.access.PerTenant.Take(g.Tenant.String()):
+		return tooManyOf("tenant")
+	case !g.access.PerAccount.Take(g.client()):
+		return tooManyOf("account")
 	}
-	if err := take(g.access.PerTenant, "tenant", g.Tenant.String()); err != nil {
-		return err
-	}
-	return take(g.access.PerAccount, "account", g.client())
+	return nil
 }
 
 var errExpired = Unauthenticated("the token has expired; connect again with a new one")
@@ -178,10 +180,7 @@ func (g *guard) Hold(n int) (release func(), err error) {
 
 // client is the owner of a share: the account, or the network if there is none.
 func (g *guard) client() string {
-	if name := g.Name(); name != "" {
-		return name
-	}
-	return network(g.Address)
+	return cmp.Or(g.Name(), network(g.Address))
 }
 
 // hold reserves n of a share until the request ends.

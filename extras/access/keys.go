@@ -43,14 +43,6 @@ func newKeySet(keys []jose.JSONWebKey) *keySet {
 	return &keySet{jose.JSONWebKeySet{Keys: keys}, verified}
 }
 
-// signers returns the keys with this id, or all keys for a token without an id.
-func (k *keySet) signers(id string) []jose.JSONWebKey {
-	if id == "" {
-		return k.Keys
-	}
-	return k.Key(id)
-}
-
 // Ready returns nil once the issuer's keys are known, also if the issuer fails later.
 func (v *Verifier) Ready(context.Context) error {
 	if len(v.keys.Load().Keys) == 0 {
@@ -72,18 +64,22 @@ func (v *Verifier) Run(ctx context.Context) {
 	}
 }
 
-// keysOf returns the issuer's keys, and those of them that may have signed a token with this key id. If the id is
-// unknown, it waits for keys that are fetched from now on.
+// keysOf returns the issuer's keys, and those of them that may have signed a token with this key id, or without one.
+// If the id is unknown, it waits for keys that are fetched from now on.
 func (v *Verifier) keysOf(ctx context.Context, id string) (*keySet, []jose.JSONWebKey, error) {
 	for fresh := false; ; fresh = true {
 		keys := v.keys.Load()
-		switch found := keys.signers(id); {
-		case len(found) > 0:
-			return keys, found, nil
+		signers := keys.Keys
+		if id != "" {
+			signers = keys.Key(id)
+		}
+		switch {
+		case len(signers) > 0:
+			return keys, signers, nil
 		case fresh:
 			return nil, nil, Unauthenticated("the token is signed with a key that the issuer does not have")
 		case v.refresh(ctx) != nil:
-			return nil, nil, unavailable("the token can't be verified now, because its issuer does not answer; try again later")
+			return nil, nil, errUnavailable
 		}
 	}
 }

@@ -32,23 +32,13 @@ func ParseOrigins(list string) (origins Origins, err error) {
 // Allow reports whether the pages of an origin may use the server.
 func (o Origins) Allow(origin string) bool { return slices.Contains(o, strings.ToLower(origin)) }
 
-// Headers that pages of other origins may send and read, beside those that browsers always allow.
-var (
-	corsSent = []string{"Authorization", "Consistency-Token", "Content-Type", "Idempotency-Key", "If-Match", "X-Correlation-Id", "X-Request-Id", "X-Tenant-Code", "traceparent"}
-	corsSeen = []string{"Consistency-Token", "ETag", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate", "X-Request-Id"}
-)
-
-const corsMaxAge = 600 // seconds
-
 // Guard answers CORS preflight requests for pages of allowed origins, and refuses requests of other origins' pages that
 // would change something. Requests from other clients than browsers pass. Credentials are never allowed: no cookie
 // authenticates here.
 func (o Origins) Guard(next http.Handler) http.Handler {
 	crossSite := http.NewCrossOriginProtection()
 	for _, origin := range o {
-		if err := crossSite.AddTrustedOrigin(origin); err != nil {
-			panic(fmt.Sprintf("access: an origin that ParseOrigins let in: %v", err))
-		}
+		_ = crossSite.AddTrustedOrigin(origin) // never fails: ParseOrigins has checked it
 	}
 	crossSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "pages of this origin may not use the server; its operator can add the origin to ALLOWED_ORIGINS")
@@ -58,7 +48,12 @@ func (o Origins) Guard(next http.Handler) http.Handler {
 		return guarded
 	}
 	return cors.New(cors.Options{
-		AllowOriginFunc: o.Allow, AllowedHeaders: corsSent, ExposedHeaders: corsSeen, MaxAge: corsMaxAge,
+		AllowOriginFunc: o.Allow,
+		// What pages may send and read, beside what browsers always allow.
+		AllowedHeaders: []string{"Authorization", "Consistency-Token", "Content-Type", "Idempotency-Key", "If-Match",
+			"X-Correlation-Id", "X-Request-Id", "X-Tenant-Code", "traceparent"},
+		ExposedHeaders: []string{"Consistency-Token", "ETag", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate", "X-Request-Id"},
+		MaxAge:         600, // seconds
 	}).Handler(guarded)
 }
 
@@ -87,13 +82,11 @@ func entries(list string) []string {
 // client. It is not valid if the connection has none.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	address := admission.AddressOf(r.RemoteAddr)
-	if !p.contain(address) {
-		return address
-	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
+		trusted := slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(address) })
 		before, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if !p.contain(address) || err != nil {
+		if !trusted || err != nil {
 			break
 		}
 		address = before.Unmap().WithZone("")
@@ -101,17 +94,9 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 	return address
 }
 
-func (p Proxies) contain(address netip.Addr) bool {
-	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(address) })
-}
-
-// network is the network whose requests are counted together: an IPv4 address, or the /64 of an IPv6 address, the usual
-// size of one customer's network.
+// network is what is counted together: an IPv4 address, or the /64 of an IPv6 address, usually one customer's network.
 func network(address netip.Addr) string {
-	switch {
-	case !address.IsValid():
-		return ""
-	case address.Is6():
+	if address.Is6() {
 		return netip.PrefixFrom(address, 64).Masked().String()
 	}
 	return address.String()

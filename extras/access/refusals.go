@@ -6,18 +6,10 @@ import (
 	"regexp"
 	"strings"
 
-	"example.com/threads/extras/limits"
 	"example.com/threads/interfaceadaptor/admission"
 )
 
-// take counts a request of an address, an account or a tenant.
-func take(limit *limits.Rate, of, key string) error {
-	if !limit.Take(key) {
-		return tooManyOf(of)
-	}
-	return nil
-}
-
+// tooManyOf is the refusal of a request beyond the rate of an address, an account or a tenant.
 func tooManyOf(of string) *admission.Refusal {
 	return tooMany("this " + of + " sends more requests a second than it may; send fewer, and try again later")
 }
@@ -60,10 +52,8 @@ func missingScope(right admission.Right) *admission.Refusal {
 		authenticate, fmt.Sprintf(realm+`, error="insufficient_scope", scope="%s"`, scopeOf(right)))
 }
 
-// unavailable is the refusal of a token that can't be verified now.
-func unavailable(detail string) *admission.Refusal {
-	return refusal(http.StatusServiceUnavailable, "issuer_unavailable", detail, "Retry-After", "1")
-}
+var errUnavailable = refusal(http.StatusServiceUnavailable, "issuer_unavailable",
+	"the token can't be verified now, because its issuer does not answer; try again later", "Retry-After", "1")
 
 func tooMany(detail string) *admission.Refusal {
 	return refusal(http.StatusTooManyRequests, "too_many_requests", detail, "Retry-After", "1")

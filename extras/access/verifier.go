@@ -1,7 +1,6 @@
 package access
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -27,8 +26,7 @@ const (
 	cachedTokens = 10_000  // cached verified tokens
 )
 
-// algorithms are the accepted signature algorithms. All are asymmetric. Algorithms in the issuer's metadata or in the
-// token are ignored.
+// algorithms are accepted, all asymmetric. Those in the issuer's metadata or in the token are ignored.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
@@ -53,14 +51,8 @@ func NewVerifier(settings Settings, log *slog.Logger) *Verifier {
 	return v
 }
 
-// The scopes of tokens: that of each right, and acting for another account of the tenant, for imports and process
-// managers.
-const (
-	scopePrefix = "threads:"
-	actAs       = "act_as"
-)
-
-func scopeOf(right admission.Right) string { return scopePrefix + string(right) }
+// scopeOf is the scope of a token that gives it a right.
+func scopeOf(right admission.Right) string { return "threads:" + string(right) }
 
 // Identity is whom a verified token was issued to.
 type Identity struct {
@@ -132,22 +124,19 @@ func (v *Verifier) check(claims jwt.Claims) error {
 	return Unauthenticated("the token's claims are not valid")
 }
 
-// identify returns the identity in the claims of a token. A token without a tenant is of the tenant with the empty
-// code.
+// identify returns the identity in the claims of a token. Without a tenant it is of the one with the empty code.
 func (v *Verifier) identify(claims map[string]any) (found Identity, err error) {
-	account, accountErr := textClaim(claims, v.settings.AccountClaim)
-	tenant, tenantErr := textClaim(claims, v.settings.TenantClaim)
-	if err := cmp.Or(accountErr, tenantErr); err != nil {
-		return found, err
-	}
+	account, _ := claims[v.settings.AccountClaim].(string)
 	if found.Account, err = ident.Parse[ident.UserAccount](account); err != nil {
 		return Identity{}, Unauthenticated("the token names no account: its account claim must be a ULID or a UUID")
 	}
-	if found.Tenant, err = es.ParseTenant(tenant); err != nil {
+	named, given := claims[v.settings.TenantClaim]
+	tenant, isText := named.(string)
+	if found.Tenant, err = es.ParseTenant(tenant); err != nil || given && !isText {
 		return Identity{}, Unauthenticated("the token's tenant claim must be 1 to 32 characters out of a-z, 0-9 and -")
 	}
 	scopes := scopesOf(claims)
-	found.ActsForOthers = slices.Contains(scopes, actAs)
+	found.ActsForOthers = slices.Contains(scopes, "act_as") // for imports and process managers
 	for _, right := range []admission.Right{admission.Read, admission.Write, admission.Operate} {
 		if slices.Contains(scopes, scopeOf(right)) {
 			found.Rights = append(found.Rights, right)
@@ -156,18 +145,7 @@ func (v *Verifier) identify(claims map[string]any) (found Identity, err error) {
 	return found, nil
 }
 
-// textClaim returns a string claim; empty without the claim.
-func textClaim(claims map[string]any, name string) (string, error) {
-	value, given := claims[name]
-	text, is := value.(string)
-	if given && !is {
-		return "", Unauthenticated("the token's claim " + name + " must be a string")
-	}
-	return text, nil
-}
-
-// scopesOf returns the scopes: the claim scope of RFC 9068, separated by spaces, or scp of some issuers, as a string or
-// a list.
+// scopesOf returns the claim scope of RFC 9068, separated by spaces, or scp of some issuers, a string or a list.
 func scopesOf(claims map[string]any) (scopes []string) {
 	for _, name := range []string{"scope", "scp"} {
 		switch value := claims[name].(type) {

@@ -117,8 +117,8 @@ func TestForgedTokens(t *testing.T) {
 		"no expiry":                       {sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = nil })), "when it expires"},
 		"expired":                         {sign(t, p, with(p, func(c *jwt.Claims) { c.Expiry = jwt.NewNumericDate(time.Now().Add(-10 * time.Second)) })), "has expired"},
 		"not valid yet":                   {sign(t, p, with(p, func(c *jwt.Claims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Minute)) })), "not valid yet"},
-		"an account that is not a string": {sign(t, p, valid(p), map[string]any{"account_id": 7}), "must be a string"},
-		"a tenant that is not a string":   {sign(t, p, valid(p), map[string]any{"tenant": []string{"acme"}}), "must be a string"},
+		"an account that is not a string": {sign(t, p, valid(p), map[string]any{"account_id": 7}), "account claim must be"},
+		"a tenant that is not a string":   {sign(t, p, valid(p), map[string]any{"tenant": []string{"acme"}}), "tenant claim must be"},
 		"huge":                            {p.mint(t, devissuer.Grant{Account: account, Scope: strings.Repeat("s", 8<<10)}), "longer than"},
 	} {
 		t.Run(about, func(t *testing.T) {
