@@ -106,15 +106,6 @@ func (l *Lab) await(ctx context.Context, condition func() bool) error {
 	return ctx.Err()
 }
 
-// alive returns a context that ends with ctx or when the projection is killed.
-func (l *Lab) alive(ctx context.Context) (context.Context, func()) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	ctx, end := context.WithCancel(ctx)
-	stop := context.AfterFunc(l.life, end)
-	return ctx, func() { stop(); end() }
-}
-
 // Faults are what the lab does to the projection.
 func (l *Lab) Faults() run.Faults {
 	return run.Faults{Turn: l.beginTurn, Projector: l.wrap, Journal: l.broken.Journal}
@@ -122,16 +113,16 @@ func (l *Lab) Faults() run.Faults {
 
 // beginTurn waits until a killed projection is started again. A kill ends the turn: it rolls back the projection's
 // transaction and stops the updater's other work cleanly. The next turn starts with nothing in memory.
-func (l *Lab) beginTurn(ctx context.Context) (context.Context, error) {
-	if err := l.await(ctx, func() bool { return !l.state.Dead }); err != nil {
-		return ctx, err
-	}
-	turn, end := l.alive(ctx)
-	context.AfterFunc(turn, end)
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.turn = turn
-	return turn, nil
+func (l *Lab) beginTurn(ctx context.Context) (turn context.Context, err error) {
+	turn, end := context.WithCancel(ctx)
+	return turn, l.await(ctx, func() bool {
+		if l.state.Dead {
+			return false
+		}
+		l.turn = turn
+		context.AfterFunc(l.life, end)
+		return true
+	})
 }
 
 // Gateway wraps the write-api's event store: its answers may be delayed or lost.
@@ -160,19 +151,20 @@ func (s faultyStore) Append(ctx context.Context, write es.Append) error {
 func (l *Lab) wrap(behind projection.Sink) projection.Sink {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return projector{behind, l, l.turn}
+	return projector{behind, l, l.turn, l.life}
 }
 
 type projector struct {
 	projection.Sink
-	lab  *Lab
-	turn context.Context
+	lab        *Lab
+	turn, life context.Context
 }
 
 // Project passes a batch on with the active faults. A kill cancels it, and rolls its transaction back.
 func (p projector) Project(ctx context.Context, batch projection.Batch) (projection.Outcome, error) {
-	ctx, end := p.lab.alive(ctx)
+	ctx, end := context.WithCancel(ctx)
 	defer end()
+	defer context.AfterFunc(p.life, end)()
 	// A batch in progress may outlive the turn for a while. A delayed batch must not.
 	held, letGo := context.WithCancel(ctx)
 	defer letGo()

@@ -69,11 +69,6 @@ type session struct {
 	end context.CancelFunc
 }
 
-func begin(ctx context.Context, db *sqlx.DB) *session {
-	ctx, end := context.WithCancel(ctx)
-	return &session{db, ctx, end}
-}
-
 // Of returns the replica of the writer, in which watcher watches versions. [Replica.Run] connects to it.
 func (s Settings) Of(writer *sqlx.DB, watcher *projection.Watcher, log *slog.Logger, tracer trace.TracerProvider, registry prometheus.Registerer) *Replica {
 	r := &Replica{log: log, writer: writer, others: watcher}
@@ -103,7 +98,8 @@ func (r *Replica) Run(ctx context.Context) {
 		}
 		switch s := r.current.Load(); {
 		case err == nil && s == nil:
-			r.current.Store(begin(ctx, db))
+			answering, end := context.WithCancel(ctx)
+			r.current.Store(&session{db, answering, end})
 			r.log.InfoContext(ctx, "queries read the replica")
 		case err != nil && (s != nil || first):
 			r.fail(ctx, s, err)
