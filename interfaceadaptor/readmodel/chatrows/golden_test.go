@@ -63,8 +63,8 @@ func makeTheirRows[E any](t *testing.T, codec *es.Codec[E], history []string, co
 			if err != nil {
 				t.Fatal(err)
 			}
-			recorded.AggregateID, recorded.SeqNr = "01H42K4ABWQ5V2XQEP3A48VE0Z", uint64(i)+1 // those of the first form have others
-			recorded.Tenant = tenant
+			// Some samples are of another aggregate.
+			recorded.Tenant, recorded.AggregateID, recorded.SeqNr = tenant, "01H42K4ABWQ5V2XQEP3A48VE0Z", uint64(i)+1
 			batch.Records = append(batch.Records, feed.Record(t, codec, recorded))
 		}
 		outcome, err := projection.New(store, nil, projection.Options{}, chatrows.Handlers()...).Project(t.Context(), batch)
