@@ -7,6 +7,8 @@
 # the library, ./tools/dev/... those of the tools. Write the value of a path flag with =: -coverprofile=./cover.out.
 # Exit code: 0 if all tests passed.
 #
+# The tools run without the race detector: what they start is not built with it, and it would triple their time.
+#
 # gotestsum repeats a failed test by appending its name and package: then only that package is run.
 
 again=
@@ -41,6 +43,7 @@ if ((${#root[@]} > 0 || ${#es[@]} + ${#dev[@]} == 0)); then
 	go test -json "${flags[@]}" "${root[@]}" || code=$?
 fi
 if ((${#dev[@]} > 0)); then
+	for i in "${!flags[@]}"; do [[ ${flags[i]} == -race ]] && unset "flags[i]"; done
 	go test -C tools/dev -json "${flags[@]}" "${dev[@]}" || code=$?
 fi
 exit $code
