@@ -132,15 +132,30 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	}
 }
 
-// Aggregates calls look for every aggregate of the verifiable types in the journal or the rows: concurrently, in any
-// order, once each. It stops at the first error.
-func (p *Projector) Aggregates(ctx context.Context, look func(context.Context, es.AggregateID) error) error {
+// VerifyAll verifies, or repairs, the aggregates of the verifiable types in the journal or the rows that wanted, if not nil,
+// accepts: several at a time, in any order, once each; see [Projector.VerifyOrRepair]. It tells one after the other, and
+// stops at the first error.
+func (p *Projector) VerifyAll(
+	ctx context.Context, wanted func(es.AggregateID) bool, repair bool, tell func(key es.AggregateID, found Verified, repaired bool) error,
+) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(verifyWorkers + 1)
+	var turn sync.Mutex
+	verify := func(key es.AggregateID) error {
+		found, repaired, err := p.VerifyOrRepair(ctx, key, repair)
+		if err != nil {
+			return err
+		}
+		turn.Lock()
+		defer turn.Unlock()
+		return tell(key, found, repaired)
+	}
 	group.Go(func() error {
 		atOnce := func(uint64) error { return nil }
 		return p.walk(ctx, atOnce, func(key es.AggregateID) error {
-			group.Go(func() error { return look(ctx, key) })
+			if wanted == nil || wanted(key) {
+				group.Go(func() error { return verify(key) })
+			}
 			return nil
 		})
 	})

@@ -7,12 +7,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -256,14 +254,7 @@ func (o operations) verify(ctx context.Context, ask order) (verification, error)
 	}
 	limited, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
-	var mutex sync.Mutex
-	err = projector.Aggregates(limited, func(ctx context.Context, key es.AggregateID) error {
-		one, repaired, err := projector.VerifyOrRepair(ctx, key, ask.Repair)
-		if err != nil {
-			return fmt.Errorf("verify %s: %w", key, err)
-		}
-		mutex.Lock()
-		defer mutex.Unlock()
+	err = projector.VerifyAll(limited, nil, ask.Repair, func(key es.AggregateID, one projection.Verified, repaired bool) error {
 		found.Verified++
 		if len(one.Differences) > 0 {
 			found.Wrong++

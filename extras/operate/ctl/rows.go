@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"example.com/threads/es"
@@ -14,9 +13,17 @@ import (
 	"example.com/threads/extras/operate"
 )
 
+// verify prints differences as they are found.
 type verify struct {
 	some
 	Repair bool `help:"rebuild the rows of aggregates that differ"`
+
+	c         *call
+	rows      *rowstore.Store
+	projector *projection.Projector
+
+	checked, wrong, repaired, more int
+	behind                         []es.AggregateID // aggregates that were behind when verified
 }
 
 func (verify) Help() string {
@@ -31,29 +38,15 @@ const (
 	maxBehind = 1000            // aggregates that are verified again
 )
 
-// verifier prints differences as they are found.
-type verifier struct {
-	*call
-	*verify
-	rows      *rowstore.Store
-	projector *projection.Projector
-
-	mu                             sync.Mutex
-	checked, wrong, repaired, more int
-	behind                         []es.AggregateID // aggregates that were behind when verified
-}
-
-func (cmd *verify) Run(ctx context.Context, c *call) error {
-	rows, err := rowstore.New(c.db, c.ReadModel.Name)
-	if err != nil {
+func (v *verify) Run(ctx context.Context, c *call) (err error) {
+	if v.rows, err = rowstore.New(c.db, c.ReadModel.Name); err != nil {
 		return err
 	}
 	// It logs nothing: what it finds is printed.
-	projector := projection.New(rows, c.store.Gateway, projection.Options{}, c.ReadModel.Handlers...)
-	v := &verifier{call: c, verify: cmd, rows: rows, projector: projector}
-	if cmd.AID != nil {
-		err = v.one(ctx, cmd.id)
-	} else if err = projector.Aggregates(ctx, v.look); err != nil {
+	v.c, v.projector = c, projection.New(v.rows, c.store.Gateway, projection.Options{}, c.ReadModel.Handlers...)
+	if v.AID != nil {
+		err = v.one(ctx)
+	} else if err = v.projector.VerifyAll(ctx, v.have, v.Repair, v.count); err != nil {
 		err = fmt.Errorf("after %d aggregates: %w", v.checked, err)
 	}
 	if err == nil {
@@ -69,29 +62,24 @@ func (cmd *verify) Run(ctx context.Context, c *call) error {
 }
 
 // one verifies an aggregate. It fails if neither the journal nor the rows know it.
-func (v *verifier) one(ctx context.Context, id es.AggregateID) error {
-	head, err := v.store.Gateway.Head(ctx, id)
-	versions, failed := v.rows.Versions(ctx, []es.AggregateID{id})
-	if err = cmp.Or(err, failed); err == nil && head.Version == 0 && versions[id] == 0 {
-		err = fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", id)
+func (v *verify) one(ctx context.Context) error {
+	head, err := v.c.store.Gateway.Head(ctx, v.id)
+	versions, failed := v.rows.Versions(ctx, []es.AggregateID{v.id})
+	if err = cmp.Or(err, failed); err == nil && head.Version == 0 && versions[v.id] == 0 {
+		err = fmt.Errorf("%s: neither the journal nor the read model knows this id: check id, tenant and databases", v.id)
 	}
 	if err != nil {
 		return err
 	}
-	return v.look(ctx, id)
+	found, repaired, err := v.projector.VerifyOrRepair(ctx, v.id, v.Repair)
+	if err != nil {
+		return err
+	}
+	return v.count(v.id, found, repaired)
 }
 
-// look verifies an aggregate, and repairs it if requested.
-func (v *verifier) look(ctx context.Context, key es.AggregateID) error {
-	if !v.have(key) {
-		return nil
-	}
-	found, repaired, err := v.projector.VerifyOrRepair(ctx, key, v.Repair)
-	if err != nil {
-		return err
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// count counts and prints the result for an aggregate.
+func (v *verify) count(key es.AggregateID, found projection.Verified, repaired bool) error {
 	v.checked++
 	if repaired {
 		v.repaired++
@@ -102,7 +90,7 @@ func (v *verifier) look(ctx context.Context, key es.AggregateID) error {
 	return v.tell(key, found, repaired)
 }
 
-func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired bool) error {
+func (v *verify) tell(key es.AggregateID, found projection.Verified, repaired bool) error {
 	if len(found.Differences) > 0 {
 		v.wrong++
 		v.more += found.More
@@ -112,16 +100,16 @@ func (v *verifier) tell(key es.AggregateID, found projection.Verified, repaired 
 		next = "nothing: its rows were rebuilt from the journal"
 	}
 	for _, d := range found.Differences {
-		if err := v.add("differences", operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired, Next: next}); err != nil {
+		if err := v.c.add("differences", operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired, Next: next}); err != nil {
 			return err
 		}
 	}
-	v.call.tell("verified %d aggregates, of which %d differ", v.checked, v.wrong)
+	v.c.tell("verified %d aggregates, of which %d differ", v.checked, v.wrong)
 	return nil
 }
 
 // tellLate prints the aggregates that were behind and have not moved since. A repair brings them up to date.
-func (v *verifier) tellLate(ctx context.Context) error {
+func (v *verify) tellLate(ctx context.Context) error {
 	if len(v.behind) == 0 {
 		return nil
 	}
@@ -159,18 +147,14 @@ type rebuild struct {
 	Resume    bool `xor:"what" help:"continue an interrupted rebuild"`
 	Cancel    bool `xor:"what,from" help:"end a running or interrupted rebuild, and drop its rows"`
 	DropOld   bool `xor:"what,from" help:"drop the rows that were live before the last rebuild"`
-	FromEmpty bool `xor:"from" help:"replace the rows by none if the event store is empty; also with --resume"`
+	FromEmpty bool `xor:"from" help:"replace the rows by none if the event store is empty, and not only lost or the wrong one; also with --resume"`
 }
 
 func (rebuild) Help() string {
 	return `Builds all rows of the read model from the journal in new tables beside the live ones. It
 catches up with the live rows, compares the new rows with the journal, and switches to them in one step. Queries,
-subscriptions and the updater continue meanwhile; process managers do not react to these events. An interrupted
-rebuild continues with --resume. The previous rows stay in tables whose names end with _old until the next rebuild, or
---drop-old.
-
-An event store that is empty while there are rows is probably lost, or the wrong one: the rows are then replaced only
-with --from-empty.`
+subscriptions and the updater continue meanwhile; process managers do not react to these events. The previous rows
+stay in tables whose names end with _old until the next rebuild, or --drop-old.`
 }
 
 func (cmd *rebuild) Run(ctx context.Context, c *call) error {
@@ -183,26 +167,25 @@ func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 		c.tell("%s: %d of %d events", state.Phase, state.Done, state.Total)
 	}
 	failed := "the rebuild failed, and the live rows are unchanged unless the error says otherwise; continue with `rows rebuild --resume`"
+	do := rebuild.Start
 	switch {
 	case cmd.DropOld:
-		if err = rebuild.DropOld(ctx); err == nil {
-			return c.print(true, map[string]any{"dropped": true})
-		}
-		failed = "the rows from before the last rebuild could not be dropped"
+		do, failed = rebuild.DropOld, "the rows from before the last rebuild could not be dropped"
 	case cmd.Cancel:
-		err = rebuild.Cancel(ctx)
+		do = rebuild.Cancel
 	case cmd.Resume:
-		err = rebuild.Resume(ctx)
-	default:
-		err = rebuild.Start(ctx)
+		do = rebuild.Resume
 	}
-	if err != nil {
+	if err := do(ctx); err != nil {
 		for known, advice := range rebuildAdvice {
 			if errors.Is(err, known) {
 				return fmt.Errorf("%w%s", err, advice)
 			}
 		}
 		return fmt.Errorf("%s: %w", failed, err)
+	}
+	if cmd.DropOld {
+		return c.print(true, map[string]any{"dropped": true})
 	}
 	state, err := rebuild.Store.RebuildState(ctx)
 	if err != nil {

@@ -7,8 +7,6 @@ import (
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -182,20 +180,22 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
 	lost := v.journal[v.key]
 	delete(v.journal, v.key)
-	var seen []es.AggregateID
-	looked := make(chan es.AggregateID, 100)
-	err := v.Aggregates(t.Context(), func(_ context.Context, key es.AggregateID) error { looked <- key; return nil })
-	close(looked)
-	for key := range looked {
-		seen = append(seen, key)
+	verified := func() (seen []es.AggregateID) {
+		err := v.VerifyAll(t.Context(), nil, false, func(key es.AggregateID, _ projection.Verified, _ bool) error {
+			seen = append(seen, key)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return seen
 	}
-	if err != nil || len(seen) != 3 || !slices.Contains(seen, v.key) {
-		t.Errorf("verified %v, %v", seen, err)
+	if seen := verified(); len(seen) != 3 || !slices.Contains(seen, v.key) {
+		t.Errorf("verified %v", seen)
 	}
 	v.journal[v.key] = lost[:10] // a store that was restored to an earlier time
-	var times atomic.Int32
-	if err := v.Aggregates(t.Context(), func(context.Context, es.AggregateID) error { times.Add(1); return nil }); err != nil || times.Load() != 3 {
-		t.Errorf("looked at %d aggregates, %v", times.Load(), err)
+	if seen := verified(); len(seen) != 3 {
+		t.Errorf("verified %v", seen)
 	}
 	if found := v.differences(); !slices.Contains(found, "the the rows claim events that the journal does not have") {
 		t.Errorf("rows ahead of the journal: %v", found)
@@ -263,12 +263,8 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 			broken := wrongHead{&whole{records: v.journal}, others[0], uint64(max(0, len(v.journal[others[0]])+wrongBy))}
 			v.Projector = projection.New(v.store, broken, projection.Options{}, chatrows.Handlers()...)
 			v.run("UPDATE threads SET name = 'other' WHERE id = :id")
-			var mu sync.Mutex
 			wrong := map[es.AggregateID]bool{}
-			err := v.Aggregates(t.Context(), func(ctx context.Context, key es.AggregateID) error {
-				found, repaired, err := v.VerifyOrRepair(ctx, key, true)
-				mu.Lock()
-				defer mu.Unlock()
+			err := v.VerifyAll(t.Context(), nil, true, func(key es.AggregateID, found projection.Verified, repaired bool) error {
 				if found.Contradicted != (key == broken.aggregate) || repaired != (key == v.key) {
 					t.Errorf("%s contradicts itself: %t; repaired: %t", key, found.Contradicted, repaired)
 				}
@@ -276,7 +272,7 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 					t.Errorf("%s is verified twice", key)
 				}
 				wrong[key] = len(found.Differences) > 0
-				return err
+				return nil
 			})
 			if err != nil || len(wrong) != 3 || !wrong[broken.aggregate] || !wrong[v.key] || wrong[others[1]] {
 				t.Errorf("%v is wrong, %v", wrong, err)
