@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"golang.org/x/sync/semaphore"
 
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
@@ -73,14 +74,16 @@ const (
 	maxDifferences = 100 // differences in an answer
 )
 
-type operations struct{ *stream }
+type operations struct {
+	stopping context.Context // ends the streams
+	streams  *semaphore.Weighted
+	updater  *run.Updater
+	log      *slog.Logger
+}
 
 // AddTo adds the routes. Callers need the right to operate the service. Streams end with ctx.
 func AddTo(ctx context.Context, mux chi.Router, updater *run.Updater, log *slog.Logger) {
-	operations{&stream{stopping: ctx, updater: updater, log: log}}.addTo(mux)
-}
-
-func (o operations) addTo(mux chi.Router) {
+	o := operations{ctx, semaphore.NewWeighted(maxStreams), updater, log}
 	for _, each := range o.routes() {
 		mux.HandleFunc(each.pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := each.serve(w, r); err != nil {
@@ -99,7 +102,7 @@ type route struct {
 
 func (o operations) routes() []route {
 	return []route{
-		{"GET /operate/events", nil, news{}, o.serve}, // answers with a stream of them
+		{"GET /operate/events", nil, news{}, o.follow}, // answers with a stream of them
 		answering("GET /operate/journal", nil, o.search),
 		answering("GET /operate/dead-letters", nil, o.list),
 		answering("POST /operate/dead-letters/retry", order{}, o.retry),
@@ -152,7 +155,7 @@ func refuse(status int, code, detail string) error {
 }
 
 func (ask *order) decode(w http.ResponseWriter, r *http.Request) error {
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); kind != "application/json" {
+	if !admission.Sends(r.Header, "application/json") {
 		return refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", "send application/json")
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder))

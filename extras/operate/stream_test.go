@@ -51,7 +51,6 @@ type system struct {
 	stop     context.CancelFunc
 	commands *es.Service[counter, added, added]
 	guard    *guard
-	stream   *stream
 }
 
 // guard admits all, unless it refuses, until the token of all expires.
@@ -105,8 +104,7 @@ func start(t *testing.T) *system {
 	go func() { ended <- updater.Run(ctx) }()
 	s := &system{t: t, stop: stop, commands: es.NewService(counters, store, es.Settings{Logger: log}), guard: &guard{expired: t.Context()}}
 	mux := chi.NewRouter()
-	s.stream = &stream{stopping: ctx, updater: updater, log: log}
-	operations{s.stream}.addTo(mux)
+	AddTo(ctx, mux, updater, log)
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r.WithContext(admission.With(r.Context(), s.guard)))
 	}))
@@ -153,6 +151,15 @@ func (s *system) follow() <-chan news {
 
 func (s *system) get(path string, status int) io.ReadCloser {
 	s.t.Helper()
+	response := s.send(path)
+	if response.StatusCode != status {
+		s.t.Fatalf("%s: %s, want %d", path, response.Status, status)
+	}
+	return response.Body
+}
+
+func (s *system) send(path string) *http.Response {
+	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+path, nil)
 	if err != nil {
 		s.t.Fatal(err)
@@ -161,10 +168,7 @@ func (s *system) get(path string, status int) io.ReadCloser {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if response.StatusCode != status {
-		s.t.Fatalf("%s: %s, want %d", path, response.Status, status)
-	}
-	return response.Body
+	return response
 }
 
 // await returns when a message is accepted. It fails when the stream ends.
@@ -222,51 +226,90 @@ func TestEventsAreToldAndThenTheirRows(t *testing.T) {
 	}
 }
 
-// A message has few of many events, and a reader that reads none delays nobody.
-func TestReadersAreBounded(t *testing.T) {
-	s := start(t)
-	slow, err := s.stream.join()
-	if err != nil {
-		t.Fatal(err)
-	}
-	messages := s.follow()
-	records := make([]projection.Record, 3*maxNews)
-	for i := range records {
-		records[i] = projection.Record{Key: es.AggregateID{Type: "counter", ID: fmt.Sprint(i)}, SeqNr: 1, Payload: []byte("{broken")}
-	}
-	for range maxUnread + 5 {
-		if _, err := s.stream.Project(t.Context(), projection.Batch{Records: records}); err != nil {
-			t.Fatal(err)
-		}
-		await(t, messages, "some of many events", func(message news) bool {
-			return len(message.Events) == maxNews && message.Skipped == 2*maxNews && message.Events[0].Event == "{broken"
-		})
-	}
-	if len(slow.messages) != maxUnread || !slow.lost.Load() {
-		t.Errorf("%d messages wait for the slow reader; it has lost some: %t", len(slow.messages), slow.lost.Load())
-	}
-	if behind := len(s.stream.behind); behind > maxFollowed {
-		t.Errorf("%d aggregates are followed", behind)
-	}
-	for len(s.stream.readers) < maxReaders {
-		if _, err := s.stream.join(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_ = s.get("/operate/events", http.StatusTooManyRequests).Close()
-	s.stream.leave(slow)
-	s.follow()
+// client is a client's connection. It reads what is received from the channel.
+type client struct {
+	httptest.ResponseRecorder
+	written chan string
 }
 
-// A reader that has missed messages learns it.
-func TestWhatIsLostIsSaid(t *testing.T) {
-	s := start(t)
-	messages := s.follow()
-	for each := range s.stream.readers {
-		each.lost.Store(true)
+func (c *client) Write(p []byte) (int, error) {
+	c.written <- string(p)
+	return len(p), nil
+}
+
+func (*client) SetWriteDeadline(time.Time) error { return nil }
+
+// read returns the next message.
+func (c *client) read(t *testing.T) (message news) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(<-c.written, "data: ")), &message); err != nil {
+		t.Fatal(err)
 	}
-	s.add(one, 1)
-	await(t, messages, "the loss", func(message news) bool { return message.Lost })
+	return message
+}
+
+// A message has few of many events, and a stream remembers few aggregates.
+func TestAMessageIsBounded(t *testing.T) {
+	reader := &client{written: make(chan string, 1)}
+	s := stream{writer: reader, behind: map[es.AggregateID]*followed{}}
+	for round := range 5 {
+		records := make([]projection.Record, 3*maxNews)
+		for i := range records {
+			records[i] = projection.Record{Key: es.AggregateID{Type: "counter", ID: fmt.Sprint(round, i)}, SeqNr: 1, Payload: []byte("{broken")}
+		}
+		if _, err := s.Project(t.Context(), projection.Batch{Records: records}); err != nil {
+			t.Fatal(err)
+		}
+		if told := reader.read(t); len(told.Events) != maxNews || told.Skipped != 2*maxNews || told.Events[0].Event != "{broken" {
+			t.Errorf("%d events are told, and %d left out: %+v", len(told.Events), told.Skipped, told.Events[0])
+		}
+	}
+	if len(s.behind) != maxFollowed {
+		t.Errorf("%d aggregates are followed", len(s.behind))
+	}
+}
+
+func TestASlowReaderDelaysNobodyAndMissesNothing(t *testing.T) {
+	const count = 10
+	s := start(t)
+	slow := &client{written: make(chan string)}
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		defer close(slow.written)
+		s.Config.Handler.ServeHTTP(slow, httptest.NewRequestWithContext(ctx, http.MethodGet, "/operate/events", nil))
+	}()
+	slow.read(t)
+	messages := s.follow()
+	for i := range count {
+		s.add(one, i)
+	}
+	await(t, messages, "the last event", func(message news) bool { return message.Head == count })
+	for told := 0; told < count; {
+		message := slow.read(t)
+		told += len(message.Events) + message.Skipped
+	}
+	leave()
+	for range slow.written { // until the handler returns
+	}
+}
+
+// Whoever leaves makes room for another one, because the source ends, too.
+func TestOnlySoManyFollow(t *testing.T) {
+	s := start(t)
+	first := s.get("/operate/events", http.StatusOK)
+	for range maxStreams - 1 {
+		s.follow()
+	}
+	_ = s.get("/operate/events", http.StatusTooManyRequests).Close()
+	_ = first.Close()
+	testenv.Eventually(t, soon, func() error {
+		next := s.send("/operate/events")
+		_ = next.Body.Close()
+		if next.StatusCode != http.StatusOK {
+			return fmt.Errorf("the next one is answered with %s", next.Status)
+		}
+		return nil
+	})
 }
 
 func TestOnlyOperatorsFollow(t *testing.T) {
@@ -280,9 +323,6 @@ func TestOnlyOperatorsFollow(t *testing.T) {
 	for _, path := range []string{"/operate/events", "/operate/journal"} {
 		_ = s.get(path, http.StatusForbidden).Close()
 	}
-	if len(s.stream.readers) > 0 {
-		t.Error("somebody reads")
-	}
 }
 
 // A program that stops does not wait for those who follow.
@@ -291,29 +331,6 @@ func TestTheStreamEndsWithTheProgram(t *testing.T) {
 	messages := s.follow()
 	s.stop()
 	awaitEnd(t, messages)
-}
-
-// The source works only while somebody reads.
-func TestTheSourceEndsWithTheLastReader(t *testing.T) {
-	s := start(t)
-	for range 2 {
-		joined, err := s.stream.join()
-		if err != nil {
-			t.Fatal(err)
-		}
-		<-joined.messages
-		s.add(one, 1)
-		testenv.Eventually(t, soon, func() error {
-			if len(joined.messages) == 0 {
-				return errors.New("nothing is told")
-			}
-			return nil
-		})
-		s.stream.leave(joined)
-		if s.stream.running.Err() == nil {
-			t.Error("the source goes on")
-		}
-	}
 }
 
 func TestTheJournalIsSearched(t *testing.T) {

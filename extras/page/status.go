@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"example.com/threads/infrastructure/httpserver"
 )
 
 const (
@@ -41,15 +43,13 @@ type health struct {
 
 // rebuild is the progress of a rebuild.
 type rebuild struct {
-	Phase       string  `json:"phase"`
-	Events      uint64  `json:"events"`
-	EventsTotal uint64  `json:"events_total"`
-	SecondsLeft float64 `json:"seconds_left"`
+	Phase       string `json:"phase"`
+	Events      uint64 `json:"events"`
+	EventsTotal uint64 `json:"events_total"`
 }
 
 // statusAnswer is the answer of /status.
 type statusAnswer struct {
-	At       time.Time       `json:"at"`
 	Programs []programStatus `json:"programs"`
 }
 
@@ -60,7 +60,7 @@ type status struct {
 
 	mutex  sync.Mutex // held while the programs are queried
 	asked  time.Time
-	answer []byte
+	answer statusAnswer
 }
 
 func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -74,13 +74,11 @@ func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			asking.Go(func() { s.ask(ctx, url, &found[i]) })
 		}
 		asking.Wait()
-		s.asked = time.Now()
-		s.answer, _ = json.Marshal(statusAnswer{s.asked.UTC(), found}) // plain values always encode
+		s.asked, s.answer = time.Now(), statusAnswer{found}
 	}
 	answer := s.answer
 	s.mutex.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(answer)
+	httpserver.WriteJSON(w, http.StatusOK, answer)
 }
 
 func (s *status) ask(ctx context.Context, url string, found *programStatus) {

@@ -901,11 +901,6 @@ export const shapes: Record<string, Shape> = {
      "integer"
     ]
    },
-   "lost": {
-    "type": [
-     "boolean"
-    ]
-   },
    "projected": {
     "type": [
      "array"
@@ -1226,18 +1221,12 @@ export const shapes: Record<string, Shape> = {
     "type": [
      "string"
     ]
-   },
-   "seconds_left": {
-    "type": [
-     "number"
-    ]
    }
   },
   "required": [
    "phase",
    "events",
-   "events_total",
-   "seconds_left"
+   "events_total"
   ]
  },
  "RegisterAccount": {
@@ -1688,11 +1677,6 @@ export const shapes: Record<string, Shape> = {
    "object"
   ],
   "properties": {
-   "at": {
-    "type": [
-     "string"
-    ]
-   },
    "programs": {
     "type": [
      "array"
@@ -1703,7 +1687,6 @@ export const shapes: Record<string, Shape> = {
    }
   },
   "required": [
-   "at",
    "programs"
   ]
  },

@@ -48,7 +48,7 @@ export type MemberAnswer = { member_id: string; thread_id: string; version: numb
 
 export type MessageAnswer = { message_id: string; thread_id: string; version: number; };
 
-export type News = { events?: Array<Event>; head?: number; lost?: boolean; projected?: Array<Projected>; skipped?: number; };
+export type News = { events?: Array<Event>; head?: number; projected?: Array<Projected>; skipped?: number; };
 
 export type OnTenant = { executor_id: Identifier; tenant_code: string; };
 
@@ -62,7 +62,7 @@ export type ProgramStatus = { figures: Record<string, number>; health?: Health; 
 
 export type Projected = { aid: string; tenant: string; version: number; };
 
-export type Rebuild = { events: number; events_total: number; phase: string; seconds_left: number; };
+export type Rebuild = { events: number; events_total: number; phase: string; };
 
 export type RegisterAccount = { executor_id: Identifier; name: string; };
 
@@ -78,7 +78,7 @@ export type SessionAnswer = { account?: string; auth: string; csrf?: string; lab
 
 export type SnapshotAnswer = { snapshot_version: number; thread_id: string; };
 
-export type StatusAnswer = { at: string; programs: Array<ProgramStatus>; };
+export type StatusAnswer = { programs: Array<ProgramStatus>; };
 
 export type TakeSnapshot = { executor_id: Identifier; thread_id: Identifier; };
 

@@ -56,7 +56,7 @@ function take(news: News): void {
     watched.live.value = true;
     wait = 1000;
     if (news.head) watched.head.value = Math.max(watched.head.peek(), news.head);
-    if (news.skipped || news.lost) watched.missed.value = true;
+    if (news.skipped) watched.missed.value = true;
     if (news.projected) watched.rows.value = { ...watched.rows.peek(), ...Object.fromEntries(news.projected.map((each) => [keyOf(each), each.version])) };
     if (news.events) {
       const known = new Set(watched.events.peek().map((event) => event.eventId));
