@@ -3,20 +3,25 @@ package ctl
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"example.com/threads/infrastructure/config"
 )
 
 // docs/operations.md skips without --by, and in a container USER is not set.
 func TestWhoSkips(t *testing.T) {
-	nobody := func(string) string { return "" }
-	if by := (&skipLetter{}).who(nobody); by == "" {
-		t.Error("without USER nobody skips")
-	}
-	ada := func(name string) string { return map[string]string{"USER": "ada"}[name] }
-	if by := (&skipLetter{}).who(ada); by != "ada" {
-		t.Errorf("%q skips", by)
+	for user, want := range map[string]string{"ada": "ada", "": fmt.Sprintf("user %d", os.Getuid())} {
+		var out bytes.Buffer
+		getenv := func(name string) string { return map[string]string{"USER": user}[name] }
+		none := func(*config.Reader) Settings { return Settings{} }
+		if err := Run(t.Context(), none, []string{"dead-letters", "skip", "--help"}, getenv, &out, io.Discard); err != nil || !strings.Contains(out.String(), want+" unless set") {
+			t.Errorf("%v, USER=%q:\n%s", err, user, out.String())
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"example.com/threads/es"
@@ -44,31 +43,6 @@ type stuck struct {
 
 func (s stuck) count() int { return len(s.Parked) + len(s.Commands) }
 
-// stuck reads what is stuck and selected: in a projection or process, an aggregate or, with the event that caused it, a
-// command to one.
-func (c *call) stuck(ctx context.Context, selects func(in string, target es.AggregateID, event string) bool) (stuck, error) {
-	found := stuck{Parked: []operate.Letter{}, Commands: []shownCommand{}}
-	letters, err := rowstore.Letters(ctx, c.db)
-	if err != nil {
-		return found, fmt.Errorf("read the dead letters: %w", err)
-	}
-	commands, err := process.AllFailing(ctx, c.db, maxListed)
-	if err != nil {
-		return found, fmt.Errorf("read the commands of processes: %w", err)
-	}
-	for _, l := range letters {
-		if selects(l.Projection, l.Key, "") {
-			found.Parked = append(found.Parked, operate.Letter{Named: operate.Name(l.Key), DeadLetter: l, Next: next(l.Projection, l.Key, "")})
-		}
-	}
-	for _, p := range commands {
-		if selects(p.Process, p.Target, p.EventID) {
-			found.Commands = append(found.Commands, shownCommand{operate.Name(p.Target), p, next(p.Process, p.Target, p.EventID)})
-		}
-	}
-	return found, nil
-}
-
 // next says what to do about something that is stuck.
 func next(in string, target es.AggregateID, event string) string {
 	var flags []string
@@ -88,17 +62,13 @@ type listLetters struct {
 func (listLetters) Help() string { return aboutLetters }
 
 func (cmd *listLetters) Run(ctx context.Context, c *call) error {
-	if cmd.Skipped {
-		return c.listSkips(ctx)
+	if !cmd.Skipped {
+		found, err := queue{}.find(ctx, c, aggregates{})
+		if err != nil {
+			return err
+		}
+		return c.print(found.count() == 0, found)
 	}
-	found, err := c.stuck(ctx, func(string, es.AggregateID, string) bool { return true })
-	if err != nil {
-		return err
-	}
-	return c.print(found.count() == 0, found)
-}
-
-func (c *call) listSkips(ctx context.Context) error {
 	skips, err := rowstore.Skips(ctx, c.db, maxListed)
 	if err != nil {
 		return fmt.Errorf("read what was skipped: %w", err)
@@ -128,25 +98,46 @@ func (q queue) stores(c *call) (*rowstore.Store, *process.Outbox, error) {
 	return store, process.New(c.db, store, q.Projection, c.log), err
 }
 
-// find reads what a call selects.
+// find reads what a call selects: in a projection or process, or in all of them, an aggregate or, with the event that
+// caused it, a command to one.
 func (q queue) find(ctx context.Context, c *call, of aggregates) (stuck, error) {
-	isNamed := of.id != es.AggregateID{}
-	return c.stuck(ctx, func(in string, target es.AggregateID, event string) bool {
-		return in == q.Projection && of.have(target) && (event == q.Event || !isNamed && q.Event == "")
-	})
+	found := stuck{Parked: []operate.Letter{}, Commands: []shownCommand{}}
+	letters, err := rowstore.Letters(ctx, c.db)
+	if err != nil {
+		return found, fmt.Errorf("read the dead letters: %w", err)
+	}
+	commands, err := process.AllFailing(ctx, c.db, maxListed)
+	if err != nil {
+		return found, fmt.Errorf("read the commands of processes: %w", err)
+	}
+	selects := func(in string, target es.AggregateID, event string) bool {
+		isWanted := event == q.Event || q.Event == "" && of.id == es.AggregateID{}
+		return isWanted && of.have(target) && (in == q.Projection || q.Projection == "")
+	}
+	for _, l := range letters {
+		if selects(l.Projection, l.Key, "") {
+			found.Parked = append(found.Parked, operate.Letter{Named: operate.Name(l.Key), DeadLetter: l, Next: next(l.Projection, l.Key, "")})
+		}
+	}
+	for _, p := range commands {
+		if selects(p.Process, p.Target, p.EventID) {
+			found.Commands = append(found.Commands, shownCommand{operate.Name(p.Target), p, next(p.Process, p.Target, p.EventID)})
+		}
+	}
+	return found, nil
 }
 
 // only reads the one that a call names.
 func (q queue) only(ctx context.Context, c *call, of aggregates) (stuck, error) {
 	found, err := q.find(ctx, c, of)
-	switch {
-	case err != nil, found.count() > 0:
-		return found, err
-	case q.Event != "":
-		return found, fmt.Errorf("no command of the process %s for %s that follows from the event %q fails; `dead-letters list` tells what does",
-			q.Projection, operate.Name(of.id), q.Event)
+	if err == nil && found.count() == 0 {
+		named := operate.Name(of.id).String()
+		if q.Event != "" {
+			named = fmt.Sprintf("the command for %s that follows from the event %q", named, q.Event)
+		}
+		err = fmt.Errorf("%s is not stuck in %s; `dead-letters list` tells what is", named, q.Projection)
 	}
-	return found, fmt.Errorf("%s is not parked in the projection %s; `dead-letters list` tells what is", operate.Name(of.id), q.Projection)
+	return found, err
 }
 
 type showLetter struct {
@@ -192,14 +183,16 @@ func (cmd *retryLetter) Run(ctx context.Context, c *call) error {
 // nothing was. More than once, because the first attempt may have begun before the cause was fixed.
 func (q queue) retry(ctx context.Context, c *call, of aggregates, none string) error {
 	letters, commands, err := q.stores(c)
-	if err != nil {
-		return err
+	unlessGone := func(failed error) {
+		if !errors.Is(failed, rowstore.ErrNotParked) { // otherwise it has gone on
+			err = cmp.Or(err, failed)
+		}
 	}
-	for end := time.Now().Add(outcomeWithin); ; none = "all continue" {
-		left, err := q.find(ctx, c, of)
+	for end := time.Now().Add(outcomeWithin); err == nil; none = "all continue" {
+		left, failed := q.find(ctx, c, of)
 		switch {
-		case err != nil:
-			return err
+		case failed != nil:
+			return failed
 		case left.count() == 0:
 			left.Outcome = none
 			return c.print(true, left)
@@ -208,31 +201,26 @@ func (q queue) retry(ctx context.Context, c *call, of aggregates, none string) e
 			return c.print(false, left)
 		}
 		for _, l := range left.Parked {
-			if err := letters.Retry(ctx, l.Key, time.Now()); err != nil && !errors.Is(err, rowstore.ErrNotParked) {
-				return err // otherwise it may have gone on
-			}
+			unlessGone(letters.Retry(ctx, l.Key, time.Now()))
 		}
 		for _, p := range left.Commands {
-			if err := commands.Retry(ctx, p.Target, p.EventID, time.Now()); err != nil && !errors.Is(err, rowstore.ErrNotParked) {
-				return err
-			}
+			unlessGone(commands.Retry(ctx, p.Target, p.EventID, time.Now()))
 		}
-		if err := es.Wait(ctx, retryEvery); err != nil {
-			return err
-		}
+		err = cmp.Or(err, es.Wait(ctx, retryEvery))
 	}
+	return err
 }
 
 type skipLetter struct {
 	one
 	queue
 	Reason string `required:"" help:"why it is skipped; stored with the skip"`
-	By     string `help:"who decided it; default: USER, or the number of the user who runs this program"`
+	By     string `default:"${user}" help:"who decided it; ${default} unless set"`
 }
 
 func (cmd *skipLetter) Validate() error {
-	if cmd.Reason == "" {
-		return errors.New("say with --reason why")
+	if cmd.Reason == "" || cmd.By == "" {
+		return errors.New("say with --reason why, and with --by who decided it")
 	}
 	return cmd.one.Validate()
 }
@@ -244,22 +232,16 @@ why is stored: see dead-letters list --skipped. Skip only what can't be fixed: o
 and a retry is enough.`
 }
 
-// who is the user who skips. In a container USER may not be set.
-func (cmd *skipLetter) who(getenv func(string) string) string {
-	return cmp.Or(cmd.By, getenv("USER"), fmt.Sprintf("user %d", os.Getuid()))
-}
-
 func (cmd *skipLetter) Run(ctx context.Context, c *call) error {
 	found, err := cmd.only(ctx, c, cmd.aggregates)
 	letters, commands, storesErr := cmd.stores(c)
 	if err := cmp.Or(err, storesErr); err != nil {
 		return err
 	}
-	by := cmd.who(c.getenv)
 	if len(found.Parked) > 0 {
-		err = letters.SkipEvent(ctx, cmd.id, found.Parked[0].SeqNr, cmd.Reason, by, time.Now())
+		err = letters.SkipEvent(ctx, cmd.id, found.Parked[0].SeqNr, cmd.Reason, cmd.By, time.Now())
 	} else {
-		err = commands.Skip(ctx, cmd.id, cmd.Event, cmd.Reason, by, time.Now())
+		err = commands.Skip(ctx, cmd.id, cmd.Event, cmd.Reason, cmd.By, time.Now())
 	}
 	if err != nil {
 		return err

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -186,17 +186,7 @@ func ledTo(stored es.Entry, command string) bool {
 
 type due struct{ aggregates }
 
-func (due) Help() string {
-	return `Lists the aggregates whose version is more than SNAPSHOT_EVERY ahead of their latest snapshot. Nothing is
-wrong with them: loading them takes longer. On DynamoDB it reads the whole snapshot table.`
-}
-
 type take struct{ some }
-
-func (take) Help() string {
-	return `Writes the snapshot of one aggregate, or all snapshots that are due. It may run beside the
-programs.`
-}
 
 // dueSnapshot is an aggregate whose snapshot is due, or was written.
 type dueSnapshot struct {
@@ -205,59 +195,54 @@ type dueSnapshot struct {
 	Error string `json:"error,omitempty"` // why writing failed
 }
 
-// eachDue calls do for the aggregate that is named, or for those of known types that are more than SNAPSHOT_EVERY
-// events ahead of their snapshot. `journal check` reports wrong heads.
-func (c *call) eachDue(ctx context.Context, of aggregates, do func(es.AnyAggregate, es.StoredAggregate) error) error {
-	isNamed := of.id != (es.AggregateID{})
-	for _, kind := range c.Types {
-		switch {
-		case isNamed && kind.Type() != of.id.Type:
-			continue
-		case isNamed:
-			head, err := c.store.Gateway.Head(ctx, of.id)
-			if err != nil || head.Version == 0 {
-				return fmt.Errorf("%s: %w", of.id, cmp.Or(err, errors.New("there is no such aggregate: check id, tenant and tables")))
+// dueHeads yields the head of the aggregate that is named, or those of a type that are more than SNAPSHOT_EVERY events
+// ahead of their snapshot, or can't be read.
+func (c *call) dueHeads(ctx context.Context, kind string, of aggregates) iter.Seq2[es.StoredAggregate, error] {
+	return func(yield func(es.StoredAggregate, error) bool) {
+		if of.id != (es.AggregateID{}) {
+			if of.id.Type == kind {
+				head, err := c.store.Gateway.Head(ctx, of.id)
+				yield(es.StoredAggregate{ID: of.id, Head: head}, err)
 			}
-			return do(kind, es.StoredAggregate{ID: of.id, Head: head})
+			return
 		}
-		for head, err := range c.store.Gateway.Heads(ctx, kind.Type()) {
-			switch {
-			case err != nil:
-			case !of.have(head.ID):
-			case head.Version == 0:
-				err = fmt.Errorf("the head of %s can't be read: `journal check` says why", head.ID)
-			case head.Version > head.SnapshotVersion+uint64(c.SnapshotEvery):
-				err = do(kind, head)
-			}
-			if err != nil {
-				return err
+		for head, err := range c.store.Gateway.Heads(ctx, kind) {
+			isDue := head.Version == 0 || head.Version > head.SnapshotVersion+uint64(c.SnapshotEvery)
+			if (err != nil || isDue && of.have(head.ID)) && !yield(head, err) {
+				return
 			}
 		}
 	}
-	if isNamed {
-		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", of.id, of.id.Type)
-	}
-	return nil
 }
 
 // snapshots reports the aggregates with a snapshot due, after do was called for each. It goes on after a failure.
 func (c *call) snapshots(ctx context.Context, of aggregates, done string, do func(es.AnyAggregate, *es.StoredAggregate) error) error {
 	count, failed := 0, 0
-	err := c.eachDue(ctx, of, func(kind es.AnyAggregate, head es.StoredAggregate) error {
-		failure, message := do(kind, &head), ""
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case failure != nil:
-			failed++
-			message = failure.Error() + "; `journal check` may tell more"
-		default:
-			count++
+	for _, kind := range c.Types {
+		for head, err := range c.dueHeads(ctx, kind.Type(), of) {
+			switch {
+			case err != nil:
+				return err
+			case head.Version == 0:
+				return fmt.Errorf("%s: there is no such aggregate, or its head can't be read: check id, tenant and tables; `journal check` says more", head.ID)
+			}
+			message := ""
+			switch err := do(kind, &head); {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case err != nil:
+				failed++
+				message = err.Error() + "; `journal check` may tell more"
+			default:
+				count++
+			}
+			if err := c.add("snapshots", dueSnapshot{operate.Name(head.ID), head.Head, message}); err != nil {
+				return err
+			}
 		}
-		return c.add("snapshots", dueSnapshot{operate.Name(head.ID), head.Head, message})
-	})
-	if err != nil {
-		return err
+	}
+	if of.id != (es.AggregateID{}) && count+failed == 0 {
+		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", of.id, of.id.Type)
 	}
 	return c.end(failed == 0, "snapshots", map[string]any{done: count, "failed": failed})
 }

@@ -67,33 +67,28 @@ func commandLine(words string, id es.AggregateID, more ...string) string {
 	return "`" + strings.Join(append([]string{line}, more...), " ") + "`"
 }
 
-// print prints a result: as YAML, or with --json as JSON. It returns errFound unless all is well.
-func (c *call) print(isWell bool, value any) error {
-	err := c.write(value)
-	if err == nil && !isWell {
-		err = errFound
-	}
-	return err
-}
-
 // control matches an escaped control character in JSON. YAML would send it to the terminal as it is.
 var control = regexp.MustCompile(`\\(u00|[bfr])`)
 
-func (c *call) write(value any) error {
+// print prints a result: as YAML, or with --json as JSON. It returns errFound unless all is well.
+func (c *call) print(isWell bool, value any) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	err := encoder.Encode(value)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
 	shown := text.Bytes()
 	if !c.JSON && !control.Match(shown) {
-		if converted, failed := yaml.JSONToYAML(shown); failed == nil { // it fails for names that repeat
+		if converted, err := yaml.JSONToYAML(shown); err == nil { // it fails for names that repeat
 			shown = converted
 		}
 	}
-	if err == nil {
-		c.clear()
-		_, err = c.stdout.Write(shown)
+	c.clear()
+	_, err := c.stdout.Write(shown)
+	if err == nil && !isWell {
+		err = errFound
 	}
 	return err
 }
@@ -108,7 +103,7 @@ func (c *call) add(list string, element any) error {
 		c.clear()
 		fmt.Fprintln(c.stdout, list+":")
 	}
-	return c.write([]any{element})
+	return c.print(true, []any{element})
 }
 
 // end prints the list with the totals, or these alone after the list.

@@ -4,6 +4,7 @@
 package ctl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,8 +50,8 @@ type commands struct {
 		Repair repair `cmd:"" needs:"events" help:"corrects the head from the journal"`
 	} `cmd:"" help:"shows and checks events, heads and snapshots, and repairs heads"`
 	Snapshots struct {
-		Due  due  `cmd:"" needs:"events" help:"lists the aggregates with a snapshot due"`
-		Take take `cmd:"" needs:"events" help:"writes the snapshots that are due"`
+		Due  due  `cmd:"" needs:"events" help:"lists the aggregates more than SNAPSHOT_EVERY ahead of their snapshot, which take longer to load; on DynamoDB it reads the whole snapshot table"`
+		Take take `cmd:"" needs:"events" help:"writes the snapshot of one aggregate, or all that are due, also beside the programs"`
 	} `cmd:"" help:"lists aggregates with a snapshot due, and writes it"`
 	Rows struct {
 		Verify  verify  `cmd:"" needs:"events,rows" help:"reports how rows differ from the journal"`
@@ -82,7 +83,7 @@ func Run(
 ) error {
 	c := &call{read: read, getenv: getenv, stdout: stdout, stderr: stderr}
 	parser, err := kong.New(&c.commands, kong.Name("threadctl"), kong.Description(about), kong.Writers(stdout, stderr),
-		kong.Vars{"read_model": chatrows.Projection})
+		kong.Vars{"read_model": chatrows.Projection, "user": cmp.Or(getenv("USER"), fmt.Sprintf("user %d", os.Getuid()))}) // containers may have no USER
 	if err != nil {
 		return err
 	}
