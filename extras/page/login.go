@@ -41,7 +41,7 @@ type login struct {
 	sessions *sessions
 	attempts *securecookie.SecureCookie
 	stopping context.Context // ends requests to the issuer
-	client   *http.Client    // for all requests to the issuer
+	client   *http.Client    // for all requests to the issuer; limits the time of each, answer included
 	log      *slog.Logger
 	provider atomic.Pointer[oidc.Provider] // nil until the issuer has answered
 }
@@ -71,13 +71,8 @@ func (l *login) begin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	begun := attempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier()}
-	name := l.sessions.cookie("login")
-	value, err := l.attempts.Encode(name, begun)
-	if err != nil {
-		l.fail(w, r, http.StatusInternalServerError, "the login can't be started; the log says why", err)
-		return
-	}
-	http.SetCookie(w, l.sessions.newCookie(name, value, loginTime))
+	value, _ := l.attempts.Encode("login", begun) // fails only for values that are too large
+	http.SetCookie(w, l.sessions.newCookie("login", value, loginTime))
 	http.Redirect(w, r, config.AuthCodeURL(begun.State, l.resource(oidc.Nonce(begun.Nonce), oauth2.S256ChallengeOption(begun.Verifier))...), http.StatusSeeOther)
 }
 
@@ -93,13 +88,12 @@ func (l *login) resource(options ...oauth2.AuthCodeOption) []oauth2.AuthCodeOpti
 
 // finish exchanges the authorization code for the tokens.
 func (l *login) finish(w http.ResponseWriter, r *http.Request) {
-	name := l.sessions.cookie("login")
 	var begun attempt
-	cookie, err := r.Cookie(name)
+	cookie, err := r.Cookie(l.sessions.cookie("login"))
 	if err == nil {
-		err = l.attempts.Decode(name, cookie.Value, &begun)
+		err = l.attempts.Decode("login", cookie.Value, &begun)
 	}
-	http.SetCookie(w, l.sessions.newCookie(name, "", -time.Second))
+	http.SetCookie(w, l.sessions.newCookie("login", "", -time.Second))
 	switch {
 	case err != nil || r.FormValue("state") != begun.State:
 		l.fail(w, r, http.StatusBadRequest, "this login was not started in this browser, or too long ago; start again", nil)
@@ -108,7 +102,7 @@ func (l *login) finish(w http.ResponseWriter, r *http.Request) {
 		l.fail(w, r, http.StatusForbidden, "the issuer has refused the login", errors.New(r.FormValue("error")))
 		return
 	}
-	found, err := l.exchange(l.toIssuer(r.Context()), r.FormValue("code"), begun)
+	found, err := l.exchange(oidc.ClientContext(r.Context(), l.client), r.FormValue("code"), begun)
 	if err != nil {
 		l.fail(w, r, http.StatusForbidden, "the issuer's answer can't be used; the log says why", err)
 		return
@@ -123,11 +117,6 @@ func (l *login) open(w http.ResponseWriter, r *http.Request, found *session) {
 		return
 	}
 	http.Redirect(w, r, "/", http.StatusSeeOther)
-}
-
-// toIssuer returns the context of requests to the issuer. The client limits the time of each, answer included.
-func (l *login) toIssuer(ctx context.Context) context.Context {
-	return oidc.ClientContext(ctx, l.client)
 }
 
 // exchange exchanges the code of a login for the session.
@@ -155,26 +144,26 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 	found, err := l.sessionOf(ctx, token, cmp.Or(said.Name, said.Username, identity.Subject))
 	if err == nil && token.RefreshToken != "" {
 		found.ends = time.Now().Add(sessionTime)
-		found.renew = func(last *oauth2.Token) (*oauth2.Token, error) { return l.renew(config, last, found.account) }
+		found.renew = func() { l.renew(config, found) }
 	}
 	return found, err
 }
 
-// renew returns the next token of an account.
-func (l *login) renew(config *oauth2.Config, last *oauth2.Token, account string) (*oauth2.Token, error) {
-	ctx, renewed := l.toIssuer(l.stopping), new(session)
-	next, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: last.RefreshToken}).Token()
+// renew replaces the token of a session by the next one of its account.
+func (l *login) renew(config *oauth2.Config, s *session) {
+	ctx, next := oidc.ClientContext(l.stopping, l.client), new(session)
+	token, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: s.token.Load().RefreshToken}).Token()
 	if err == nil {
-		renewed, err = l.sessionOf(ctx, next, "")
+		next, err = l.sessionOf(ctx, token, "")
 	}
-	if err == nil && renewed.account != account {
+	if err == nil && next.account != s.account {
 		err = errors.New("the renewed token is of another account")
 	}
 	if err != nil {
 		l.log.WarnContext(l.stopping, "a session's token can't be renewed", "error", err)
-		return nil, err
+		return
 	}
-	return renewed.token.Load(), nil
+	s.token.Store(token)
 }
 
 // sessionOf creates the session of a token that the APIs will accept.
@@ -194,7 +183,7 @@ func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, err
 	provider := l.provider.Load()
 	if provider == nil {
 		var err error
-		if provider, err = oidc.NewProvider(l.toIssuer(ctx), l.access.Settings.Issuer); err != nil {
+		if provider, err = oidc.NewProvider(oidc.ClientContext(ctx, l.client), l.access.Settings.Issuer); err != nil {
 			return nil, nil, err
 		}
 		l.provider.Store(provider)
@@ -212,7 +201,7 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 		l.fail(w, r, http.StatusNotFound, "there is no such user of the issuer for development, or no such issuer", nil)
 		return
 	}
-	ctx := l.toIssuer(r.Context())
+	ctx := oidc.ClientContext(r.Context(), l.client)
 	client := clientcredentials.Config{TokenURL: l.access.Settings.Issuer + "/token", AuthStyle: oauth2.AuthStyleInParams, EndpointParams: url.Values{"user": {user}}}
 	token, err := client.Token(ctx)
 	var found *session
@@ -229,12 +218,10 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 // end logs out. The form contains the session's CSRF token.
 func (l *login) end(w http.ResponseWriter, r *http.Request) {
 	r.Header.Set(csrfHeader, r.FormValue("csrf"))
-	if found := l.sessions.of(r); found != nil && !found.admits(r) {
-		refuseWithoutCSRF(w)
-		return
+	if _, admitted := l.sessions.admit(w, r); admitted {
+		l.sessions.end(w, r)
+		http.Redirect(w, r, "/", http.StatusSeeOther)
 	}
-	l.sessions.end(w, r)
-	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
 func (l *login) fail(w http.ResponseWriter, r *http.Request, code int, detail string, cause error) {
@@ -279,8 +266,4 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 		}
 		httpserver.WriteJSON(w, http.StatusOK, said)
 	}
-}
-
-func refuseWithoutCSRF(w http.ResponseWriter) {
-	httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "send the session's CSRF token, which /session returns, as "+csrfHeader)
 }

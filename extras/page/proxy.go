@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"strings"
 	"time"
 
 	"example.com/threads/infrastructure/httpserver"
@@ -29,7 +28,7 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Or else net/http ends the request's body when the answer begins. If the transport has not met the end of the body
 	// by then, it closes the connection to the program, and the rest of the answer is lost.
 	_ = controller.EnableFullDuplex()
-	if streams(r) {
+	if httpserver.IsStream(r) {
 		defer context.AfterFunc(p.stopping, end)()
 		_ = controller.SetWriteDeadline(time.Time{}) // without it the stream ends at the deadline
 		if r.ContentLength == 0 {
@@ -60,11 +59,6 @@ const uploadTimeout = 15 * time.Second
 
 // transport keeps connections to the programs open. The programs limit them.
 var transport = &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 25 * time.Second}
-
-// streams reports whether a response continues until one side ends it.
-func streams(r *http.Request) bool {
-	return r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
-}
 
 func (p proxy) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {

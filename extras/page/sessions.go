@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
+
+	"example.com/threads/infrastructure/httpserver"
 )
 
 const (
@@ -29,8 +31,7 @@ type session struct {
 	account, name, csrf string
 	operator            bool // for what the page shows; the programs decide by the token
 	ends                time.Time
-	// renew gets the next token within a time limit; nil: the issuer has sent no refresh token.
-	renew func(last *oauth2.Token) (*oauth2.Token, error)
+	renew               func() // gets the next token within a time limit; nil: the issuer has sent no refresh token
 
 	token    atomic.Pointer[oauth2.Token]
 	renewing singleflight.Group
@@ -59,16 +60,11 @@ func (s *session) bearer(ctx context.Context) string {
 
 // replace renews the token, unless that has just been done.
 func (s *session) replace() (any, error) {
-	last := s.token.Load()
-	if time.Until(last.Expiry) > renewBefore || time.Since(s.renewed) < renewPause {
-		return nil, nil
+	if time.Until(s.token.Load().Expiry) < renewBefore && time.Since(s.renewed) > renewPause {
+		s.renew()
+		s.renewed = time.Now()
 	}
-	next, err := s.renew(last)
-	if err == nil {
-		s.token.Store(next)
-	}
-	s.renewed = time.Now()
-	return nil, err
+	return nil, nil
 }
 
 // sessions are kept in memory: when the process ends, users must log in again.
@@ -111,13 +107,13 @@ func (s *sessions) begin(w http.ResponseWriter, begun *session) bool {
 		return false
 	}
 	s.open[id] = begun
-	http.SetCookie(w, s.newCookie(s.cookie("session"), id, time.Until(begun.ends)))
+	http.SetCookie(w, s.newCookie("session", id, time.Until(begun.ends)))
 	return true
 }
 
 func (s *sessions) newCookie(name, value string, lasts time.Duration) *http.Cookie {
 	return &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: int(lasts.Seconds()), HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
+		Name: s.cookie(name), Value: value, Path: "/", MaxAge: int(lasts.Seconds()), HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
 	}
 }
 
@@ -137,33 +133,34 @@ func (s *sessions) of(r *http.Request) *session {
 }
 
 func (s *sessions) end(w http.ResponseWriter, r *http.Request) {
-	name := s.cookie("session")
-	if cookie, err := r.Cookie(name); err == nil {
+	if cookie, err := r.Cookie(s.cookie("session")); err == nil {
 		s.mutex.Lock()
 		delete(s.open, cookie.Value)
 		s.mutex.Unlock()
 	}
-	http.SetCookie(w, s.newCookie(name, "", -time.Second))
+	http.SetCookie(w, s.newCookie("session", "", -time.Second))
 }
 
 const csrfHeader = "X-CSRF-Token"
 
-// admits reports whether a request may use the session. A request that changes something must contain the session's
-// CSRF token, which pages of other origins can't read.
-func (s *session) admits(r *http.Request) bool {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return true
+// admit returns the session of a request; nil: there is none. A request that changes something must contain the
+// session's CSRF token, which pages of other origins can't read; otherwise it is refused.
+func (s *sessions) admit(w http.ResponseWriter, r *http.Request) (found *session, admitted bool) {
+	found = s.of(r)
+	if found == nil || r.Method == http.MethodGet || r.Method == http.MethodHead ||
+		subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(found.csrf)) == 1 {
+		return found, true
 	}
-	return subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(s.csrf)) == 1
+	httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "send the session's CSRF token, which /session returns, as "+csrfHeader)
+	return found, false
 }
 
 // authorized adds the session's token to requests and removes the session's cookie, which is for this program only. A
 // request without a session is passed on unchanged.
 func (s *sessions) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		found := s.of(r)
-		if found != nil && !found.admits(r) {
-			refuseWithoutCSRF(w)
+		found, admitted := s.admit(w, r)
+		if !admitted {
 			return
 		}
 		r = r.Clone(r.Context())

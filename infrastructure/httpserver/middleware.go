@@ -91,6 +91,11 @@ var guards = http.Header{
 
 func guard(header http.Header) { maps.Copy(header, guards) }
 
+// IsStream reports whether the answer of a request continues until one side ends it.
+func IsStream(r *http.Request) bool {
+	return r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+}
+
 func isRoutine(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, "/health/") || r.URL.Path == "/metrics"
 }
@@ -150,8 +155,7 @@ func startSpan(ctx context.Context, tracer trace.Tracer, r *http.Request) (conte
 	if r.Header.Get("Traceparent") != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	}
-	isStream := r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
-	if tracer == nil || isRoutine(r) || isStream {
+	if tracer == nil || isRoutine(r) || IsStream(r) {
 		return ctx, nil
 	}
 	ctx, span := tracer.Start(ctx, cut(r.Method), trace.WithSpanKind(trace.SpanKindServer))
