@@ -14,12 +14,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/pprof"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel"
@@ -108,13 +109,9 @@ func (o *Observer) Watch(server *httpserver.Server) {
 
 // Run serves the metrics and the profiles that have addresses, until ctx ends.
 func (o *Observer) Run(ctx context.Context) error {
-	metrics, profiles := http.NewServeMux(), http.NewServeMux()
+	metrics, profiles := http.NewServeMux(), chi.NewRouter()
 	metrics.Handle("GET /metrics", httpserver.Metrics(o.registry))
-	profiles.HandleFunc("GET /debug/pprof/", pprof.Index)
-	profiles.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-	profiles.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	profiles.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-	profiles.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	profiles.Mount("/debug", middleware.Profiler())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return o.serve(ctx, "METRICS_ADDR", o.settings.Metrics, metrics) })
 	group.Go(func() error { return o.serve(ctx, "PPROF_ADDR", o.settings.Profiles, profiles) })

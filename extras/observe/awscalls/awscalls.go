@@ -16,8 +16,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-const tracerName = "example.com/threads/extras/observe/awscalls"
-
 // Observe returns an option for clients of DynamoDB whose calls are traced, and counted in the registry. Use it for all
 // clients of a program.
 func Observe(registry prometheus.Registerer) func(*dynamodb.Options) {
@@ -41,7 +39,8 @@ func CountCapacity(count func(table, index, operation string, units float64)) fu
 		operation := middleware.GetOperationName(ctx)
 		if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
 			var span trace.Span
-			ctx, span = parent.TracerProvider().Tracer(tracerName).Start(ctx, "DynamoDB "+operation, trace.WithSpanKind(trace.SpanKindClient),
+			tracer := parent.TracerProvider().Tracer("example.com/threads/extras/observe/awscalls")
+			ctx, span = tracer.Start(ctx, "DynamoDB "+operation, trace.WithSpanKind(trace.SpanKindClient),
 				trace.WithAttributes(attribute.String("db.system.name", "aws.dynamodb"), attribute.String("db.operation.name", operation)))
 			defer func() {
 				if err != nil {
