@@ -57,8 +57,7 @@ type projected struct {
 }
 
 // stream tells a client which events enter the journal, and when the rows follow. It follows the journal with a source
-// of its own, from where the projection is, and is the source's [projection.Sink]: so a slow client misses nothing and
-// delays nobody else.
+// of its own, from where the projection is, and is the source's [projection.Sink]: so a slow client delays nobody else.
 type stream struct {
 	writer http.ResponseWriter
 	end    context.CancelFunc // when the client can't be reached

@@ -269,7 +269,7 @@ func TestAMessageIsBounded(t *testing.T) {
 	}
 }
 
-func TestASlowReaderDelaysNobodyAndMissesNothing(t *testing.T) {
+func TestASlowReaderDelaysNobodyAndMissesNoMessage(t *testing.T) {
 	const count = 10
 	s := start(t)
 	slow := &client{written: make(chan string)}

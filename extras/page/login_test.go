@@ -145,9 +145,7 @@ func startPage(t *testing.T, p *provider, env ...string) front {
 	}
 	server := &Server{Server: new(httpserver.Server), settings: s.web, access: letIn, log: log}
 	logins := newLogin(t.Context(), s.web, letIn, log)
-	if served.Config.Handler, err = server.routes(t.Context(), logins, Programs{Write: api.URL, Read: api.URL, Updater: api.URL}); err != nil {
-		t.Fatal(err)
-	}
+	served.Config.Handler = server.routes(t.Context(), logins, Programs{Write: api.URL, Read: api.URL, Updater: api.URL})
 	served.Start()
 	t.Cleanup(served.Close)
 	return front{served, logins.sessions}

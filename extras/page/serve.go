@@ -14,7 +14,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -51,14 +50,10 @@ func Listen(ctx context.Context, settings Settings, accessControl *access.Access
 
 // Run serves until ctx ends, with these programs behind the page.
 func (s *Server) Run(ctx context.Context, programs Programs) error {
-	handler, err := s.routes(ctx, newLogin(ctx, s.settings, s.access, s.log), programs)
-	if err != nil {
-		return err
-	}
-	return s.Serve(ctx, handler)
+	return s.Serve(ctx, s.routes(ctx, newLogin(ctx, s.settings, s.access, s.log), programs))
 }
 
-func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (http.Handler, error) {
+func (s *Server) routes(ctx context.Context, logins *login, programs Programs) http.Handler {
 	mux := chi.NewRouter()
 	mux.HandleFunc("GET /login", logins.begin)
 	mux.HandleFunc("GET "+callback, logins.finish)
@@ -69,10 +64,7 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 		{"/api/read", "read-api", programs.Read},
 		{"/api/operate", "read-model-updater", programs.Updater + "/operate"}, // extra:operate
 	} {
-		target, err := url.Parse(behind.url)
-		if err != nil {
-			return nil, fmt.Errorf("the URL of the %s: %w", behind.name, err)
-		}
+		target, _ := url.Parse(behind.url) // a server's own, or one that [ReadPrograms] has checked
 		passed := logins.sessions.authorized(proxy{name: behind.name, target: target, stopping: ctx, log: s.log})
 		mux.Handle(behind.prefix+"/*", http.StripPrefix(behind.prefix, passed))
 	}
@@ -88,7 +80,7 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) (
 	} {
 		mux.Handle("GET "+path, asset.Load(embedded, name, contentSecurityPolicy))
 	}
-	return s.access.LimitAddresses(httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read")), nil
+	return s.access.LimitAddresses(httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read"))
 }
 
 // Describe calls describe with the routes of the page's own server in JSON, and with a value of the type of each

@@ -183,11 +183,6 @@ func (cmd *retryLetter) Run(ctx context.Context, c *call) error {
 // nothing was. More than once, because the first attempt may have begun before the cause was fixed.
 func (q queue) retry(ctx context.Context, c *call, of aggregates, none string) error {
 	letters, commands, err := q.stores(c)
-	unlessGone := func(failed error) {
-		if !errors.Is(failed, rowstore.ErrNotParked) { // otherwise it has gone on
-			err = cmp.Or(err, failed)
-		}
-	}
 	for end := time.Now().Add(outcomeWithin); err == nil; none = "all continue" {
 		left, failed := q.find(ctx, c, of)
 		switch {
@@ -201,12 +196,16 @@ func (q queue) retry(ctx context.Context, c *call, of aggregates, none string) e
 			return c.print(false, left)
 		}
 		for _, l := range left.Parked {
-			unlessGone(letters.Retry(ctx, l.Key, time.Now()))
+			if err := letters.Retry(ctx, l.Key, time.Now()); err != nil && !errors.Is(err, rowstore.ErrNotParked) {
+				return err // otherwise it may have gone on
+			}
 		}
 		for _, p := range left.Commands {
-			unlessGone(commands.Retry(ctx, p.Target, p.EventID, time.Now()))
+			if err := commands.Retry(ctx, p.Target, p.EventID, time.Now()); err != nil && !errors.Is(err, rowstore.ErrNotParked) {
+				return err
+			}
 		}
-		err = cmp.Or(err, es.Wait(ctx, retryEvery))
+		err = es.Wait(ctx, retryEvery)
 	}
 	return err
 }
