@@ -132,9 +132,9 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	}
 }
 
-// VerifyAll verifies, or repairs, the aggregates of the verifiable types in the journal or the rows that wanted, if not nil,
-// accepts: several at a time, in any order, once each; see [Projector.VerifyOrRepair]. It tells one after the other, and
-// stops at the first error.
+// VerifyAll verifies, or repairs, the aggregates of verifiable types in the journal or the rows that wanted, if not
+// nil, accepts: several at a time, in any order, once each; see [Projector.VerifyOrRepair]. It tells one after the
+// other, and stops at the first error.
 func (p *Projector) VerifyAll(
 	ctx context.Context, wanted func(es.AggregateID) bool, repair bool, tell func(key es.AggregateID, found Verified, repaired bool) error,
 ) error {

@@ -82,8 +82,9 @@ func Run(
 	ctx context.Context, read func(*config.Reader) Settings, args []string, getenv func(string) string, stdout, stderr io.Writer,
 ) error {
 	c := &call{read: read, getenv: getenv, stdout: stdout, stderr: stderr}
+	user := cmp.Or(getenv("USER"), fmt.Sprintf("user %d", os.Getuid())) // in a container USER may not be set
 	parser, err := kong.New(&c.commands, kong.Name("threadctl"), kong.Description(about), kong.Writers(stdout, stderr),
-		kong.Vars{"read_model": chatrows.Projection, "user": cmp.Or(getenv("USER"), fmt.Sprintf("user %d", os.Getuid()))}) // containers may have no USER
+		kong.Vars{"read_model": chatrows.Projection, "user": user})
 	if err != nil {
 		return err
 	}
