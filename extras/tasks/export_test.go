@@ -29,5 +29,5 @@ func Handle(
 	}
 	request := r.line(line, maphash.String(seed, line))
 	outcome, err := r.execute(ctx, request)
-	return request.Aggregate, outcome.body, outcome.rejected != "", err
+	return request.Aggregate, encodeLines(outcome.result), outcome.problem != nil, err
 }

@@ -61,59 +61,55 @@ func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts 
 	return s.put(ctx, file, first, parts...)
 }
 
-// part reads a part of a file and opens it: as a whole, or the texts in it. It fails if its creator is erased.
-func (s Store) part(ctx context.Context, file es.File, number uint64) (content []byte, exists bool, err error) {
-	content, exists, err = s.Events.Part(ctx, file.Tenant, file.Name, number)
-	if err != nil || !exists {
-		return nil, false, err
-	}
-	if !erasure.IsSealed(string(content)) {
-		content, err = s.Keys.OpenJSON(ctx, file.Tenant, content)
-		return content, true, err
+// part reads a part of a file and opens it: as a whole, or the texts in it. It fails if its creator is erased, or with
+// [ErrExpired].
+func (s Store) part(ctx context.Context, file es.File, number uint64) ([]byte, error) {
+	content, exists, err := s.Events.Part(ctx, file.Tenant, file.Name, number)
+	switch {
+	case err != nil:
+		return nil, err
+	case !exists:
+		return nil, ErrExpired
+	case !erasure.IsSealed(string(content)):
+		return s.Keys.OpenJSON(ctx, file.Tenant, content)
 	}
 	opened, err := s.Keys.OpenOne(ctx, file.Tenant, string(content))
 	if err == nil && opened == erasure.Erased {
 		err = account.ErrAccountErased
 	}
-	return []byte(opened), true, err
+	return []byte(opened), err
 }
 
 // sealOthers seals the lines in the name of others with their authors' keys; [erasure.Erased] if an author is erased.
-func (s Store) sealOthers(ctx context.Context, asked rest.Conditions, file string, number uint64, p linesPart) (linesPart, error) {
+func (s Store) sealOthers(ctx context.Context, asked rest.Conditions, file string, p linesPart) error {
 	if s.Keys == nil || !asked.Principal.NamesAnyone() {
-		return p, nil
+		return nil
 	}
-	lines := strings.Split(string(p), "\n") // the first one is the number of the first line and has no author
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(linesAtOnce)
-	for n, line := range lines {
-		author := authorOf([]byte(line))
+	for n, line := range p.lines {
+		author := authorOf(line)
 		switch {
 		case erasure.IsSealed(strings.TrimSpace(line)): // not by this program: never open it
-			lines[n] = "\uFFFD" + line
+			p.lines[n] = "\uFFFD" + line
 		case author != "" && author != asked.Caller.Executor:
 			group.Go(func() (err error) {
-				lines[n], err = s.Keys.Seal(groupCtx, asked.Caller.Tenant, author, fmt.Sprintf("%s %d %d", file, number, n), line)
+				p.lines[n], err = s.Keys.Seal(groupCtx, asked.Caller.Tenant, author, fmt.Sprintf("%s line %d", file, p.first+uint64(n)), line)
 				if errors.Is(err, account.ErrAccountErased) {
-					lines[n], err = erasure.Erased, nil
+					p.lines[n], err = erasure.Erased, nil
 				}
 				return err
 			})
 		}
 	}
-	err := group.Wait()
-	return linesPart(strings.Join(lines, "\n")), err
+	return group.Wait()
 }
 
 func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte) ([]byte, error) {
-	if !bytes.Contains(result, []byte(`"sealed":`)) {
-		return result, nil
-	}
 	var lines []RejectedLine
-	for raw := range bytes.Lines(result) {
-		var request json.RawMessage
-		line := RejectedLine{Request: &request}
-		if err := json.Unmarshal(raw, &line); err != nil {
+	for decoder := json.NewDecoder(bytes.NewReader(result)); decoder.More(); {
+		line := RejectedLine{Request: new(json.RawMessage), Problem: new(json.RawMessage)}
+		if err := decoder.Decode(&line); err != nil {
 			return nil, fmt.Errorf("read a rejected line: %w", err)
 		}
 		if line.Sealed != "" {
@@ -125,15 +121,15 @@ func (s Store) openRejected(ctx context.Context, tenant es.Tenant, result []byte
 		}
 		lines = append(lines, line)
 	}
-	return encodeRejected(lines), nil
+	return encodeLines(lines...), nil
 }
 
-func encodeRejected(lines []RejectedLine) []byte {
+func encodeLines[T any](lines ...T) []byte {
 	var result bytes.Buffer
 	encoder := json.NewEncoder(&result)
 	encoder.SetEscapeHTML(false)
 	for _, line := range lines {
-		_ = encoder.Encode(line) // never fails: what is not text is JSON already
+		_ = encoder.Encode(line) // never fails: requests are JSON or text, answers and problems were made for it
 	}
 	return result.Bytes()
 }

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
@@ -39,11 +39,12 @@ func (r *run) line(raw string, number uint64) rest.Request {
 	if raw == erasure.Erased {
 		return failed(account.ErrAccountErased)
 	}
-	path, body, err := readLine([]byte(raw))
+	command, err := readLine(raw)
 	if err != nil {
 		return failed(err)
 	}
-	return r.request(Later{Path: path, Body: body, IdempotencyKey: lineKey(r.ID, number)})
+	command.IdempotencyKey = lineKey(r.ID, number)
+	return r.request(command)
 }
 
 // request returns the request for a command, as the handler of HTTP does.
@@ -71,16 +72,16 @@ func failed(err error) rest.Request {
 }
 
 // readLine reads a line of an import: an object with path and body.
-func readLine(raw []byte) (path string, body json.RawMessage, err error) {
-	members, ok := rest.MembersOf(raw)
+func readLine(raw string) (line Later, err error) {
+	members, ok := rest.MembersOf([]byte(raw))
 	if !ok {
-		return "", nil, rest.NewProblem(http.StatusBadRequest, rest.Malformed, "the line must be one JSON object in UTF-8 and nothing else")
+		return line, rest.NewProblem(http.StatusBadRequest, rest.Malformed, "the line must be one JSON object in UTF-8 and nothing else")
 	}
 	paths, bodies := members.Take("path"), members.Take("body")
 	var invalid []rest.FieldError
 	if len(paths) != 1 {
 		invalid = append(invalid, rest.FieldError{Location: "line.path", Message: "must be given once"})
-	} else if json.Unmarshal(paths[0], &path) != nil {
+	} else if json.Unmarshal(paths[0], &line.Path) != nil {
 		invalid = append(invalid, rest.FieldError{Location: "line.path", Message: "must be a string"})
 	}
 	if len(bodies) != 1 {
@@ -90,21 +91,22 @@ func readLine(raw []byte) (path string, body json.RawMessage, err error) {
 		invalid = append(invalid, rest.FieldError{Location: "line." + unknown.Name, Message: "is not a field of a line"})
 	}
 	if len(invalid) > 0 {
-		return "", nil, rest.InvalidFields(invalid)
+		return line, rest.InvalidFields(invalid)
 	}
-	return path, bodies[0], nil
+	line.Body = bodies[0]
+	return line, nil
 }
 
 // authorOf returns the user account that a line names as its executor; empty: none, or the line can't be read.
-func authorOf(raw []byte) string {
-	_, body, _ := readLine(raw)
-	return rest.ExecutorOf(body).String()
+func authorOf(raw string) string {
+	line, _ := readLine(raw)
+	return rest.ExecutorOf(line.Body).String()
 }
 
-// outcome is the result of a command: its answer, or the problem of its rejection, as JSON.
+// outcome is what became of a command.
 type outcome struct {
-	body     []byte
-	rejected string // for people: the reason of the rejection; empty: it was accepted
+	result  any           // its answer, or the problem
+	problem *rest.Problem // of its rejection; nil: it was accepted
 }
 
 // execute executes a request. It fails if the outcome is unknown.
@@ -113,8 +115,7 @@ func (r *run) execute(ctx context.Context, request rest.Request) (outcome, error
 	defer cancel()
 	reply, failed := request.Execute(ctx)
 	if failed == nil {
-		body, err := json.Marshal(reply.Body)
-		return outcome{body: body}, err
+		return outcome{result: reply.Body}, nil
 	}
 	problem := *rest.ProblemOf(failed)
 	if es.KindOf(failed) == es.Inconsistent {
@@ -123,63 +124,64 @@ func (r *run) execute(ctx context.Context, request rest.Request) (outcome, error
 		return outcome{}, failed
 	}
 	problem.Errors = problem.Errors[:min(len(problem.Errors), maxFieldErrors)]
-	body, err := json.Marshal(problem)
-	return outcome{body, problem.Detail}, err
+	return outcome{&problem, &problem}, nil
 }
 
-// linesPart is some lines of the input: the number of the first line, a newline, and the unchanged lines.
-type linesPart []byte
+// linesPart is some lines of the input.
+type linesPart struct {
+	first uint64   // the number of the first line
+	lines []string // unchanged
+}
 
 // cut yields the parts of input. It ends after an error, which a client can be told.
 func cut(input io.Reader) iter.Seq2[linesPart, error] {
 	return func(yield func(linesPart, error) bool) {
 		scanner := bufio.NewScanner(input)
 		scanner.Buffer(nil, MaxLine)
-		next, lines, number := begin(1), 0, 0
-		for scanner.Scan() {
-			number++
-			next = append(append(next, scanner.Bytes()...), '\n')
-			if lines++; len(next) >= partBytes || lines >= partLines {
-				if !yield(next, nil) {
+		part, size, next := linesPart{first: 1}, 0, uint64(1)
+		for ; scanner.Scan(); next++ {
+			part.lines = append(part.lines, scanner.Text())
+			if size += len(scanner.Bytes()) + 1; size >= partBytes || len(part.lines) >= partLines {
+				if !yield(part, nil) {
 					return
 				}
-				next, lines = begin(number+1), 0
+				part, size = linesPart{first: next + 1}, 0
 			}
 		}
 		err := scanner.Err()
 		switch {
 		case errors.Is(err, bufio.ErrTooLong):
-			err = &ident.InvalidError{Field: fmt.Sprintf("line %d", number+1), Reason: fmt.Sprintf("must have at most %d bytes", MaxLine)}
+			err = &ident.InvalidError{Field: fmt.Sprintf("line %d", next), Reason: fmt.Sprintf("must have at most %d bytes", MaxLine)}
 		case errors.As(err, new(*http.MaxBytesError)):
 			err = tooLarge
 		case err != nil:
 			err = malformedBody
 		}
-		if err != nil || lines > 0 {
-			yield(next, err)
+		if err != nil || len(part.lines) > 0 {
+			yield(part, err)
 		}
 	}
 }
 
-func begin(number int) linesPart { return append(strconv.AppendInt(nil, int64(number), 10), '\n') }
+// stored returns the part as it is stored, for [partOf].
+func (p linesPart) stored() []byte {
+	return fmt.Appendf(nil, "%d\n%s", p.first, strings.Join(p.lines, "\n"))
+}
 
-// lines yields the non-empty lines with their numbers.
-func (p linesPart) lines() iter.Seq2[uint64, []byte] {
-	return func(yield func(uint64, []byte) bool) {
-		first, rest, _ := bytes.Cut(p, []byte("\n"))
-		number, _ := strconv.ParseUint(string(first), 10, 64) // cut has written it
-		for line := range bytes.SplitSeq(bytes.TrimSuffix(rest, []byte("\n")), []byte("\n")) {
-			if line = bytes.TrimSpace(line); len(line) > 0 && !yield(number, line) {
+func partOf(stored []byte) (p linesPart) {
+	first, lines, _ := strings.Cut(string(stored), "\n")
+	p.first, _ = strconv.ParseUint(first, 10, 64) // stored has written it
+	p.lines = strings.Split(lines, "\n")
+	return p
+}
+
+// all yields the non-empty lines with their numbers.
+func (p linesPart) all() iter.Seq2[uint64, string] {
+	return func(yield func(uint64, string) bool) {
+		for i, line := range p.lines {
+			if line = strings.TrimSpace(line); line != "" && !yield(p.first+uint64(i), line) {
 				return
 			}
-			number++
 		}
 	}
-}
-
-func (p linesPart) count() (n uint64) {
-	for range p.lines() {
-		n++
-	}
-	return n
 }

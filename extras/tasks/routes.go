@@ -57,12 +57,6 @@ type exportThread struct {
 
 // Operations returns what clients can ask of tasks. log receives why a result was cut short.
 func Operations(s Store, log *slog.Logger) rest.Aggregate {
-	cancel := func(ctx context.Context, c rest.Conditions, body cancelTask) (rest.Reply, error) {
-		return accepted(s.Cancel(ctx, c, body.Task))
-	}
-	export := func(ctx context.Context, c rest.Conditions, body exportThread) (rest.Reply, error) {
-		return accepted(s.Export(ctx, c, body.Thread))
-	}
 	unread := []string{rest.IfMatch, rest.IdempotencyKey, rest.CorrelationID, rest.Traceparent}
 	return rest.Aggregate{
 		Name: "tasks", About: "Long work: many commands at once, the history of a thread, and commands whose answer is fetched later.",
@@ -70,15 +64,19 @@ func Operations(s Store, log *slog.Logger) rest.Aggregate {
 			{
 				Path: "/tasks/export_thread", Status: http.StatusAccepted, Summary: "Export a thread",
 				Description: "Writes the events of the thread as they are stored, one a line. Admins only.",
-				Do:          rest.Doing[TaskReply](export),
-				Rejections:  []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted, thread.ErrNotMember, thread.ErrNotAdmin},
-				Without:     []string{rest.IfMatch},
+				Do: rest.Doing[TaskReply](func(ctx context.Context, c rest.Conditions, body exportThread) (rest.Reply, error) {
+					return accepted(s.Export(ctx, c, body.Thread))
+				}),
+				Rejections: []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted, thread.ErrNotMember, thread.ErrNotAdmin},
+				Without:    []string{rest.IfMatch},
 			},
 			{
 				Path: "/tasks/cancel", Status: http.StatusAccepted, Summary: "Cancel a task",
 				Description: "Ends a task before it is done. What it has done by then, and may be doing for a second more, stays. Its creator only, and operators, " +
 					"who name the tenant of the task in the header X-Tenant-Code; it may be suspended.",
-				Do:         rest.Doing[TaskReply](cancel),
+				Do: rest.Doing[TaskReply](func(ctx context.Context, c rest.Conditions, body cancelTask) (rest.Reply, error) {
+					return accepted(s.Cancel(ctx, c, body.Task))
+				}),
 				Operators:  true,
 				Rejections: []error{task.ErrTaskNotFound, task.ErrTaskFinished},
 			},
@@ -164,9 +162,6 @@ func (s Store) serveResult(log *slog.Logger) rest.Server {
 			return err
 		}
 		w.Header().Set("Content-Type", rest.MediaLines)
-		if r.Method == http.MethodHead {
-			return nil
-		}
 		for part, err := range parts {
 			if err != nil {
 				log.WarnContext(r.Context(), "an answer was cut short", "path", r.URL.Path, "error", err)
@@ -191,9 +186,7 @@ func (s Store) Accept(next rest.Perform) rest.Perform {
 		if !r.Operation.IsOrdinary() || !prefersLater.MatchString(strings.Join(header.Values(prefer), ",")) {
 			return next(ctx, header, r)
 		}
-		reply, err := accepted(s.Later(ctx, r.Conditions, Later{
-			Path: r.Operation.Path, Body: r.Body, IdempotencyKey: r.IdempotencyKey, IfVersion: r.IfVersion,
-		}, r.Name, r.Content))
+		reply, err := accepted(s.Later(ctx, r))
 		reply.Status, reply.Header[preferenceApplied] = http.StatusAccepted, respondAsync
 		return reply, err
 	}

@@ -50,7 +50,7 @@ func TestTasksOverREST(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.tasks.Handle(t.Context(), es.Request[task.Order]{Caller: es.Caller{Executor: adaID}, ID: parsed.String(), Command: task.Succeed{}}); err != nil {
+	if _, err := s.tasks.Handle(t.Context(), es.Request[task.Order]{Caller: es.Caller{Executor: adaID}, ID: parsed.String(), Command: task.Finish{Status: task.Succeeded}}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -220,7 +220,7 @@ func TestAuthorOf(t *testing.T) {
 		`nonsense`: "",
 		``:         "",
 	} {
-		if got := tasks.AuthorOf([]byte(line)); got != want {
+		if got := tasks.AuthorOf(line); got != want {
 			t.Errorf("%s is in the name of %q, want %q", line, got, want)
 		}
 	}
@@ -244,8 +244,8 @@ func FuzzLines(f *testing.F) {
 	}
 	commands := []rest.Aggregate{rest.Threads(fails{})}
 	f.Fuzz(func(t *testing.T, raw string) {
-		_ = tasks.AuthorOf([]byte(raw))                                             // must not panic
-		_ = tasks.AuthorOf([]byte(`{"path":"/threads/create","body":` + raw + `}`)) // must not panic
+		_ = tasks.AuthorOf(raw)                                             // must not panic
+		_ = tasks.AuthorOf(`{"path":"/threads/create","body":` + raw + `}`) // must not panic
 		if _, answer, _, err := tasks.Handle(t.Context(), commands, ada, false, raw); err != nil || !json.Valid(answer) {
 			t.Errorf("%q: %s, %v", raw, answer, err)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
+	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -25,17 +25,15 @@ import (
 
 // Row is the row of a task. Only its creator sees it.
 type Row struct {
-	Tenant    es.Tenant   `db:"tenant_code"`
-	ID        task.ID     `db:"id"`
-	Kind      task.Kind   `db:"kind"`
-	Status    task.Status `db:"status"`
-	Done      uint64      `db:"done"`  // lines or events, including rejected ones
-	Total     uint64      `db:"total"` // 0: unknown
-	Rejected  uint64      `db:"rejected"`
-	Message   string      `db:"message"` // why it failed; otherwise empty
-	Version   uint64      `db:"version"` // the seq_nr of the last event in the row
-	CreatedAt time.Time   `db:"created_at"`
-	UpdatedAt time.Time   `db:"updated_at"`
+	Tenant        es.Tenant   `db:"tenant_code"`
+	ID            task.ID     `db:"id"`
+	Kind          task.Kind   `db:"kind"`
+	Status        task.Status `db:"status"`
+	task.Progress             // without Parts in the table
+	Message       string      `db:"message"` // why it failed; otherwise empty
+	Version       uint64      `db:"version"` // the seq_nr of the last event in the row
+	CreatedAt     time.Time   `db:"created_at"`
+	UpdatedAt     time.Time   `db:"updated_at"`
 	query.Audit
 }
 
@@ -77,7 +75,7 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 	if err := cmp.Or(err, idErr); err != nil {
 		return row, err
 	}
-	before := task.Task{Status: row.Status, Progress: task.Progress{Done: row.Done, Total: row.Total, Rejected: row.Rejected}}
+	before := task.Task{Status: row.Status, Progress: row.Progress}
 	switch created, begins := recorded.Event.(task.Created); {
 	case begins && exists:
 		return row, errors.New("the task exists already")
@@ -88,7 +86,7 @@ func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {
 		return row, before.Usable()
 	}
 	after := before.Apply(recorded.Event)
-	row.Status, row.Done, row.Total, row.Rejected = after.Status, after.Progress.Done, after.Progress.Total, after.Progress.Rejected
+	row.Status, row.Progress = after.Status, after.Progress
 	if finished, ends := recorded.Event.(task.Finished); ends {
 		row.Message = finished.Message
 		if len(row.Message) > maxMessage {
@@ -107,10 +105,7 @@ func Unfinished(db *sqlx.DB) func(ctx context.Context, kinds []task.Kind, withou
 		if err == nil {
 			err = Rows.Query(ctx, db, func(row Row) { keys = append(keys, task.Key(row.Tenant, row.ID)) }, query, args...)
 		}
-		if err != nil {
-			err = fmt.Errorf("look for tasks to do: %w", err)
-		}
-		return keys, err
+		return keys, database.Explain("look for tasks to do", err)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestRowsOfTasks(t *testing.T) {
 		given.Caller = es.Caller{ClientIP: "192.0.2.1", RequestID: "a request", Source: "a test"}
 		id, viewer := readmodeltest.NewID[task.Task](), query.Viewer{User: readmodeltest.NewUser()}
 		progress := task.Progress{Parts: 1, Done: 4, Total: 10, Rejected: 2}
-		want := tasks.Row{ID: id, Kind: task.Import, Total: 10, CreatedAt: given.Now().Add(feed.Tick)}
+		want := tasks.Row{ID: id, Kind: task.Import, Progress: task.Progress{Total: 10}, CreatedAt: given.Now().Add(feed.Tick)}
 		var covered []string
 		for _, step := range []struct {
 			event  task.Event

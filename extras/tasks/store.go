@@ -39,7 +39,7 @@ type Store struct {
 // The rejections of requests for tasks and their results, beside those of the tasks themselves.
 var (
 	ErrTaskNotFinished = ident.Conflict("task_not_finished", "the task is not finished; its result is there once it is")
-	ErrResultGone      = ident.NotFound("task_not_found", "the result of the task has expired")
+	ErrExpired         = ident.NotFound("task_not_found", "the input or the result of the task has expired; send it again as a new task")
 	ErrNoRoom          = ident.Conflict("task_storage_full",
 		"the inputs and results of your tasks take all the room there is for an account or tenant; wait until tasks are done, cancel some, or wait until results expire")
 )
@@ -69,13 +69,14 @@ func (s Store) store(ctx context.Context, asked rest.Conditions, id task.ID, inp
 		return err
 	}
 	for part, err := range cut(input) {
-		if err == nil {
-			part, err = s.sealOthers(ctx, asked, file.Name, request.Parts, part)
+		for range part.all() {
+			request.Total++
 		}
-		waiting = append(waiting, part)
-		request.Parts++
-		request.Total += part.count()
-		if err == nil && len(waiting) == partsAtOnce {
+		if err == nil {
+			err = s.sealOthers(ctx, asked, file.Name, part)
+		}
+		waiting = append(waiting, part.stored())
+		if request.Parts++; err == nil && len(waiting) == partsAtOnce {
 			err = put()
 		}
 		if err != nil {
@@ -108,18 +109,15 @@ type Later struct {
 	IfVersion      uint64 `json:"if_version,omitempty"`
 }
 
-// Later creates a task that handles one command with this name. Repeats are recognised by content.
-func (s Store) Later(ctx context.Context, asked rest.Conditions, later Later, name, content string) (es.Result, error) {
-	id := rest.NewID[task.Task]()
-	if later.IdempotencyKey == "" {
-		later.IdempotencyKey = lineKey(id, 1)
-	}
-	input, err := json.Marshal(later)
+// Later creates a task that handles one command. Repeats are recognised by its content.
+func (s Store) Later(ctx context.Context, r rest.Request) (es.Result, error) {
+	id, path := rest.NewID[task.Task](), r.Operation.Path
+	input, err := json.Marshal(Later{path, r.Body, cmp.Or(r.IdempotencyKey, lineKey(id, 1)), r.IfVersion})
 	if err == nil {
-		err = s.putSealed(ctx, fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile), 0, input)
+		err = s.putSealed(ctx, fileOf(r.Caller.Tenant, r.Caller.Executor, id, inputFile), 0, input)
 	}
-	request := task.Request{Kind: task.Command, Subject: later.Path, Parts: 1, Total: 1}
-	return s.create(ctx, asked, id, err, request, "task.Later "+name, content)
+	request := task.Request{Kind: task.Command, Subject: path, Parts: 1, Total: 1}
+	return s.create(ctx, r.Conditions, id, err, request, "task.Later "+r.Name, r.Content)
 }
 
 // create creates a task, even if the client goes meanwhile. Its input is deleted if it was not stored completely, or if
@@ -186,7 +184,6 @@ func (s Store) Find(ctx context.Context, caller es.Caller, id string) (Details, 
 type Details struct {
 	Row
 	Request  task.Request
-	Progress task.Progress
 	Envelope es.Envelope // of the event that created it
 }
 
@@ -201,7 +198,7 @@ func (s Store) find(ctx context.Context, key es.AggregateID) (found Details, err
 	if err != nil {
 		return found, err
 	}
-	state, codec := task.Task{}, task.Events()
+	codec := task.Events()
 	for entry, err := range s.Events.EntriesAt(ctx, key, slices.Compact([]uint64{1, head.Version})) {
 		var recorded es.Recorded[task.Event]
 		if err == nil {
@@ -216,24 +213,22 @@ func (s Store) find(ctx context.Context, key es.AggregateID) (found Details, err
 		if created, begins := recorded.Event.(task.Created); begins {
 			found.Request, found.Envelope = created.Request, recorded.Envelope
 		}
-		state = state.Apply(recorded.Event)
 	}
-	found.Progress = state.Progress
 	return found, nil
 }
 
 // Result yields the result of a task part by part. Before the first part it may fail with [ErrTaskNotFinished] or
-// [ErrResultGone]. A part is empty if it is of an import without rejections.
+// [ErrExpired]. A part is empty if it is of an import without rejections.
 func (s Store) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, error], error) {
 	switch {
 	case !found.Finished():
 		return nil, ErrTaskNotFinished
 	case time.Now().After(found.file(resultFile).Expires):
-		return nil, ErrResultGone
+		return nil, ErrExpired
 	}
 	return func(yield func([]byte, error) bool) {
-		for number := range found.Progress.Parts {
-			content, _, err := s.part(ctx, found.file(resultFile), number)
+		for number := range found.Parts {
+			content, err := s.part(ctx, found.file(resultFile), number)
 			if errors.Is(err, account.ErrAccountErased) {
 				content, err = []byte(`"`+erasure.Erased+"\"\n"), nil
 			} else if err == nil && found.Request.Kind == task.Import {

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	esrun "example.com/threads/es/run"
@@ -133,9 +132,10 @@ func (w *Worker) attempt(ctx context.Context, l lane, key es.AggregateID) {
 	for attempt := 1; ; attempt++ {
 		err := w.do(ctx, key, attempt)
 		l.slots.Release(1)
-		if err == nil {
+		if err == nil || ctx.Err() != nil {
 			return
 		}
+		w.ports.Log.WarnContext(ctx, "a task failed for now; it is tried again", "tenant", key.Tenant, "task", key.ID, "error", err)
 		w.Wake()
 		if es.Wait(ctx, es.Backoff(firstRetry, lastRetry, attempt-1)) != nil || l.slots.Acquire(ctx, 1) != nil {
 			return
@@ -179,50 +179,34 @@ type run struct {
 func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error {
 	log := w.ports.Log.With("tenant", key.Tenant, "task", key.ID)
 	found, err := w.ports.find(ctx, key)
-	if err == nil && found.Finished() {
-		return nil
+	if err != nil || found.Finished() {
+		return err
 	}
 	r := &run{Worker: w, Details: found, caller: found.Envelope.Caller, reported: time.Now()}
 	r.caller.Source, r.caller.CausationID = source, found.Envelope.EventID
-	if err == nil {
-		err = r.try(ctx)
-	}
-	ended := err == nil || errors.Is(err, task.ErrTaskFinished)
-	if ended {
-		if err := w.ports.Events.DeleteFile(ctx, r.file(inputFile)); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "the input of a finished task could not be deleted; it will expire", "error", err)
-		}
-	}
+	err = r.work(ctx)
 	switch {
-	case ended, ctx.Err() != nil, errors.Is(err, task.ErrTaskOvertaken):
-		return nil //nolint:nilerr // this worker ends, or the task was cancelled or is another worker's
+	case err == nil:
+		err = r.finish(ctx, task.Succeeded, "")
 	case errors.Is(err, errSuspended):
 		log.InfoContext(ctx, "a task has stopped, because its tenant is suspended")
 		return nil
-	case found.Version > 0 && attempt >= maxFaults && es.KindOf(err) == es.Internal:
+	case isFinal(err):
+		err = r.finish(ctx, task.Failed, err.Error())
+	case attempt >= maxFaults && es.KindOf(err) == es.Internal:
 		log.ErrorContext(ctx, "a task failed", "error", err)
-		return r.order(ctx, task.Fail{Progress: r.Progress, Message: "the server could not do it; its log says why"})
-	}
-	log.WarnContext(ctx, "a task failed for now; it is tried again", "error", err)
-	return err
-}
-
-// try starts the task if necessary, executes the rest of it, and finishes it.
-func (r *run) try(ctx context.Context) error {
-	err := r.checkTenant(ctx)
-	if err == nil && r.Status == task.Queued {
-		err = r.order(ctx, task.Start{})
-	}
-	if err == nil {
-		err = r.work(ctx)
+		err = r.finish(ctx, task.Failed, "the server could not do it; its log says why")
 	}
 	switch {
-	case err == nil:
-		return r.order(ctx, task.Succeed{Progress: r.Progress})
-	case isFinal(err):
-		return r.order(ctx, task.Fail{Progress: r.Progress, Message: err.Error()})
+	case errors.Is(err, task.ErrTaskOvertaken):
+		return nil // it is another worker's
+	case err != nil && !errors.Is(err, task.ErrTaskFinished): // as after a cancellation
+		return err
 	}
-	return err
+	if err := w.ports.Events.DeleteFile(ctx, r.file(inputFile)); err != nil && ctx.Err() == nil {
+		log.WarnContext(ctx, "the input of a finished task could not be deleted; it will expire", "error", err)
+	}
+	return nil
 }
 
 // isFinal reports whether a retry would fail in the same way.
@@ -231,7 +215,15 @@ func isFinal(err error) bool {
 	return !isOvertaken && slices.Contains([]es.Kind{es.NotFound, es.Forbidden, es.Conflict, es.Invalid}, es.KindOf(err))
 }
 
+// work starts the task if necessary, and executes the rest of it.
 func (r *run) work(ctx context.Context) error {
+	err := r.checkTenant(ctx)
+	if err == nil && r.Status == task.Queued {
+		err = r.order(ctx, task.Start{})
+	}
+	if err != nil {
+		return err
+	}
 	switch r.Request.Kind {
 	case task.Import:
 		return r.importLines(ctx)
@@ -244,12 +236,8 @@ func (r *run) work(ctx context.Context) error {
 	}
 }
 
-func (r *run) input(ctx context.Context, number uint64) ([]byte, error) {
-	content, exists, err := r.ports.part(ctx, r.file(inputFile), number)
-	if err == nil && !exists {
-		err = ident.NotFound("task_not_found", "the rest of the input has expired; send it again as a new task")
-	}
-	return content, err
+func (r *run) finish(ctx context.Context, status task.Status, message string) error {
+	return r.order(ctx, task.Finish{Status: status, Progress: r.Progress, Message: message})
 }
 
 func (r *run) order(ctx context.Context, order task.Order) error {
@@ -259,14 +247,14 @@ func (r *run) order(ctx context.Context, order task.Order) error {
 
 // finishedPart records that a part is done, and reports it unless the last report is recent. It fails with
 // [task.ErrTaskFinished] if the task was cancelled, and with errSuspended, after a report, if its tenant is suspended.
-func (r *run) finishedPart(ctx context.Context, progress task.Progress) error {
-	r.Progress = progress
+func (r *run) finishedPart(ctx context.Context, done, rejected int) error {
+	r.Parts, r.Done, r.Rejected = r.Parts+1, r.Done+uint64(done), r.Rejected+uint64(rejected)
 	stop := r.checkTenant(ctx)
 	if stop == nil && time.Since(r.reported) < reportEvery {
 		return nil
 	}
 	r.reported = time.Now()
-	return cmp.Or(r.order(ctx, task.Report{Progress: progress}), stop)
+	return cmp.Or(r.order(ctx, task.Report{Progress: r.Progress}), stop)
 }
 
 // errSuspended: the task must wait until its tenant is active again.

@@ -278,8 +278,9 @@ func testACommandIsDoneLater(t *testing.T) {
 	} {
 		w := newWorld()
 		w.busy = 2
-		later := tasks.Later{Path: "/say", Body: fmt.Appendf(nil, `{"text":%q}`, text), IdempotencyKey: "the client's"}
-		result, err := w.store().Later(t.Context(), asked(), later, "say", text)
+		later := saying(fmt.Sprintf(`{"text":%q}`, text))
+		later.IdempotencyKey = "the client's"
+		result, err := w.store().Later(t.Context(), later)
 		found, answer := w.finish(t, created(t, result, err))
 		if found.Status != want.status || found.Message != want.message || answer != want.result+"\n" || found.Total != 1 || found.Request.Subject != "/say" {
 			t.Errorf("%s: %+v, %s", text, found.Row, answer)
@@ -336,7 +337,7 @@ func testWhoSeesWhat(t *testing.T) {
 	finished, _ := w.finish(t, id)
 	// A task's time is in its id.
 	finished.ID = ident.New[task.Task](time.Now().Add(-tasks.Kept-time.Minute), [10]byte{})
-	if _, err := w.store().Result(t.Context(), finished); !errors.Is(err, tasks.ErrResultGone) {
+	if _, err := w.store().Result(t.Context(), finished); !errors.Is(err, tasks.ErrExpired) {
 		t.Errorf("an expired result: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -32,23 +31,12 @@ const (
 
 // importLines handles the remaining parts of the input. A part may be repeated: each line has its idempotency key.
 func (r *run) importLines(ctx context.Context) error {
-	for r.Progress.Parts < r.Request.Parts {
-		number := r.Progress.Parts
-		input, err := r.input(ctx, number)
+	for r.Parts < r.Request.Parts {
+		input, err := r.ports.part(ctx, r.file(inputFile), r.Parts)
 		if err != nil {
 			return err
 		}
-		rejected, err := r.importPart(ctx, input)
-		if err != nil {
-			return err
-		}
-		// Even without rejections: a killed attempt may have stored some.
-		if err := r.ports.putSealed(ctx, r.file(resultFile), number, encodeRejected(rejected)); err != nil {
-			return err
-		}
-		progress := r.Progress
-		progress.Parts, progress.Done, progress.Rejected = number+1, progress.Done+linesPart(input).count(), progress.Rejected+uint64(len(rejected))
-		if err := r.finishedPart(ctx, progress); err != nil {
+		if err := r.importPart(ctx, partOf(input)); err != nil {
 			return err
 		}
 	}
@@ -57,31 +45,32 @@ func (r *run) importLines(ctx context.Context) error {
 
 // RejectedLine is a line of the result.
 type RejectedLine struct {
-	Line    uint64          `json:"line"`
-	Request any             `json:"request,omitempty"` // as sent; a string if it is not JSON
-	Sealed  string          `json:"sealed,omitempty"`  // of another's line: as in the input, instead of Request
-	Problem json.RawMessage `json:"problem"`
+	Line    uint64 `json:"line"`
+	Request any    `json:"request,omitempty"` // as sent; a string if it is not JSON
+	Sealed  string `json:"sealed,omitempty"`  // of another's line: as in the input, instead of Request
+	Problem any    `json:"problem"`           // a [rest.Problem]
 }
 
 // importPart handles the lines of a part: those for one aggregate in order, others concurrently.
-func (r *run) importPart(ctx context.Context, part linesPart) (rejected []RejectedLine, err error) {
+func (r *run) importPart(ctx context.Context, part linesPart) error {
 	type line struct {
 		RejectedLine
 		raw     string
 		request rest.Request
+		outcome outcome
 	}
 	var all []*line
 	var sealed []erasure.Text // lines in the name of others
-	for number, raw := range part.lines() {
-		next := &line{RejectedLine: RejectedLine{Line: number}, raw: string(raw)}
-		if r.ports.Keys != nil && r.Request.ForOthers && erasure.IsSealed(next.raw) {
-			next.Sealed = next.raw
+	for number, raw := range part.all() {
+		next := &line{RejectedLine: RejectedLine{Line: number}, raw: raw}
+		if r.ports.Keys != nil && r.Request.ForOthers && erasure.IsSealed(raw) {
+			next.Sealed = raw
 			sealed = append(sealed, erasure.Text{Value: &next.raw})
 		}
 		all = append(all, next)
 	}
 	if err := r.ports.Keys.Open(ctx, r.Tenant, sealed); err != nil {
-		return nil, err
+		return err
 	}
 	byKey := map[string][]*line{}
 	for _, next := range all {
@@ -95,29 +84,32 @@ func (r *run) importPart(ctx context.Context, part linesPart) (rejected []Reject
 	for _, ofOne := range byKey {
 		group.Go(func() error {
 			for _, next := range ofOne {
-				outcome, err := r.handle(groupCtx, begun, next.request)
-				if err != nil {
+				var err error
+				if next.outcome, err = r.handle(groupCtx, begun, next.request); err != nil {
 					return err
-				}
-				if outcome.rejected != "" {
-					next.Problem = outcome.body
 				}
 			}
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err
+		return err
 	}
+	var rejected []RejectedLine
 	for _, line := range all {
-		if line.Problem != nil {
+		if line.outcome.problem != nil {
+			line.Problem = line.outcome.problem
 			if line.Sealed == "" {
 				line.Request = requestOf(line.raw)
 			}
 			rejected = append(rejected, line.RejectedLine)
 		}
 	}
-	return rejected, nil
+	// Even without rejections: a killed attempt may have stored some.
+	if err := r.ports.putSealed(ctx, r.file(resultFile), r.Parts, encodeLines(rejected...)); err != nil {
+		return err
+	}
+	return r.finishedPart(ctx, len(all), len(rejected))
 }
 
 func requestOf(raw string) any {
@@ -146,7 +138,7 @@ func (r *run) handle(ctx context.Context, begun time.Time, request rest.Request)
 
 // handleCommand handles the task's only command. The result is the answer or the problem.
 func (r *run) handleCommand(ctx context.Context) error {
-	input, err := r.input(ctx, 0)
+	input, err := r.ports.part(ctx, r.file(inputFile), 0)
 	if err != nil {
 		return err
 	}
@@ -158,13 +150,13 @@ func (r *run) handleCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.ports.putSealed(ctx, r.file(resultFile), 0, append(bytes.TrimSpace(outcome.body), '\n')); err != nil {
+	if err := r.ports.putSealed(ctx, r.file(resultFile), 0, encodeLines(outcome.result)); err != nil {
 		return err
 	}
 	r.Progress = task.Progress{Parts: 1, Done: 1, Total: 1}
-	if outcome.rejected != "" {
-		r.Progress.Rejected = 1
-		return ident.Conflict("command_rejected", outcome.rejected) // is not retried
+	if outcome.problem != nil {
+		r.Rejected = 1
+		return ident.Conflict("command_rejected", outcome.problem.Detail) // is not retried
 	}
 	return nil
 }
@@ -179,32 +171,30 @@ func (r *run) exportThread(ctx context.Context) error {
 		return err
 	}
 	key := chat.ThreadKey(r.Tenant, id)
-	progress := r.Progress
-	if progress.Total == 0 {
+	if r.Total == 0 {
 		head, err := r.ports.Events.Head(ctx, key)
 		if err != nil {
 			return err
 		}
-		progress.Total = head.Version
+		r.Total = head.Version
 	}
 	var content []byte
-	for event, err := range r.ports.Events.Entries(ctx, key, progress.Done, progress.Total) {
+	events := 0 // in content
+	for event, err := range r.ports.Events.Entries(ctx, key, r.Done, r.Total) {
 		if err != nil {
 			return fmt.Errorf("read the events of the thread: %w", err)
 		}
 		content = append(append(content, event.Payload...), '\n')
-		progress.Done++
-		if len(content) < exportBytes && progress.Done < progress.Total {
+		if events++; len(content) < exportBytes && event.SeqNr < r.Total {
 			continue
 		}
-		if err := r.ports.put(ctx, r.file(resultFile), progress.Parts, content); err != nil {
+		if err := r.ports.put(ctx, r.file(resultFile), r.Parts, content); err != nil {
 			return err
 		}
-		content = content[:0]
-		progress.Parts++
-		if err := r.finishedPart(ctx, progress); err != nil {
+		if err := r.finishedPart(ctx, events, 0); err != nil {
 			return err
 		}
+		content, events = content[:0], 0
 	}
 	return nil
 }

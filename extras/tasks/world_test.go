@@ -283,6 +283,11 @@ func askedBy(user ident.UserID) rest.Conditions {
 	return rest.Conditions{Caller: es.Caller{Executor: user.String()}, Executor: user, Principal: admission.Principal{Account: user}}
 }
 
+// saying is a command of ada's with this body.
+func saying(body string) rest.Request {
+	return rest.Request{Conditions: asked(), Operation: rest.Operation{Path: "/say"}, Body: []byte(body), Name: "say", Content: body}
+}
+
 // created returns the id of a task that was just created.
 func created(t *testing.T, result es.Result, err error) task.ID {
 	t.Helper()

@@ -4,7 +4,6 @@ package task
 
 import (
 	"fmt"
-	"slices"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
@@ -29,15 +28,6 @@ const (
 // Status is the status of a task.
 type Status string
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (s *Status) UnmarshalText(text []byte) error {
-	*s = Status(text)
-	if !slices.Contains([]Status{Queued, Running, Succeeded, Failed, Cancelled}, *s) {
-		return fmt.Errorf("%q is no status", text)
-	}
-	return nil
-}
-
 // The statuses. The last three are final.
 const (
 	Queued    Status = "queued"
@@ -50,9 +40,9 @@ const (
 // Progress is the progress of a task. Parts (of the input, or without one of the result) are done completely or again.
 type Progress struct {
 	Parts    uint64 `json:"parts"`
-	Done     uint64 `json:"done"`     // lines or events
-	Total    uint64 `json:"total"`    // 0: unknown
-	Rejected uint64 `json:"rejected"` // of Done
+	Done     uint64 `json:"done" db:"done"`         // lines or events
+	Total    uint64 `json:"total" db:"total"`       // 0: unknown
+	Rejected uint64 `json:"rejected" db:"rejected"` // of Done
 }
 
 // Request describes the work of a task.
@@ -98,14 +88,10 @@ func OrderName(o Order) string { return o.name() }
 
 // The commands.
 type (
-	Create  struct{ Request }           // creates the task
-	Start   struct{}                    // a worker begins
-	Report  struct{ Progress }          // a worker has finished more parts
-	Succeed struct{ Progress Progress } // all parts are done
-	Fail    struct {                    // the rest can't be done
-		Progress Progress
-		Message  string // why
-	}
+	Create struct{ Request }  // creates the task
+	Start  struct{}           // a worker begins
+	Report struct{ Progress } // a worker has finished more parts
+	Finish Finished           // all parts are done, or the rest can't be done
 	// Cancel ends the task without the rest of the work. An operator may cancel any task, others their own.
 	Cancel struct {
 		Executor ident.UserID
@@ -113,12 +99,11 @@ type (
 	}
 )
 
-func (Create) name() string  { return "task.Create" }
-func (Start) name() string   { return "task.Start" }
-func (Report) name() string  { return "task.Report" }
-func (Succeed) name() string { return "task.Succeed" }
-func (Fail) name() string    { return "task.Fail" }
-func (Cancel) name() string  { return "task.Cancel" }
+func (Create) name() string { return "task.Create" }
+func (Start) name() string  { return "task.Start" }
+func (Report) name() string { return "task.Report" }
+func (Finish) name() string { return "task.Finish" }
+func (Cancel) name() string { return "task.Cancel" }
 
 // The rejections of commands on tasks. Compare with [errors.Is].
 var (
@@ -168,10 +153,8 @@ func Decide(t Task, order Order) ([]Event, error) {
 		event, overtaken = Started{}, t.Status == Running
 	case Report:
 		event, overtaken = Progressed(o), o.Parts <= t.Progress.Parts
-	case Succeed:
-		event, overtaken = Finished{Status: Succeeded, Progress: o.Progress}, o.Progress.Parts < t.Progress.Parts
-	case Fail:
-		event, overtaken = Finished{Status: Failed, Progress: o.Progress, Message: o.Message}, o.Progress.Parts < t.Progress.Parts
+	case Finish:
+		event, overtaken = Finished(o), o.Parts < t.Progress.Parts
 	case Cancel:
 		event = Finished{Status: Cancelled, Progress: t.Progress}
 	}

@@ -41,12 +41,12 @@ func TestRules(t *testing.T) {
 	rule("the progress never goes back").Given(created, most).When(task.Report{Progress: third}).Rejected(task.ErrTaskOvertaken)
 	rule("the same progress is rejected").Given(created, most).When(task.Report(most)).Rejected(task.ErrTaskOvertaken)
 
-	rule("a worker finishes").Given(created, most).When(task.Succeed{Progress: all}).Then(done)
-	rule("a worker with an old state does not finish").Given(created, most).When(task.Succeed{Progress: third}).Rejected(task.ErrTaskOvertaken)
-	rule("a worker fails").Given(created, most).When(task.Fail{Progress: most.Progress, Message: "why"}).
+	rule("a worker finishes").Given(created, most).When(task.Finish(done)).Then(done)
+	rule("a worker with an old state does not finish").Given(created, most).When(task.Finish{Status: task.Succeeded, Progress: third}).Rejected(task.ErrTaskOvertaken)
+	rule("a worker fails").Given(created, most).When(task.Finish{Status: task.Failed, Progress: most.Progress, Message: "why"}).
 		Then(task.Finished{Status: task.Failed, Progress: most.Progress, Message: "why"})
-	rule("a worker with an old state does not fail the task").Given(created, most).When(task.Fail{Progress: third}).Rejected(task.ErrTaskOvertaken)
-	rule("a finished task does not change").Given(created, done).When(task.Fail{Progress: all}).Rejected(task.ErrTaskFinished)
+	rule("a worker with an old state does not fail the task").Given(created, most).When(task.Finish{Status: task.Failed, Progress: third}).Rejected(task.ErrTaskOvertaken)
+	rule("a finished task does not change").Given(created, done).When(task.Finish{Status: task.Failed, Progress: all}).Rejected(task.ErrTaskFinished)
 
 	rule("the creator cancels").Given(created, most).When(task.Cancel{Executor: ada}).Then(task.Finished{Status: task.Cancelled, Progress: most.Progress})
 	rule("an operator cancels").Given(created, most).When(task.Cancel{Executor: bob, Operator: true}).Then(task.Finished{Status: task.Cancelled, Progress: most.Progress})
@@ -63,7 +63,7 @@ func TestRules(t *testing.T) {
 // is named here.
 func TestNothingIsForgotten(t *testing.T) {
 	orders := []task.Order{
-		task.Create{Request: request}, task.Start{}, task.Report{Progress: third}, task.Succeed{Progress: all}, task.Fail{Progress: all}, task.Cancel{Executor: ada},
+		task.Create{Request: request}, task.Start{}, task.Report{Progress: third}, task.Finish(done), task.Cancel{Executor: ada},
 	}
 	states := []task.Task{{}, tasks.After(created), tasks.After(created, most), tasks.After(created, done)}
 	seen := kit.Try(task.Decide, states, orders)
