@@ -2,6 +2,7 @@ package erasure
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 
 	"example.com/threads/domain/account"
@@ -47,24 +48,19 @@ func (s sealed[C]) Handle(ctx context.Context, request es.Request[C]) (es.Result
 func (k *Keyring) sealThread(ctx context.Context, r *es.Request[thread.Command], threads Threads) (err error) {
 	switch c := r.Command.(type) { //nolint:gochecksumtype // the others have no words, which TestEveryWordIsSealed checks
 	case thread.Create:
-		c.Name, err = seal(ctx, k, r.Caller, r.ID, c.Name, writing.RecordedName)
+		c.Name, err = seal(ctx, k, r, r.ID, c.Name, writing.RecordedName)
 		r.Command = c
 	case thread.Rename:
-		c.Name, err = k.sealNewName(ctx, r.Caller, r.ID, c.Name, threads)
+		c.Name, err = k.sealNewName(ctx, r, c.Name, threads)
 		r.Command = c
 	case thread.PostMessage:
-		c.Text, err = seal(ctx, k, r.Caller, c.Message.String(), c.Text, thread.RecordedText)
+		c.Text, err = seal(ctx, k, r, c.Message.String(), c.Text, thread.RecordedText)
 		r.Command = c
 	case thread.EditMessage:
-		c.Text, err = seal(ctx, k, r.Caller, c.Message.String(), c.Text, thread.RecordedText)
+		c.Text, err = seal(ctx, k, r, c.Message.String(), c.Text, thread.RecordedText)
 		r.Command = c
-	default:
-		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return DigestContent(ctx, k, r)
+	return err
 }
 
 // sealAccount seals a command on an account. Nobody can be erased while erasure is off.
@@ -74,52 +70,53 @@ func (k *Keyring) sealThread(ctx context.Context, r *es.Request[thread.Command],
 func (k *Keyring) sealAccount(ctx context.Context, r *es.Request[account.Command]) (err error) {
 	switch c := r.Command.(type) {
 	case account.Register:
-		c.Name, err = seal(ctx, k, r.Caller, r.ID, c.Name, writing.RecordedName)
+		c.Name, err = seal(ctx, k, r, r.ID, c.Name, writing.RecordedName)
 		r.Command = c
 	case account.Rename:
-		c.Name, err = seal(ctx, k, r.Caller, r.ID, c.Name, writing.RecordedName)
+		c.Name, err = seal(ctx, k, r, r.ID, c.Name, writing.RecordedName)
 		r.Command = c
-	case account.Close:
-		return nil // no words
+	case account.Close: // no words
 	case account.Erase:
 		return k.Destroy(ctx, r.Caller.Tenant, r.ID)
 	}
-	if err != nil {
-		return err
-	}
-	return DigestContent(ctx, k, r)
+	return err
 }
 
-// seal seals a name or a text, which belongs to place, with the key of who writes it.
-func seal[W fmt.Stringer](ctx context.Context, k *Keyring, by es.Caller, place string, word W, recorded func(string) W) (W, error) {
-	sealed, err := k.Seal(ctx, by.Tenant, by.Executor, place, word.String())
+// seal seals the words of a request, which belong to place, with the key of who writes them.
+func seal[C any, W fmt.Stringer](ctx context.Context, k *Keyring, r *es.Request[C], place string, words W, recorded func(string) W) (W, error) {
+	sealed, err := k.Seal(ctx, r.Caller.Tenant, r.Caller.Executor, place, words.String())
+	if err == nil {
+		err = DigestContent(ctx, k, r)
+	}
 	return recorded(sealed), err
 }
 
 // sealNewName seals a thread's new name: the one that it has stays as it is.
-func (k *Keyring) sealNewName(ctx context.Context, by es.Caller, of string, name writing.Name, threads Threads) (writing.Name, error) {
-	known, err := threads(ctx, es.AggregateID{Tenant: by.Tenant, Type: thread.AggregateType, ID: of})
+func (k *Keyring) sealNewName(ctx context.Context, r *es.Request[thread.Command], name writing.Name, threads Threads) (writing.Name, error) {
+	known, err := threads(ctx, es.AggregateID{Tenant: r.Caller.Tenant, Type: thread.AggregateType, ID: r.ID})
 	if err != nil {
 		return name, err
 	}
-	before, err := k.OpenOne(ctx, by.Tenant, known.Value.Name().String())
-	if err == nil && before == name.String() {
-		return known.Value.Name(), nil
+	sealed, err := seal(ctx, k, r, r.ID, name, writing.RecordedName)
+	before, unreadable := k.OpenOne(ctx, r.Caller.Tenant, known.Value.Name().String())
+	if unreadable == nil && before == name.String() {
+		return known.Value.Name(), err
 	}
-	return seal(ctx, k, by, of, name, writing.RecordedName) // also where the former name can't be read
+	return sealed, err
 }
 
-// DigestContent replaces the content that a repeat is recognised by: its hash in a receipt must not tell the words.
-// keys is nil if erasure is off.
+// DigestContent replaces the content that a repeat is recognised by: its hash in a receipt must not tell the words. The
+// digest can't be computed without the executor's key. keys is nil if erasure is off.
 func DigestContent[C any](ctx context.Context, keys *Keyring, r *es.Request[C]) error {
 	if keys == nil || r.IdempotencyKey == "" {
 		return nil
 	}
-	digest, err := keys.Digest(ctx, r.Caller.Tenant, r.Caller.Executor, r.Content)
+	key, err := keys.own(ctx, r.Caller.Tenant, r.Caller.Executor)
 	if err != nil {
 		return err
 	}
-	r.FormerContent, r.Content = r.Content, "digest "+digest
+	digest := key.sum("digest", about(r.Caller.Tenant, r.Caller.Executor), r.Content)
+	r.FormerContent, r.Content = r.Content, "digest "+hex.EncodeToString(digest)
 	return nil
 }
 

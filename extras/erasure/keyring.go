@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -65,15 +63,6 @@ func (k *Keyring) Seal(ctx context.Context, tenant es.Tenant, owner, place, text
 	return key.seal(about(tenant, owner), owner, place, text), nil
 }
 
-// Digest returns a hash of the text that can't be computed without the owner's key.
-func (k *Keyring) Digest(ctx context.Context, tenant es.Tenant, owner, text string) (string, error) {
-	key, err := k.own(ctx, tenant, owner)
-	if err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(key.sum("digest", about(tenant, owner), text)), nil
-}
-
 // Destroy destroys the key of an owner permanently. All processes notice it within two seconds.
 func (k *Keyring) Destroy(ctx context.Context, tenant es.Tenant, owner string) error {
 	if k == nil {
@@ -95,23 +84,18 @@ type Text struct {
 // Open opens texts in place, with one read of the store. A text of an erased owner becomes [Erased]; any other unsealed
 // text stays unchanged. It fails with [ErrMissingKey] if a key is missing by mistake.
 func (k *Keyring) Open(ctx context.Context, tenant es.Tenant, texts []Text) (err error) {
-	bodies := make([]string, len(texts)) // of sealed texts, whose owner is in the seal
-	owners := make(map[string]bool)
-	texts = slices.Clone(texts)
-	for i := range texts {
-		if text := &texts[i]; IsSealed(*text.Value) {
-			if text.Owner, bodies[i], err = ownerOf(*text.Value); err != nil {
+	owners := make([]string, len(texts)) // that of a sealed text is in the seal
+	for i, text := range texts {
+		if owners[i] = text.Owner; IsSealed(*text.Value) {
+			if owners[i], err = ownerOf(*text.Value); err != nil {
 				return err
 			}
 			if k == nil {
 				return ErrOff
 			}
 		}
-		if texts[i].Owner != "" {
-			owners[texts[i].Owner] = true
-		}
 	}
-	if k == nil || len(owners) == 0 {
+	if k == nil {
 		return nil
 	}
 	found, err := k.all(ctx, tenant, owners)
@@ -119,16 +103,16 @@ func (k *Keyring) Open(ctx context.Context, tenant es.Tenant, texts []Text) (err
 		return fmt.Errorf("open texts: %w", err)
 	}
 	for i, text := range texts {
-		of := found[text.Owner]
+		of := found[owners[i]]
 		switch {
 		case *text.Value == "":
 		case !of.entry.ErasedAt.IsZero():
 			*text.Value = Erased
 		case !IsSealed(*text.Value):
 		case of.key == nil:
-			return fmt.Errorf("owner %s of tenant %q: %w", text.Owner, tenant, ErrMissingKey)
+			return fmt.Errorf("owner %s of tenant %q: %w", owners[i], tenant, ErrMissingKey)
 		default:
-			if *text.Value, err = of.key.open(about(tenant, text.Owner), bodies[i]); err != nil {
+			if *text.Value, err = of.key.open(about(tenant, owners[i]), *text.Value); err != nil {
 				return err
 			}
 		}
@@ -144,7 +128,7 @@ func (k *Keyring) OpenOne(ctx context.Context, tenant es.Tenant, text string) (s
 
 // own returns the key of an owner, and creates one if there is none.
 func (k *Keyring) own(ctx context.Context, tenant es.Tenant, owner string) (*opened, error) {
-	found, err := k.all(ctx, tenant, map[string]bool{owner: true})
+	found, err := k.all(ctx, tenant, []string{owner})
 	if err != nil {
 		return nil, err
 	}
@@ -170,15 +154,17 @@ func (k *Keyring) own(ctx context.Context, tenant es.Tenant, owner string) (*ope
 	return of.key, nil
 }
 
-// all returns the cached entries of owners, and reads missing or old ones from the store.
-func (k *Keyring) all(ctx context.Context, tenant es.Tenant, owners map[string]bool) (map[string]cachedKey, error) {
+// all returns the cached entries of owners, and reads missing or old ones from the store. Without an owner, there is none.
+func (k *Keyring) all(ctx context.Context, tenant es.Tenant, owners []string) (map[string]cachedKey, error) {
 	found := make(map[string]cachedKey, len(owners))
 	var stale []string
 	now := k.clock()
-	for owner := range owners {
-		if of, fresh := k.keys.Get(about(tenant, owner)); fresh && now.Before(of.until) {
-			found[owner] = of
-		} else {
+	for _, owner := range owners {
+		if _, seen := found[owner]; seen || owner == "" {
+			continue
+		}
+		of, _ := k.keys.Get(about(tenant, owner))
+		if found[owner] = of; !now.Before(of.until) {
 			stale = append(stale, owner)
 		}
 	}
@@ -215,12 +201,10 @@ func (k *Keyring) remember(ctx context.Context, tenant es.Tenant, owner string, 
 		of.key = before.key
 	default:
 		key, err := k.master.Unwrap(ctx, entry.Wrapped, about(tenant, owner))
-		if err == nil {
-			of.key, err = newOpened(key)
-		}
 		if err != nil {
 			return of, fmt.Errorf("unwrap the key of owner %s of tenant %q with the master key: %w", owner, tenant, err)
 		}
+		of.key = newOpened(key)
 	}
 	k.keys.Add(about(tenant, owner), of)
 	return of, nil

@@ -18,9 +18,7 @@ import (
 const idSize = 4 // bytes of a hash of the master key that a key was wrapped with
 
 // LocalMaster is a [Master] key in memory, with the earlier ones that it has replaced. It is safe for concurrent use.
-type LocalMaster struct {
-	keys []localKey // the first key wraps
-}
+type LocalMaster []localKey // the first key wraps
 
 type localKey struct {
 	id   [idSize]byte
@@ -29,8 +27,8 @@ type localKey struct {
 
 // ParseMaster reads master keys: base64 of 32 random bytes each, separated by spaces, commas or newlines. The first one
 // wraps; the others can only unwrap. Errors do not quote the text.
-func ParseMaster(text string) (*LocalMaster, error) {
-	local := &LocalMaster{}
+func ParseMaster(text string) (LocalMaster, error) {
+	var local LocalMaster
 	for _, written := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,\n\r\t", r) }) {
 		key, err := base64.StdEncoding.DecodeString(written)
 		if err != nil || len(key) != keySize {
@@ -39,9 +37,9 @@ func ParseMaster(text string) (*LocalMaster, error) {
 		block, _ := aes.NewCipher(key) // neither fails with 32 bytes
 		aead, _ := cipher.NewGCMWithRandomNonce(block)
 		sum := sha256.Sum256(append([]byte("id of master key "), key...))
-		local.keys = append(local.keys, localKey{[idSize]byte(sum[:idSize]), aead})
+		local = append(local, localKey{[idSize]byte(sum[:idSize]), aead})
 	}
-	if len(local.keys) == 0 {
+	if len(local) == 0 {
 		return nil, errors.New("there is no master key: create one with `openssl rand -base64 32`")
 	}
 	return local, nil
@@ -49,7 +47,7 @@ func ParseMaster(text string) (*LocalMaster, error) {
 
 // ReadMaster reads master keys from a file. With create, it creates a missing file with a new key that only this user
 // can read.
-func ReadMaster(path string, create bool) (*LocalMaster, error) {
+func ReadMaster(path string, create bool) (LocalMaster, error) {
 	if create {
 		if err := makeMaster(path); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("create a file for the master key: %w", err)
@@ -77,13 +75,13 @@ func makeMaster(path string) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-func (l *LocalMaster) Wrap(_ context.Context, key []byte, about string) ([]byte, error) {
-	with := l.keys[0]
+func (l LocalMaster) Wrap(_ context.Context, key []byte, about string) ([]byte, error) {
+	with := l[0]
 	return with.aead.Seal(with.id[:], nil, key, []byte(about)), nil
 }
 
-func (l *LocalMaster) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte, error) {
-	for _, with := range l.keys {
+func (l LocalMaster) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte, error) {
+	for _, with := range l {
 		if sealed, own := bytes.CutPrefix(wrapped, with.id[:]); own {
 			key, err := with.aead.Open(nil, nil, sealed, []byte(about))
 			if err != nil {

@@ -15,7 +15,7 @@ func encoded(fill byte) string {
 	return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{fill}, 32))
 }
 
-func parse(t *testing.T, text string) *erasure.LocalMaster {
+func parse(t *testing.T, text string) erasure.LocalMaster {
 	t.Helper()
 	local, err := erasure.ParseMaster(text)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
+	"example.com/threads/es/rowstore/table"
 )
 
 // relationalStore stores keys in the database of a relational event store.
@@ -27,28 +28,28 @@ func NewRelationalStore(ctx context.Context, db *sqlx.DB) (Store, error) {
 	return relationalStore{db}, nil
 }
 
+type keyRow struct {
+	Tenant   es.Tenant `db:"tenant_code"`
+	Owner    string    `db:"owner_id"`
+	Wrapped  []byte    `db:"wrapped"`
+	ErasedAt int64     `db:"erased_at"`
+}
+
+var keyRows = table.Of[keyRow]("personal_keys", 2)
+
 func (s relationalStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]Entry, error) {
-	query, args, err := sqlx.In("SELECT owner_id, wrapped, erased_at FROM personal_keys WHERE tenant_code = ? AND owner_id IN (?)", tenant.String(), owners)
-	if err != nil {
-		return nil, err
+	found := make(map[string]Entry, len(owners))
+	keys := make([][]string, len(owners))
+	for i, owner := range owners {
+		keys[i] = []string{tenant.String(), owner}
 	}
-	var rows []struct {
-		Owner    string `db:"owner_id"`
-		Wrapped  []byte `db:"wrapped"`
-		ErasedAt int64  `db:"erased_at"`
-	}
-	if err := s.db.SelectContext(ctx, &rows, query, args...); err != nil {
-		return nil, database.Explain("read keys", err)
-	}
-	found := make(map[string]Entry, len(rows))
-	for _, row := range rows {
-		entry := Entry{Wrapped: row.Wrapped}
+	err := keyRows.Load(ctx, s.db, keys, "", func(row keyRow) {
+		found[row.Owner] = Entry{Wrapped: row.Wrapped}
 		if row.ErasedAt != 0 {
-			entry = Entry{ErasedAt: time.UnixMicro(row.ErasedAt).UTC()}
+			found[row.Owner] = Entry{ErasedAt: time.UnixMicro(row.ErasedAt).UTC()}
 		}
-		found[row.Owner] = entry
-	}
-	return found, nil
+	})
+	return found, database.Explain("read keys", err)
 }
 
 func (s relationalStore) Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (Entry, error) {

@@ -31,14 +31,14 @@ const (
 // IsSealed reports whether the text is sealed.
 func IsSealed(text string) bool { return strings.HasPrefix(text, mark) }
 
-// ownerOf splits a sealed text.
-func ownerOf(sealed string) (owner, body string, err error) {
+// ownerOf returns the owner of a sealed text.
+func ownerOf(sealed string) (string, error) {
 	rest, known := strings.CutPrefix(sealed, prefix)
-	owner, body, found := strings.Cut(rest, ":")
+	owner, _, found := strings.Cut(rest, ":")
 	if !known || !found {
-		return "", "", errors.New("a sealed text is damaged, or of a newer version of the program")
+		return "", errors.New("a sealed text is damaged, or of a newer version of the program")
 	}
-	return owner, body, nil
+	return owner, nil
 }
 
 // opened is an unwrapped key.
@@ -48,17 +48,14 @@ type opened struct {
 }
 
 // newOpened derives one key for texts and one for nonces and digests.
-func newOpened(key []byte) (*opened, error) {
-	if len(key) != keySize {
-		return nil, fmt.Errorf("a key has %d bytes, not %d", len(key), keySize)
-	}
+func newOpened(key []byte) *opened {
 	derive := func(purpose string) []byte {
 		derived, _ := hkdf.Key(sha256.New, key, nil, purpose, keySize) // fails only for much longer keys
 		return derived
 	}
 	block, _ := aes.NewCipher(derive("text")) // neither fails with 32 bytes
 	aead, _ := cipher.NewGCM(block)
-	return &opened{aead, derive("nonce and digest")}, nil
+	return &opened{aead, derive("nonce and digest")}
 }
 
 func (k *opened) sum(parts ...string) []byte {
@@ -76,13 +73,14 @@ func (k *opened) seal(about, owner, context, text string) string {
 	return prefix + owner + ":" + base64.RawURLEncoding.EncodeToString(body)
 }
 
-func (k *opened) open(about, body string) (string, error) {
+func (k *opened) open(about, sealed string) (string, error) {
+	_, body, _ := strings.Cut(sealed, ":")
 	raw, err := base64.RawURLEncoding.DecodeString(body)
 	if err != nil || len(raw) < k.aead.NonceSize() {
 		return "", errors.New("a sealed text is damaged")
 	}
-	nonce, sealed := raw[:k.aead.NonceSize()], raw[k.aead.NonceSize():]
-	text, err := k.aead.Open(nil, nonce, sealed, []byte(about))
+	nonce, encrypted := raw[:k.aead.NonceSize()], raw[k.aead.NonceSize():]
+	text, err := k.aead.Open(nil, nonce, encrypted, []byte(about))
 	if err != nil {
 		return "", errors.New("a sealed text is damaged, or was sealed with another key")
 	}
