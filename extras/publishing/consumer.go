@@ -108,12 +108,12 @@ type publication struct {
 	parked    string // how to list the dead letters
 }
 
-// Consumer returns what publishes events.
-func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.Consumer, error) {
-	return func(turn *run.Turn) (run.Consumer, error) {
-		if s.kind == nil {
-			return unpublished{}, nil
-		}
+// Consumers returns what publishes events; without PUBLISH_URL, there is none.
+func Consumers(s Settings, events Events, log *slog.Logger) []func(*run.Turn) (run.Consumer, error) {
+	if s.kind == nil {
+		return nil
+	}
+	return []func(*run.Turn) (run.Consumer, error){func(turn *run.Turn) (run.Consumer, error) {
 		store, err := turn.Store(Projection)
 		if err != nil {
 			return nil, err
@@ -146,7 +146,7 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 			return nil, err
 		}
 		return p, nil
-	}
+	}}
 }
 
 // Run works until ctx ends, and the events that the broker has accepted by then are stored as published.
@@ -169,24 +169,11 @@ func (p *publication) Check(ctx context.Context) (found run.Status, err error) {
 		found.Warnings = append(found.Warnings, fmt.Sprintf("the broker of PUBLISH_URL does not accept events (%v); they are published once it does, "+
 			"%.0f seconds behind now", outage, lag.Behind.Seconds()))
 	}
-	found.Gauges = gauges(lag, down, parked)
-	return found, err
-}
-
-func gauges(lag projection.Lag, down float64, parked int) []run.Gauge {
-	return []run.Gauge{
+	found.Gauges = []run.Gauge{
 		{Name: "publisher_lag_seconds", Help: "Age of the oldest event that is not published; 0 when there is none.", Value: lag.Behind.Seconds()},
 		{Name: "publisher_lag_records", Help: "Known events that are not published.", Value: float64(lag.Records)},
 		{Name: "publisher_outage", Help: "1 while the broker does not accept events, or does not answer.", Value: down},
 		{Name: "publisher_parked_aggregates", Help: "Aggregates whose next event the broker has refused.", Value: float64(parked)},
 	}
-}
-
-// unpublished is used without a broker. Its metrics are there for alerts that name them.
-type unpublished struct{}
-
-func (unpublished) Run(context.Context) {}
-
-func (unpublished) Check(context.Context) (run.Status, error) {
-	return run.Status{Gauges: gauges(projection.Lag{}, 0, 0)}, nil
+	return found, err
 }

@@ -23,8 +23,8 @@ func TestKafka(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	broker := brokertest.Open(t, Kind, "kafka://"+strings.Join(cluster.ListenAddrs(), ","))
-	brokertest.Publishes(t, broker, func() (arrived []brokertest.Got) {
+	publish := brokertest.Open(t, Kind, "kafka://"+strings.Join(cluster.ListenAddrs(), ","))
+	brokertest.Publishes(t, publish, func() (arrived []brokertest.Got) {
 		client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics(brokertest.Topic))
 		if err != nil {
 			t.Fatal(err)
@@ -41,9 +41,9 @@ func TestKafka(t *testing.T) {
 		slices.SortFunc(arrived, func(a, b brokertest.Got) int { return cmp.Compare(seqNrOf(t, a.Body), seqNrOf(t, b.Body)) })
 		return arrived
 	})
-	brokertest.Refuses(t, broker, brokertest.Event(1, 2<<20))
+	brokertest.Refuses(t, publish, brokertest.Event(1, 2<<20))
 	cluster.Close()
-	_ = brokertest.Fails(t, broker)
+	_ = brokertest.Fails(t, publish)
 }
 
 func seqNrOf(t *testing.T, body []byte) int {

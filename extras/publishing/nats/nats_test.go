@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"example.com/threads/es/estest/testenv"
+	"example.com/threads/extras/publishing"
 	"example.com/threads/extras/publishing/brokertest"
 )
 
@@ -37,8 +38,8 @@ func TestNATS(t *testing.T) {
 	s := runNATS(t, folder, server.RANDOM_PORT)
 	port := s.Addr().(*net.TCPAddr).Port
 	url := fmt.Sprintf("nats://t0psecret@127.0.0.1:%d", port)
-	broker := brokertest.Open(t, Kind, url)
-	brokertest.Publishes(t, broker, func() (arrived []brokertest.Got) {
+	publish := brokertest.Open(t, Kind, url)
+	brokertest.Publishes(t, publish, func() (arrived []brokertest.Got) {
 		conn, err := nats.Connect(url)
 		if err != nil {
 			t.Fatal(err)
@@ -61,22 +62,22 @@ func TestNATS(t *testing.T) {
 		}
 		return arrived
 	})
-	brokertest.Refuses(t, broker, brokertest.Event(1, 2<<20))
+	brokertest.Refuses(t, publish, brokertest.Event(1, 2<<20))
 
 	s.Shutdown()
 	s.WaitForShutdown()
-	if err := brokertest.Fails(t, broker); err != nil && strings.Contains(err.Error(), "t0psecret") {
+	if err := brokertest.Fails(t, publish); err != nil && strings.Contains(err.Error(), "t0psecret") {
 		t.Errorf("the error contains the token: %v", err)
 	}
 	again := runNATS(t, folder, port)
 	defer again.Shutdown()
-	testenv.Eventually(t, 30*time.Second, func() error { return broker.Publish(t.Context(), brokertest.Event(1, 10)) })
+	testenv.Eventually(t, 30*time.Second, func() error { return publish(t.Context(), brokertest.Event(1, 10)) })
 }
 
 const words = "Rhubarbwords"
 
 // jetStreamSays is a NATS server on which a client answers in the place of JetStream.
-func jetStreamSays(t *testing.T, subject, answer string) brokertest.Broker {
+func jetStreamSays(t *testing.T, subject, answer string) publishing.Publish {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
 	if err != nil {
@@ -108,7 +109,7 @@ func TestWhatABrokerSaysIsNotTold(t *testing.T) {
 		"$JS.API.>":            `{"error":{"code":400,"err_code":10054,"description":"` + words + `"}}`,
 		">":                    words,
 	} {
-		err := jetStreamSays(t, subject, answer).Publish(t.Context(), brokertest.Event(1, 10))
+		err := jetStreamSays(t, subject, answer)(t.Context(), brokertest.Event(1, 10))
 		if err == nil || strings.Contains(err.Error(), words) {
 			t.Errorf("%q: %v", answer, err)
 		}

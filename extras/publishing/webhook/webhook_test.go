@@ -35,14 +35,14 @@ func TestWebhook(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer hook.Close()
-	broker := brokertest.Open(t, Kind, strings.Replace(hook.URL, "http://", "http://ada:t0psecret@", 1)+"/hooks?token=t0psecret")
-	brokertest.Publishes(t, broker, func() []brokertest.Got { return arrived })
+	publish := brokertest.Open(t, Kind, strings.Replace(hook.URL, "http://", "http://ada:t0psecret@", 1)+"/hooks?token=t0psecret")
+	brokertest.Publishes(t, publish, func() []brokertest.Got { return arrived })
 
 	answer := func(code int, retryAfter string) error {
 		mu.Lock()
 		status, header = code, http.Header{"Retry-After": {retryAfter}}
 		mu.Unlock()
-		return broker.Publish(t.Context(), brokertest.Event(1, 10))
+		return publish(t.Context(), brokertest.Event(1, 10))
 	}
 	for _, code := range []int{400, 404, 410, 413, 422} {
 		if !errors.Is(answer(code, ""), projection.ErrRefused) {
@@ -63,7 +63,7 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("a date in Retry-After is not read: %v", busy)
 	}
 	hook.Close()
-	if err := brokertest.Fails(t, broker); err != nil && strings.Contains(err.Error(), "t0psecret") {
+	if err := brokertest.Fails(t, publish); err != nil && strings.Contains(err.Error(), "t0psecret") {
 		t.Errorf("the error contains the password: %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestWebhook(t *testing.T) {
 const words = "Rhubarbwords"
 
 // says is a webhook that answers every request with these bytes.
-func says(t *testing.T, answer string) brokertest.Broker {
+func says(t *testing.T, answer string) publishing.Publish {
 	t.Helper()
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -98,7 +98,7 @@ func TestWhatABrokerSaysIsNotTold(t *testing.T) {
 		"HTTP/1.1 200 OK\r\n" + words + "\r\n\r\n":                            "no valid answer",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + words + "\r\n\r\n" + words: "no valid answer",
 	} {
-		err := says(t, answer).Publish(t.Context(), brokertest.Event(1, 10))
+		err := says(t, answer)(t.Context(), brokertest.Event(1, 10))
 		if err == nil || strings.Contains(err.Error(), words) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", answer, err)
 		}
