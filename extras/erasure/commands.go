@@ -21,26 +21,12 @@ type Threads func(context.Context, es.AggregateID) (es.State[thread.Thread], err
 // with the account.
 func (k *Keyring) Commands(services chat.Services, threads Threads) chat.Services {
 	if k != nil {
-		services.Threads = sealed[thread.Command]{services.Threads, func(ctx context.Context, r *es.Request[thread.Command]) error {
+		services.Threads = chat.Prepared[thread.Command]{Service: services.Threads, Prepare: func(ctx context.Context, r *es.Request[thread.Command]) error {
 			return k.sealThread(ctx, r, threads)
 		}}
 	}
-	services.Accounts = sealed[account.Command]{services.Accounts, k.sealAccount}
+	services.Accounts = chat.Prepared[account.Command]{Service: services.Accounts, Prepare: k.sealAccount}
 	return services
-}
-
-// sealed is a service whose requests are sealed first, or rejected.
-type sealed[C any] struct {
-	chat.Service[C]
-	seal func(context.Context, *es.Request[C]) error
-}
-
-// Handle seals a request and has the service handle it.
-func (s sealed[C]) Handle(ctx context.Context, request es.Request[C]) (es.Result, error) {
-	if err := s.seal(ctx, &request); err != nil {
-		return es.Result{}, err
-	}
-	return s.Service.Handle(ctx, request)
 }
 
 // sealThread seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no

@@ -69,9 +69,8 @@ const oneOf = "with ERASURE=on, set one of ERASURE_KEY, ERASURE_KEY_FILE and ERA
 
 // ReadSettings reads the settings. The master key's file defaults to fallback, which is created if missing. With an
 // empty fallback, one of the settings is required.
-func ReadSettings(r *config.Reader, fallback string) Settings {
+func ReadSettings(r *config.Reader, fallback string) (s Settings) {
 	r = r.Group("Forgetting a person (extras/erasure)")
-	var s Settings
 	s.On, s.KeyTable = ReadPlace(r)
 	s.Key = r.Secret("ERASURE_KEY", oneOf+"master key, base64 of 32 bytes; keys that it has replaced may follow, separated by commas", func(text string) error {
 		if text == "" {

@@ -154,7 +154,7 @@ func (k *Keyring) own(ctx context.Context, tenant es.Tenant, owner string) (*ope
 	return of.key, nil
 }
 
-// all returns the cached entries of owners, and reads missing or old ones from the store. Without an owner, there is none.
+// all returns the cached entries of owners, and reads missing or old ones from the store. An empty owner has none.
 func (k *Keyring) all(ctx context.Context, tenant es.Tenant, owners []string) (map[string]cachedKey, error) {
 	found := make(map[string]cachedKey, len(owners))
 	var stale []string

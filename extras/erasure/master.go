@@ -83,11 +83,7 @@ func (l LocalMaster) Wrap(_ context.Context, key []byte, about string) ([]byte, 
 func (l LocalMaster) Unwrap(_ context.Context, wrapped []byte, about string) ([]byte, error) {
 	for _, with := range l {
 		if sealed, own := bytes.CutPrefix(wrapped, with.id[:]); own {
-			key, err := with.aead.Open(nil, nil, sealed, []byte(about))
-			if err != nil {
-				return nil, errors.New("the wrapped key is damaged")
-			}
-			return key, nil
+			return with.aead.Open(nil, nil, sealed, []byte(about))
 		}
 	}
 	return nil, errors.New("it was wrapped with a master key that this program does not have: add that one after the current one")

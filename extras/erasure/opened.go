@@ -68,12 +68,10 @@ func (o openedRows) Messages(ctx context.Context, tenant es.Tenant, threads []th
 
 var erasedEvent = eventjson.Accounts().Events.EventType(account.Erased{})
 
-type publish = func(ctx context.Context, event es.Described) error
-
 // Broker opens the sealed texts of events before they are published; those of erased people become [Erased]. An event
 // whose key is missing by mistake is refused, which parks only its aggregate. Once an account's erasure is published,
 // no text of its owner is published in clear any more.
-func (k *Keyring) Broker(next publish) publish {
+func (k *Keyring) Broker(next func(context.Context, es.Described) error) func(context.Context, es.Described) error {
 	var opened sync.RWMutex // held for reading while an event with opened texts is published
 	return func(ctx context.Context, event es.Described) error {
 		if k != nil && event.AggregateType == account.AggregateType && event.Type == erasedEvent {

@@ -15,12 +15,9 @@ import (
 )
 
 // relationalStore stores keys in the database of a relational event store.
-type relationalStore struct {
-	db *sqlx.DB
-}
+type relationalStore struct{ db *sqlx.DB }
 
-// NewRelationalStore returns a store over the database of a relational event store, which must have the tables of
-// [Schema].
+// NewRelationalStore returns a store over the database of a relational event store, with the table of [Schema].
 func NewRelationalStore(ctx context.Context, db *sqlx.DB) (Store, error) {
 	if err := migration.Check(ctx, db, Schema()); err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)

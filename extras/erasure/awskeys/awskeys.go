@@ -62,26 +62,22 @@ func masterOf(ctx context.Context, s erasure.Settings) (erasure.Master, error) {
 		return s.Master()
 	}
 	awsConfig, err := dynamo.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return NewKMS(kms.NewFromConfig(awsConfig), s.KMSKey), nil
+	return NewKMS(kms.NewFromConfig(awsConfig), s.KMSKey), err
 }
 
-// KMS wraps keys by calls to AWS KMS. It is safe for concurrent use.
-type KMS struct {
+// kmsMaster wraps keys by calls to AWS KMS.
+type kmsMaster struct {
 	client *kms.Client
 	key    string
 }
 
-// NewKMS returns the master key of AWS KMS with this id, ARN or alias.
-func NewKMS(client *kms.Client, key string) *KMS { return &KMS{client, key} }
+// NewKMS returns the master key of AWS KMS with this id, ARN or alias. It is safe for concurrent use.
+func NewKMS(client *kms.Client, key string) erasure.Master { return kmsMaster{client, key} }
 
 // contextOf returns the encryption context. KMS authenticates it with a key and shows it in its audit log.
 func contextOf(about string) map[string]string { return map[string]string{"owner": about} }
 
-// Wrap encrypts a key. about is authenticated with it.
-func (k *KMS) Wrap(ctx context.Context, key []byte, about string) ([]byte, error) {
+func (k kmsMaster) Wrap(ctx context.Context, key []byte, about string) ([]byte, error) {
 	output, err := k.client.Encrypt(ctx, &kms.EncryptInput{KeyId: aws.String(k.key), Plaintext: key, EncryptionContext: contextOf(about)})
 	if err != nil {
 		return nil, esdynamodb.Explain(ctx, err, "AWS KMS")
@@ -89,8 +85,7 @@ func (k *KMS) Wrap(ctx context.Context, key []byte, about string) ([]byte, error
 	return output.CiphertextBlob, nil
 }
 
-// Unwrap decrypts a key that was wrapped with the same about.
-func (k *KMS) Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error) {
+func (k kmsMaster) Unwrap(ctx context.Context, wrapped []byte, about string) ([]byte, error) {
 	output, err := k.client.Decrypt(ctx, &kms.DecryptInput{KeyId: aws.String(k.key), CiphertextBlob: wrapped, EncryptionContext: contextOf(about)})
 	if err != nil {
 		return nil, esdynamodb.Explain(ctx, err, "AWS KMS")
@@ -112,12 +107,11 @@ func NewDynamoDBStore(client *dynamodb.Client, table string) erasure.Store {
 type item = map[string]types.AttributeValue
 
 const (
-	pkey     = "pkey"
-	wrappedA = "wrapped"
-	erasedAt = "erased_at" // milliseconds
+	pkey      = "pkey"
+	wrappedA  = "wrapped"
+	erasedAt  = "erased_at" // milliseconds
+	separator = "#"         // in a pkey
 )
-
-const separator = "#"
 
 func keyOf(tenant es.Tenant, owner string) item {
 	return item{pkey: &types.AttributeValueMemberS{Value: tenant.String() + separator + owner}}
@@ -179,11 +173,9 @@ func (s dynamoDBStore) Create(ctx context.Context, tenant es.Tenant, owner strin
 func (s dynamoDBStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: aws.String(s.table), Key: keyOf(tenant, owner),
-		UpdateExpression:         aws.String("SET #at = if_not_exists(#at, :at) REMOVE #wrapped"),
-		ExpressionAttributeNames: map[string]string{"#at": erasedAt, "#wrapped": wrappedA},
-		ExpressionAttributeValues: item{
-			":at": &types.AttributeValueMemberN{Value: strconv.FormatInt(at.UnixMilli(), 10)},
-		},
+		UpdateExpression:          aws.String("SET erased_at = if_not_exists(erased_at, :at) REMOVE #wrapped"),
+		ExpressionAttributeNames:  map[string]string{"#wrapped": wrappedA}, // a reserved word
+		ExpressionAttributeValues: item{":at": &types.AttributeValueMemberN{Value: strconv.FormatInt(at.UnixMilli(), 10)}},
 	})
 	return esdynamodb.Explain(ctx, err, "destroy a key")
 }
