@@ -3,8 +3,7 @@
 // of writing rows in a transaction, it publishes the events: [Publisher] is the projector's store, and stores positions
 // and checkpoints once the broker has accepted the events. No database transaction is open during calls to the broker.
 //
-// It knows no aggregate type and no broker: the program hands it both. The packages nats, kafka and webhook have the
-// brokers.
+// It knows no aggregate type and no broker: the program hands it both, such as those of nats, kafka and webhook.
 package publishing
 
 import (
@@ -68,18 +67,18 @@ func (e *BusyError) Error() string { return e.Cause.Error() }
 
 // Cause describes why a broker has not accepted an event, in words of our own. The text of a library's error may quote
 // what the broker answered, and so the texts in the event, or secrets of the URL.
-func Cause(err error) string {
+func Cause(err error) error {
 	var system syscall.Errno
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return "no answer in time"
+		return errors.New("no answer in time")
 	case errors.As(err, &system):
-		return "the connection failed: " + system.Error() // the operating system's words
+		return fmt.Errorf("the connection failed: %w", system) // the operating system's words
 	}
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
 	}
-	return fmt.Sprintf("no valid answer (%T)", err)
+	return fmt.Errorf("no valid answer (%T)", err)
 }
 
 // ContentType is that of every payload: a CloudEvent in structured mode.

@@ -1,6 +1,7 @@
 package publishing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,8 +35,7 @@ type Publisher struct {
 
 	publishOne Publish
 	change     sync.Mutex // held during a change, so that two never publish events of one aggregate
-	// refusals are answers of the broker, until their aggregates are parked: a repeated change does not ask again. They
-	// belong to the change.
+	// refusals are answers of the broker, until their aggregates are parked: a repeated change does not ask again.
 	refusals map[es.AggregateID]refusal
 
 	mu      sync.Mutex
@@ -114,14 +114,10 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 		}
 		failed := work.storeAccepted(ctx)
 		switch {
-		case err != nil && (ctx.Err() != nil || errors.Is(err, errStopped)):
-			return err
-		case err != nil:
+		case err != nil && ctx.Err() == nil && !errors.Is(err, errStopped):
 			return p.ended(err)
-		case failed != nil:
-			return failed
-		case !left:
-			return refused
+		case err != nil || failed != nil || !left:
+			return cmp.Or(err, failed, refused)
 		}
 	}
 }

@@ -40,18 +40,10 @@ func (s Store) put(ctx context.Context, file es.File, first uint64, parts ...[]b
 	return err
 }
 
-// Clients' requests and answers contain people's texts, so parts are stored sealed with the key of the task's creator.
-// An export is stored as it is in the journal, where each author's texts are sealed already.
-//
-// Lines in the name of other accounts are also sealed with the key of their author, in the input and in the result, so
-// that an erasure of the author erases them before the task expires.
-
-// putSealed stores parts of a file, sealed with its creator's key.
+// putSealed stores parts of a file, sealed with its creator's key: requests and answers contain people's texts. In an
+// export, they are sealed already, as in the journal.
 func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	for i, part := range parts {
-		if len(part) == 0 {
-			continue
-		}
 		sealed, err := s.Keys.Seal(ctx, file.Tenant, file.Owner, fmt.Sprintf("%s %d", file.Name, first+uint64(i)), string(part))
 		if err != nil {
 			return err
@@ -80,7 +72,8 @@ func (s Store) part(ctx context.Context, file es.File, number uint64) ([]byte, e
 	return []byte(opened), err
 }
 
-// sealOthers seals the lines in the name of others with their authors' keys; [erasure.Erased] if an author is erased.
+// sealOthers seals the lines in the name of others with their authors' keys, too: an erasure of an author erases them
+// before the task expires, also in the result. If the author is erased already, the line becomes [erasure.Erased].
 func (s Store) sealOthers(ctx context.Context, asked rest.Conditions, file string, p linesPart) error {
 	if s.Keys == nil || !asked.Principal.NamesAnyone() {
 		return nil

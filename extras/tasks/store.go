@@ -230,7 +230,7 @@ func (s Store) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, err
 		for number := range found.Parts {
 			content, err := s.part(ctx, found.file(resultFile), number)
 			if errors.Is(err, account.ErrAccountErased) {
-				content, err = []byte(`"`+erasure.Erased+"\"\n"), nil
+				content, err = encodeLines(erasure.Erased), nil
 			} else if err == nil && found.Request.Kind == task.Import {
 				content, err = s.openRejected(ctx, found.Tenant, content)
 			}

@@ -65,5 +65,5 @@ func answer(err error) error {
 	case errors.Is(err, kgo.ErrRecordTimeout):
 		return errors.New("no answer in time")
 	}
-	return errors.New(publishing.Cause(err))
+	return publishing.Cause(err)
 }

@@ -86,5 +86,5 @@ func answer(err error) error {
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrConnectionClosed):
 		return errors.New("there is no connection")
 	}
-	return errors.New(publishing.Cause(err))
+	return publishing.Cause(err)
 }

@@ -4,11 +4,11 @@ package webhook
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,16 +25,19 @@ var Kind = &publishing.Kind{
 	},
 }
 
+// temporary are the statuses that blame the request, and mean that it may succeed later.
+var temporary = []int{http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}
+
 // post sends a message. 2xx accepts it; a status that blames the request refuses it; everything else is an outage.
 func post(ctx context.Context, client *http.Client, to *url.URL, m publishing.Message) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(m.Body))
 	if err != nil {
-		return errors.New(publishing.Cause(err))
+		return publishing.Cause(err)
 	}
 	request.Header.Set("Content-Type", publishing.ContentType)
 	response, err := client.Do(request)
 	if err != nil {
-		return errors.New(publishing.Cause(err))
+		return publishing.Cause(err)
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, 4096) // so that the connection can be used again
@@ -43,7 +46,7 @@ func post(ctx context.Context, client *http.Client, to *url.URL, m publishing.Me
 	switch {
 	case response.StatusCode/100 == 2:
 		return nil
-	case blames(response.StatusCode):
+	case response.StatusCode/100 == 4 && !slices.Contains(temporary, response.StatusCode):
 		return publishing.Refused(why)
 	case after > 0:
 		return &publishing.BusyError{Cause: why, After: after}
@@ -62,9 +65,4 @@ func retryAfter(header string, now time.Time) time.Duration {
 		wait = at.Sub(now)
 	}
 	return min(max(wait, 0), longestRetryAfter)
-}
-
-// blames reports whether a status of HTTP says that the request would fail again as it is.
-func blames(status int) bool {
-	return status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooEarly && status != http.StatusTooManyRequests
 }
