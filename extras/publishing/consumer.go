@@ -37,6 +37,9 @@ type Settings struct {
 	at    *url.URL // secret
 }
 
+// On reports whether events are published.
+func (s Settings) On() bool { return s.kind != nil }
+
 // ReadSettings reads where events are published, for a program with these kinds of brokers.
 func ReadSettings(r *config.Reader, kinds ...*Kind) (s Settings) {
 	r = r.Group("Publishing (extras/publishing)")
@@ -108,12 +111,9 @@ type publication struct {
 	parked    string // how to list the dead letters
 }
 
-// Consumers returns what publishes events; without PUBLISH_URL, there is none.
-func Consumers(s Settings, events Events, log *slog.Logger) []func(*run.Turn) (run.Consumer, error) {
-	if s.kind == nil {
-		return nil
-	}
-	return []func(*run.Turn) (run.Consumer, error){func(turn *run.Turn) (run.Consumer, error) {
+// Consumer returns what publishes events, for settings that are [Settings.On].
+func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.Consumer, error) {
+	return func(turn *run.Turn) (run.Consumer, error) {
 		store, err := turn.Store(Projection)
 		if err != nil {
 			return nil, err
@@ -146,7 +146,7 @@ func Consumers(s Settings, events Events, log *slog.Logger) []func(*run.Turn) (r
 			return nil, err
 		}
 		return p, nil
-	}}
+	}
 }
 
 // Run works until ctx ends, and the events that the broker has accepted by then are stored as published.

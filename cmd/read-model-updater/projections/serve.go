@@ -158,12 +158,12 @@ func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
 	for _, manager := range system.Processes() {
 		all = append(all, func(turn *run.Turn) (run.Consumer, error) { return turn.Process(manager(d.Store, parts.Log)) })
 	}
-	// extra:publishing {
-	all = append(all, publishing.Consumers(s.Publishing, publishing.Events{
-		Types:  system.Types(),
-		Around: d.Keys.Broker, // extra:erasure
-	}, parts.Log)...)
-	// extra:publishing }
+	if s.Publishing.On() { // extra:publishing {
+		all = append(all, publishing.Consumer(s.Publishing, publishing.Events{
+			Types:  system.Types(),
+			Around: d.Keys.Broker, // extra:erasure
+		}, parts.Log))
+	} // extra:publishing }
 	return all
 }
 

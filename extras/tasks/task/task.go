@@ -133,22 +133,19 @@ func Aggregate() es.Aggregate[Task, Order, Event] {
 
 // Decide returns the events that result from the command on t, or the rejection. It is pure.
 func Decide(t Task, order Order) ([]Event, error) {
-	create, begins := order.(Create)
+	_, begins := order.(Create)
 	cancel, cancels := order.(Cancel)
 	switch {
-	case begins && t.Status == "":
-		return []Event{Created(create)}, nil
-	case begins:
-		return nil, ErrTaskOvertaken
 	case cancels && cancel.Executor != t.Creator && !cancel.Operator:
 		return nil, ErrTaskNotFound // a task is invisible to other accounts
-	case t.Usable() != nil:
+	case !begins && t.Usable() != nil:
 		return nil, t.Usable()
 	}
 	var event Event
 	overtaken := false
 	switch o := order.(type) {
-	case Create: // see above
+	case Create:
+		event, overtaken = Created(o), t.Status != ""
 	case Start:
 		event, overtaken = Started{}, t.Status == Running
 	case Report:
