@@ -178,7 +178,7 @@ func testTasksOfASuspendedTenant(t *testing.T) {
 	w.onResult = nil
 	sent := len(w.order)
 	for _, id := range []task.ID{importing, exporting} {
-		if found := w.find(t, id); found.Finished() || found.Progress.Parts > 1 {
+		if found := w.find(t, id); found.Finished() || found.Parts > 1 {
 			t.Errorf("while the tenant is suspended: %+v", found.Row)
 		}
 	}
