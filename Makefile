@@ -106,8 +106,12 @@ FOR_NEW := $(filter-out erasure history lab tasks,$(notdir $(wildcard extras/*))
 aws-check: ## type-checks and tests the stacks of deploy/aws, and synthesises them; needs Node 20 with npm, and no account
 	@cd deploy/aws && npm ci --no-progress && npm run --silent check && npm run --silent synth
 
-release-check: ## what is too slow for every change: lessons and omissions, mutations, fuzzing, the same bytes twice, aws-check, each extra alone, new applications
+upgrade-check: $(DEVSERVICES) ## two releases side by side under load, forward and back: the tree, or FORMER=commit, and the lessons applied to the tree
+	@UPGRADE_CHECK=1 FORMER="$(FORMER)" $(DEVSERVICES) exec -- go -C tools/dev test -count=1 -timeout=30m -v -run=TestTheNextReleaseNeedsNoPause ./tutorial
+
+release-check: ## what is too slow for every change: lessons and omissions, upgrade-check, mutations, fuzzing, the same bytes twice, aws-check, each extra alone, new applications
 	@RELEASE_CHECK=1 go -C tools/dev test -count=1 -timeout=60m ./tutorial
+	@$(MAKE) --no-print-directory upgrade-check
 	@for of in $(OF); do RELEASE_CHECK=1 go test -C $$of -count=1 -timeout=60m -run=TestMutationsAreFound . || exit 1; done
 	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES=./cmd/lambda-updater TEST_FLAGS='-count=1 -timeout=60m'
 	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
@@ -198,4 +202,4 @@ $(GOTESTSUM): FORCE
 FORCE:
 
 .PHONY: FORCE run test test-copies test-short simulate sbom dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
-.PHONY: release-check soak up down compose-check core pictures new-app fuzz aws-check bench check-observe # extra:whole
+.PHONY: release-check soak up down compose-check core pictures new-app fuzz aws-check bench check-observe upgrade-check # extra:whole

@@ -8,6 +8,7 @@
 package es
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,8 +58,9 @@ type State[S any] struct {
 type SnapshotCodec[S any] interface {
 	// Encode encodes the state of the aggregate with the id.
 	Encode(id string, version uint64, state S) ([]byte, error)
-	// Decode is the inverse of Encode. It fails if it cannot read the payload, for example a newer format, with
-	// [ErrOutdated] for an older one; the events are used instead.
+	// Decode is the inverse of Encode. It fails if it cannot read all of the payload: a newer program, running beside
+	// this one, may have written more, without which a decision would be wrong. For an older form, and a field that it
+	// does not know, it fails with [ErrOutdated]. The events are used instead.
 	Decode(payload []byte) (id string, version uint64, state S, err error)
 	// Size estimates the bytes that a state takes in memory.
 	Size(state S) int
@@ -77,13 +79,15 @@ func (plainSnapshots[S]) Encode(id string, version uint64, state S) ([]byte, err
 	return json.Marshal(plainSnapshot[S]{id, version, state})
 }
 
-// Decode fails with [ErrOutdated] for the form of a codec that the type had before.
+// Decode fails with [ErrOutdated] for the form of a codec that the type had before, and for a field it does not know.
 func (plainSnapshots[S]) Decode(payload []byte) (id string, version uint64, state S, err error) {
 	var found plainSnapshot[*S]
+	known := json.NewDecoder(bytes.NewReader(payload))
+	known.DisallowUnknownFields()
 	switch err := json.Unmarshal(payload, &found); {
 	case err != nil:
 		return "", 0, state, err
-	case found.State == nil:
+	case found.State == nil || known.Decode(new(plainSnapshot[S])) != nil:
 		return "", 0, state, ErrOutdated
 	case found.ID == "" || found.Version == 0:
 		return "", 0, state, errors.New("the snapshot has no id or version")

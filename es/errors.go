@@ -120,8 +120,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// ErrOutdated means that a snapshot is intact, but of a form that is no longer used.
-var ErrOutdated = errors.New("the snapshot is outdated")
+// ErrOutdated means that a snapshot is intact, but in a form that is no longer used, or with a field that is unknown.
+var ErrOutdated = errors.New("the snapshot is of another release")
 
 // ErrConflict: the aggregate is not at the expected version. Load it again and decide again.
 var ErrConflict = errors.New("the aggregate is not at the expected version")

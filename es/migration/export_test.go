@@ -16,9 +16,6 @@ func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
 		if err != nil {
 			return err
 		}
-		if schema.newer() {
-			return schema.difference()
-		}
 		result, err := schema.Down(ctx)
 		if err == nil {
 			taken = result.Source.Path

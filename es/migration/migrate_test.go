@@ -102,6 +102,7 @@ func TestSetsShareADatabase(t *testing.T) {
 	})
 }
 
+// While a newer release replaces this one, and after a roll-back, this program runs on the schema of the newer one.
 func TestSchemaOfANewerProgramIsLeftAlone(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
 		set := rowstore.Schema()
@@ -111,28 +112,10 @@ func TestSchemaOfANewerProgramIsLeftAlone(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), "INSERT INTO projections_migrations (version_id, is_applied) VALUES (9999, 1)"); err != nil {
 			t.Fatal(err)
 		}
-		_, upErr := migration.Up(t.Context(), db, set)
-		_, downErr := migration.Down(t.Context(), db, set)
-		for _, err := range []error{upErr, downErr, migration.Check(t.Context(), db, set)} {
-			if err == nil || !strings.Contains(err.Error(), "at version 9999") || !strings.Contains(err.Error(), "run the newer program") {
-				t.Errorf("got %v", err)
-			}
+		if taken, err := migration.Up(t.Context(), db, set); err != nil || len(taken) > 0 {
+			t.Errorf("up took %v, %v", taken, err)
 		}
-		if err := migration.Ready(t.Context(), db, set); err != nil {
-			t.Errorf("Ready on a newer schema: %v", err)
-		}
-	})
-}
-
-func TestNobodyIsReadyBeforeTheMigration(t *testing.T) {
-	onEach(t, func(t *testing.T, db *sqlx.DB) {
-		if err := migration.Ready(t.Context(), db, rowstore.Schema()); err == nil || !strings.Contains(err.Error(), "is at version 0") {
-			t.Errorf("without a schema: %v", err)
-		}
-		if _, err := migration.Up(t.Context(), db, rowstore.Schema()); err != nil {
-			t.Fatal(err)
-		}
-		if err := migration.Ready(t.Context(), db, rowstore.Schema()); err != nil {
+		if err := migration.Check(t.Context(), db, set); err != nil {
 			t.Error(err)
 		}
 	})

@@ -32,23 +32,16 @@ type schema struct {
 	found, program int64 // versions of the database, and of this program
 }
 
-// difference says how the schema differs from the one of this program.
-func (s schema) difference() error {
-	switch {
-	case s.newer():
-		return fmt.Errorf("the %s in this database is at version %d, which a newer version of the program has created; this one knows versions up to %d: run the newer program",
-			s.set.Name, s.found, s.program)
-	case s.found < s.program:
+// behind says that the schema lacks migrations of this program, or there are none.
+func (s schema) behind() error {
+	if s.found < s.program {
 		return fmt.Errorf("the %s in this database is at version %d, and this program needs version %d: migrate the database first", s.set.Name, s.found, s.program)
 	}
 	return nil
 }
 
-// newer: a newer version of the program has migrated the database.
-func (s schema) newer() bool { return s.found > s.program }
-
 // Up migrates the sets' schemas in db to the versions of this program, and returns the migrations that it ran. A newer
-// schema is not changed and is an error. It needs two connections of the pool.
+// schema stays as it is. It needs two connections of the pool.
 func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err error) {
 	err = alone(ctx, db, func() error {
 		for _, set := range sets {
@@ -56,8 +49,8 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 			if err != nil {
 				return err
 			}
-			if schema.newer() {
-				return schema.difference()
+			if schema.found > schema.program {
+				continue
 			}
 			results, err := schema.Up(ctx)
 			if err != nil {
@@ -72,19 +65,14 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 	return taken, err
 }
 
-// Check returns an error that says how to go on if a set's schema in db is not the one of this program. Call it at a
-// program's start. It only reads, so it may run during a migration.
-func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error { return check(ctx, db, sets, false) }
-
-// Ready is Check for a running program: it also accepts a newer schema, because migrations run before the new programs
-// start, and only add to what older programs use.
-func Ready(ctx context.Context, db *sqlx.DB, sets ...Set) error { return check(ctx, db, sets, true) }
-
-func check(ctx context.Context, db *sqlx.DB, sets []Set, acceptNewer bool) error {
+// Check returns an error that says how to go on if a set's schema in db is older than the one of this program. A newer
+// one is accepted: migrations run before the new programs start, and only add to what older programs use, which may be
+// started meanwhile. It only reads, so it may run during a migration.
+func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error {
 	for _, set := range sets {
 		schema, err := set.open(ctx, db)
-		if err == nil && (!acceptNewer || !schema.newer()) {
-			err = schema.difference()
+		if err == nil {
+			err = schema.behind()
 		}
 		if err != nil {
 			return err

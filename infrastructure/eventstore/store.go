@@ -63,7 +63,7 @@ func Open(ctx context.Context, settings Settings, log *slog.Logger, tracer trace
 	store := &Store{
 		Gateway: gateway,
 		Check: func(ctx context.Context) error {
-			return errors.Join(gateway.Check(ctx), migration.Ready(ctx, db, sqlstore.Schema()))
+			return errors.Join(gateway.Check(ctx), migration.Check(ctx, db, sqlstore.Schema()))
 		},
 		Trouble:    gateway.Check,
 		CheckClock: func(context.Context) error { return nil },

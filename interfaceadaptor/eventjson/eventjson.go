@@ -72,13 +72,22 @@ func (s snapshots[S, W]) Encode(id string, version uint64, state S) ([]byte, err
 	return json.Append(make([]byte, 0, s.size(state)), w, json.SortMapKeys)
 }
 
-// Decode decodes a state, its version and its aggregate's id. For an older format it fails with [es.ErrOutdated].
+// Decode decodes a state, its version and its aggregate's id. It fails with [es.ErrOutdated] for an older format, and
+// for a field that this program does not know: the rules of a newer release need it.
 func (s snapshots[S, W]) Decode(payload []byte) (id string, version uint64, state S, err error) {
-	var w W
-	if err = json.Unmarshal(payload, &w); err == nil {
+	var w, none W
+	rest, unknown := json.Parse(payload, &w, json.DisallowUnknownFields)
+	if unknown != nil || len(rest) > 0 {
+		w = none
+		err = json.Unmarshal(payload, &w)
+	}
+	if err == nil {
 		id, version, state, err = s.read(w)
 	}
-	if err == nil || errors.Is(err, es.ErrOutdated) {
+	switch {
+	case err == nil && unknown != nil:
+		return "", 0, *new(S), fmt.Errorf("%w: %v", es.ErrOutdated, unknown) //nolint:errorlint // not an error of the caller
+	case err == nil || errors.Is(err, es.ErrOutdated):
 		return id, version, state, err
 	}
 	return "", 0, state, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller

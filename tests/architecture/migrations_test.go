@@ -1,27 +1,58 @@
 package architecture_test
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
+// migrations returns the files for a database.
+func migrations(t *testing.T, database string) (files []string) {
+	t.Helper()
+	for _, folder := range []string{"../../rdb-migration/*", "../../*/*/migrations"} {
+		found, err := filepath.Glob(filepath.Join(folder, database, "*.sql"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}
+
 // A migration that one database lacks would be found only where a test runs on that database.
 func TestEachMigrationIsThereForEachDatabase(t *testing.T) {
 	there := map[string][]string{}
 	for _, database := range []string{"mysql", "sqlite"} {
-		for _, folder := range []string{"../../rdb-migration/*", "../../*/*/migrations"} {
-			files, err := filepath.Glob(filepath.Join(folder, database, "*.sql"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, file := range files {
-				there[database] = append(there[database], strings.Replace(file, "/"+database+"/", "/*/", 1))
-			}
+		for _, file := range migrations(t, database) {
+			there[database] = append(there[database], strings.Replace(file, "/"+database+"/", "/*/", 1))
 		}
 	}
 	if !slices.Equal(there["mysql"], there["sqlite"]) || len(there["mysql"]) < 3 {
 		t.Errorf("the migrations of MySQL are %q, those of SQLite %q", there["mysql"], there["sqlite"])
+	}
+}
+
+var (
+	comments = regexp.MustCompile(`--.*`)
+	adds     = regexp.MustCompile(`(?is)^(CREATE|INSERT|ALTER TABLE \w+ ADD)\b`)
+	takes    = regexp.MustCompile(`(?i)\b(DROP|RENAME|MODIFY|CHANGE|ALTER) (COLUMN|INDEX|KEY|TO)\b`)
+)
+
+// Programs of the release before work on the new schema: until they are replaced, and after a roll-back.
+func TestMigrationsOnlyAdd(t *testing.T) {
+	for _, file := range append(migrations(t, "mysql"), migrations(t, "sqlite")...) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		for statement := range strings.SplitSeq(comments.ReplaceAllString(up, ""), ";") {
+			if statement = strings.TrimSpace(statement); statement != "" && (!adds.MatchString(statement) || takes.MatchString(statement)) {
+				t.Errorf("%s: programs of the release before may need what it takes away: %s", file, statement)
+			}
+		}
 	}
 }

@@ -139,6 +139,10 @@ func Snapshots[S any](t *testing.T, aggregateType string, codec es.SnapshotCodec
 			t.Errorf("%s is of %s at %d, %v; not all of the state is in its snapshot (-state +restored):\n%s", file, of, version, err, diff)
 		}
 		whole := string(encoded)
+		const newer = `{"a_field_of_a_newer_release":1,`
+		if of, version, _, err := codec.Decode([]byte(strings.Replace(whole, "{", newer, 1))); !errors.Is(err, es.ErrOutdated) || of != "" || version != 0 {
+			t.Errorf("%s, %s: got %s at %d, %v", file, newer, of, version, err)
+		}
 		for about, payload := range map[string]string{
 			"nothing":         ``,
 			"cut off":         whole[:len(whole)/2],

@@ -168,7 +168,7 @@ const silentAfter = 30 * time.Second
 // report makes the program ready once the read model has caught up; the lag is the one that the updater reported last.
 func report(ctx context.Context, db *sqlx.DB, health *httpserver.Health) {
 	var report rowstore.Report
-	err := migration.Ready(ctx, db, system.Schemas()...)
+	err := migration.Check(ctx, db, system.Schemas()...)
 	if err == nil {
 		report, err = rowstore.ReadReport(ctx, db, chatrows.Projection)
 	}

@@ -218,13 +218,7 @@ func changesOf(t *testing.T, page, folder string) (text string, changes []string
 // apply changes the copy, and generates what the lesson says. The error is that of generating code.
 func apply(t *testing.T, folder string, changes []string) ([]byte, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "change.patch")
-	for _, change := range changes {
-		if err := os.WriteFile(path, []byte(change), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		treecopy.Do(t, folder, "git", "apply", path)
-	}
+	patch(t, folder, changes)
 	words := strings.Fields(generate)
 	generating := exec.CommandContext(t.Context(), words[0], words[1:]...)
 	generating.Dir = folder
@@ -235,6 +229,17 @@ func apply(t *testing.T, folder string, changes []string) ([]byte, error) {
 	golden.Dir, golden.Env = folder, append(os.Environ(), "UPDATE_GOLDEN=1")
 	_ = golden.Run() // it writes the missing files; the tests run again without it
 	return nil, nil
+}
+
+func patch(t *testing.T, folder string, changes []string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "change.patch")
+	for _, change := range changes {
+		if err := os.WriteFile(path, []byte(change), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		treecopy.Do(t, folder, "git", "apply", path)
+	}
 }
 
 // nextMigration returns the number of the next migration.

@@ -1,0 +1,232 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/threads/es/estest/testenv"
+	"example.com/threads/tests/programs"
+	"example.com/threads/tools/healthcheck/health"
+)
+
+// fleet is the programs of two releases over one store. Clients choose among those that are there.
+type fleet struct {
+	env          []string
+	former, next string      // folders of programs
+	dares        atomic.Bool // clients may begin to use what only the next release has
+	replayed     atomic.Int64
+	refusals     tally
+
+	mutex sync.Mutex
+	ran   map[string]*programs.Program // by release and name; each keeps its address
+	there []listening
+}
+
+type listening struct{ release, name, url string }
+
+var addressVars = map[string]string{"write-api": "WRITE_API_ADDR", "read-model-updater": "UPDATER_ADDR", "read-api": "READ_API_ADDR"}
+
+func (f *fleet) start(t *testing.T, release string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		p := f.ran[release+name]
+		if p == nil {
+			p = programs.New(t, release, name, f.env, addressVars[name])
+			f.ran[release+name] = p
+		}
+		p.Start(t)
+		f.mutex.Lock()
+		f.there = append(f.there, listening{release, name, p.URLs[0]})
+		f.mutex.Unlock()
+	}
+}
+
+// stop ends a program while clients still send requests to it.
+func (f *fleet) stop(t *testing.T, release, name string) {
+	t.Helper()
+	f.ran[release+name].Stop(t)
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.there = slices.DeleteFunc(f.there, func(l listening) bool { return l.release == release && l.name == name })
+}
+
+func (f *fleet) mustBeReady(t *testing.T, release string) {
+	t.Helper()
+	for name := range addressVars {
+		if err := health.Check(t.Context(), f.ran[release+name].URLs[0]+"/health/ready"); err != nil {
+			t.Errorf("%s of %s: %v", name, release, err)
+		}
+	}
+}
+
+func (f *fleet) crash(t *testing.T, release, name string) {
+	t.Helper()
+	f.ran[release+name].Kill(t)
+	f.ran[release+name].Start(t)
+}
+
+// url returns the URL of one of the programs with the name; of the next release alone, or of any. Empty: there is none.
+func (f *fleet) url(name string, nextOnly bool) (url, release string) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	var able []listening
+	for _, l := range f.there {
+		if l.name == name && (l.release == f.next || !nextOnly) {
+			able = append(able, l)
+		}
+	}
+	if len(able) == 0 {
+		return "", ""
+	}
+	l := able[rand.IntN(len(able))]
+	release = "former"
+	if l.release == f.next {
+		release = "next"
+	}
+	return l.url, release
+}
+
+// job runs a program to its end.
+func (f *fleet) job(t *testing.T, release, name string, args ...string) {
+	t.Helper()
+	if output, code := f.run(t, release, name, args...); code != 0 {
+		t.Fatalf("%s of %s: exit code %d\n%s", name, release, code, output)
+	}
+}
+
+func (f *fleet) operate(t *testing.T, release string, wantCode int, args ...string) {
+	t.Helper()
+	if output, code := f.run(t, release, "threadctl", args...); code != wantCode {
+		t.Fatalf("threadctl %s: exit code %d, want %d\n%s", strings.Join(args, " "), code, wantCode, output)
+	}
+}
+
+func (f *fleet) run(t *testing.T, release, name string, args ...string) (output string, code int) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), filepath.Join(release, name), args...)
+	command.Env = f.env
+	text, err := command.CombinedOutput()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	return string(text), command.ProcessState.ExitCode()
+}
+
+// health is what an updater tells of itself.
+func (f *fleet) health(t *testing.T, release string) (found struct {
+	Active   bool
+	Behind   float64 `json:"behind_seconds"`
+	Parked   int     `json:"parked_aggregates"`
+	Warnings []string
+}) {
+	t.Helper()
+	answer := get(t, f.ran[release+"read-model-updater"].URLs[0]+"/health/ready")
+	if err := json.Unmarshal([]byte(answer), &found); err != nil {
+		t.Fatalf("%s: %v", answer, err)
+	}
+	return found
+}
+
+// settled waits until an updater has projected all that was written before the call.
+func (f *fleet) settled(t *testing.T, release string) {
+	t.Helper()
+	began := time.Now()
+	testenv.Eventually(t, 30*time.Second, func() error {
+		since := time.Since(began).Seconds()
+		if now := f.health(t, release); since < 1 || now.Behind > since {
+			return fmt.Errorf("%+v", now)
+		}
+		return nil
+	})
+}
+
+// tally counts what programs have refused for now.
+type tally struct {
+	mutex  sync.Mutex
+	counts map[string]int
+}
+
+func (c *tally) add(what string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.counts == nil {
+		c.counts = map[string]int{}
+	}
+	c.counts[what]++
+}
+
+func (c *tally) String() string {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return fmt.Sprint(c.counts)
+}
+
+// wrong is an error about an answer; err is that of the connection, if there is one.
+func (a answer) wrong(err error) error {
+	return errors.Join(fmt.Errorf("answered %d %s", a.status, a.raw), err)
+}
+
+const betweenAttempts = 50 * time.Millisecond
+
+// command sends a command with a key until it is decided: to any write-api, or to one of the next release alone. What
+// the client may have to repeat is an error of the connection, 5xx and concurrent_update.
+func (f *fleet) command(ctx context.Context, path string, body fields, key string, nextOnly bool) (a answer, err error) {
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		return a, err
+	}
+	for {
+		if url, release := f.url("write-api", nextOnly); url != "" {
+			a, err = send(ctx, url+path, encoded, headers{"X-Tenant-Code": "acme", "Idempotency-Key": key})
+			if err == nil && a.status < 500 && a.text("code") != "concurrent_update" {
+				return a, nil
+			}
+			if err == nil {
+				f.refusals.add(release + " " + a.text("code"))
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return a, fmt.Errorf("%s is not decided: %w", path, a.wrong(errors.Join(err, ctx.Err())))
+		case <-time.After(betweenAttempts):
+		}
+	}
+}
+
+// query sends a query until it is answered. What the client may have to repeat is an error of the connection, and the
+// codes that ask for it.
+func (f *fleet) query(ctx context.Context, result any, query, token string, nextOnly bool) error {
+	var last error
+	for {
+		if url, release := f.url("read-api", nextOnly); url != "" {
+			p := person{system: &system{readURL: url}, header: headers{"X-Tenant-Code": "acme"}}
+			errs, err := p.query(ctx, result, query, nil, token)
+			switch {
+			case err == nil && len(errs) == 0:
+				return nil
+			case err == nil && errs[0].Extensions.Code != "READ_MODEL_BEHIND" && errs[0].Extensions.Code != "UNAVAILABLE":
+				return fmt.Errorf("%s at the %s release: %+v", query, release, errs)
+			case err == nil:
+				f.refusals.add(release + " " + errs[0].Extensions.Code)
+			}
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not answered: %w", query, errors.Join(last, ctx.Err()))
+		case <-time.After(betweenAttempts):
+		}
+	}
+}
