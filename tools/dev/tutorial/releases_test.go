@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"example.com/threads/tools/dev/internal/treecopy"
@@ -21,10 +22,12 @@ func TestTheNextReleaseNeedsNoPause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if commit := os.Getenv("FORMER"); commit != "" {
-		tree = filepath.Join(t.TempDir(), "former")
-		treecopy.Do(t, root, "git", "worktree", "add", "--detach", tree, commit)
-		t.Cleanup(func() { treecopy.Do(t, root, "git", "worktree", "remove", "--force", tree) })
+	if former := os.Getenv("FORMER"); former != "" {
+		commit := strings.TrimSpace(treecopy.Do(t, root, "git", "rev-parse", "--verify", former+"^{commit}"))
+		clone := t.TempDir()
+		treecopy.Do(t, root, "git", "clone", "--quiet", "--shared", "--no-checkout", tree, clone)
+		treecopy.Do(t, clone, "git", "checkout", "--quiet", "--detach", commit)
+		tree = clone
 	}
 	build := func(tree, into string) {
 		packages := []string{"./cmd/write-api", "./cmd/read-api", "./cmd/read-model-updater", "./cmd/threadctl", "./rdb-migration/cmd/migrate"}
