@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"syscall" // extra:page
 
+	"github.com/jmoiron/sqlx" // extra:lab
+
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/read-api/queries"
 	"example.com/threads/cmd/read-model-updater/projections"
@@ -74,9 +76,9 @@ func readSettings(r *config.Reader) (s settings) {
 
 // failureLab is the failure lab of a program that was built with the tag lab; see lab.go. // extra:lab {
 type failureLab interface {
-	Faults() esrun.Faults               // of the projection
-	Gateway(es.Store) es.Store          // wraps the write-api's event store
-	Handler(beside string) http.Handler // of the page below /lab, with another write-api
+	Faults() esrun.Faults                              // of the projection
+	Gateway(es.Store) es.Store                         // wraps the write-api's event store
+	Handler(beside string, rows *sqlx.DB) http.Handler // of the page below /lab, with another write-api
 } // extra:lab }
 
 // run serves until ctx ends, then finishes the accepted requests.
@@ -131,7 +133,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		faulty := *store
 		faulty.Gateway = s.lab.Gateway(store.Gateway)
 		writable, faults = &faulty, s.lab.Faults()
-		labPage = s.lab.Handler(second.URL()) // extra:page
+		labPage = s.lab.Handler(second.URL(), rows) // extra:page
 	} // extra:lab }
 	write, err := commands.Listen(ctx, s.address, s.commands, writable, parts.Anew())
 	if err != nil {

@@ -41,8 +41,11 @@ type rebuildFailure struct {
 }
 
 func (t *Turn) newKeeper() (*rowKeeper, error) {
-	options := &t.updater.options
-	rebuild, err := options.ReadModel.Rebuild(t.databases.Rows, t.databases.Journal, t.term, options.Log)
+	options, journal := &t.updater.options, t.databases.Journal
+	if wrap := options.Faults.Rebuild; wrap != nil {
+		journal = wrap(journal)
+	}
+	rebuild, err := options.ReadModel.Rebuild(t.databases.Rows, journal, t.term, options.Log)
 	k := &rowKeeper{options: options, live: t.model.projector, rebuild: rebuild}
 	k.outdated.Store(new([]string))
 	return k, err

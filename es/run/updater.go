@@ -87,6 +87,8 @@ type Faults struct {
 	Projector func(projector projection.Sink) projection.Sink
 	// Journal wraps the journal that the projector reads.
 	Journal func(journal es.Journal) es.Journal
+	// Rebuild wraps the journal that rebuilds read.
+	Rebuild func(journal es.Journal) es.Journal
 }
 
 // Updater keeps a read model up to date. It is a [prometheus.Collector] of its state.

@@ -17,7 +17,7 @@ func TestAHoldEndsUnlessItIsAskedForAgain(t *testing.T) {
 		l := lab.New()
 		holds := func() bool {
 			answer := httptest.NewRecorder()
-			l.Handler("").ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/state", nil))
+			l.Handler("", nil).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/state", nil))
 			return strings.Contains(answer.Body.String(), `"hold_ms":3000`)
 		}
 		for range 10 {

@@ -49,7 +49,7 @@ func (fold) Save(context.Context, projection.Tx) error { return nil }
 func set(t *testing.T, l *lab.Lab, state string) {
 	t.Helper()
 	answer := httptest.NewRecorder()
-	l.Handler("").ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/state", strings.NewReader(state)))
+	l.Handler("", nil).ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/state", strings.NewReader(state)))
 	if answer.Code != http.StatusOK {
 		t.Fatalf("%s: %d %s", state, answer.Code, answer.Body)
 	}

@@ -9,13 +9,17 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/docs"
 	"example.com/threads/es"
@@ -47,7 +51,7 @@ var deliveries = map[string]faulty.Delivery{
 type Lab struct {
 	mutex  sync.Mutex
 	state  faults
-	held   time.Time // until when batches are held
+	held   time.Time // until when batches and rebuilds are held
 	broken faulty.Broken
 	life   context.Context
 	kill   context.CancelFunc // ends life
@@ -66,16 +70,16 @@ func (l *Lab) now() faults {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	now := l.state
-	now.Unreadable, now.HoldMS = l.broken.Count(), l.hold()
+	now.Unreadable, now.HoldMS, now.ReplayMS = l.broken.Count(), l.leased(now.HoldMS), l.leased(now.ReplayMS)
 	return now
 }
 
-// hold returns for how many milliseconds a batch is held now. The caller holds the mutex.
-func (l *Lab) hold() int {
+// leased returns a hold, in milliseconds, while its lease lasts, and then 0. The caller holds the mutex.
+func (l *Lab) leased(ms int) int {
 	if time.Now().After(l.held) {
 		return 0
 	}
-	return l.state.HoldMS
+	return ms
 }
 
 func (l *Lab) set(wanted faults) {
@@ -89,7 +93,9 @@ func (l *Lab) set(wanted faults) {
 	} else if l.state.Dead {
 		l.life, l.kill = context.WithCancel(context.Background())
 	}
-	wanted.DelayMS, wanted.HoldMS = min(max(wanted.DelayMS, 0), longestDelay), min(max(wanted.HoldMS, 0), longestDelay)
+	for _, ms := range []*int{&wanted.DelayMS, &wanted.HoldMS, &wanted.ReplayMS} {
+		*ms = min(max(*ms, 0), longestDelay)
+	}
 	l.state, l.held = wanted, time.Now().Add(holdLease)
 }
 
@@ -108,7 +114,7 @@ func (l *Lab) await(ctx context.Context, condition func() bool) error {
 
 // Faults are what the lab does to the projection.
 func (l *Lab) Faults() run.Faults {
-	return run.Faults{Turn: l.beginTurn, Projector: l.wrap, Journal: l.broken.Journal}
+	return run.Faults{Turn: l.beginTurn, Projector: l.wrap, Journal: l.broken.Journal, Rebuild: func(j es.Journal) es.Journal { return slowJournal{j, l} }}
 }
 
 // beginTurn waits until a killed projection is started again. A kill ends the turn: it rolls back the projection's
@@ -171,7 +177,7 @@ func (p projector) Project(ctx context.Context, batch projection.Batch) (project
 	defer context.AfterFunc(p.turn, letGo)()
 	arrived := time.Now()
 	free := func() bool {
-		return !p.lab.state.Paused && time.Since(arrived) >= time.Duration(p.lab.hold())*time.Millisecond
+		return !p.lab.state.Paused && time.Since(arrived) >= time.Duration(p.lab.leased(p.lab.state.HoldMS))*time.Millisecond
 	}
 	if err := p.lab.await(held, free); err != nil {
 		return projection.Outcome{}, err
@@ -194,6 +200,53 @@ func (l *Lab) deliver(records []projection.Record) []projection.Record {
 	return delivered
 }
 
+type slowJournal struct {
+	es.Journal
+	lab *Lab
+}
+
+// ReadJournal yields the events one by one with a hold after each, if there is one.
+func (s slowJournal) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
+	return func(yield func(es.JournalPage, error) bool) {
+		for page, err := range s.Journal.ReadJournal(ctx, part, parts, after) {
+			for more := true; more; {
+				next, hold := page, s.lab.now().ReplayMS
+				if more = hold > 0 && len(page.Entries) > 1; more {
+					next = es.JournalPage{Entries: page.Entries[:1], Next: after}
+					page.Entries = page.Entries[1:]
+				}
+				if !yield(next, err) {
+					return
+				}
+				_ = es.Wait(ctx, time.Duration(hold)*time.Millisecond) // an error is ctx's, which the next read meets
+			}
+			after = page.Next
+		}
+	}
+}
+
+// newRows are the rows of a thread in the tables that a rebuild fills beside the live ones.
+type newRows struct {
+	Made     bool     `json:"made"`     // there are such tables
+	Version  uint64   `json:"version"`  // of the thread's row; 0: there is none yet
+	Members  []string `json:"members"`  // their accounts
+	Messages []string `json:"messages"` // their ids
+}
+
+// readNewRows reads only keys and numbers: what the rows say is not for everybody who may use the lab.
+func readNewRows(ctx context.Context, rows *sqlx.DB, thread string) newRows {
+	found := newRows{Made: true, Members: []string{}, Messages: []string{}}
+	err := errors.Join(
+		rows.GetContext(ctx, &found.Version, "SELECT COALESCE(MAX(version), 0) FROM threads_next WHERE id = ?", thread),
+		rows.SelectContext(ctx, &found.Members, "SELECT user_account_id FROM members_next WHERE thread_id = ? AND removed = 0", thread),
+		rows.SelectContext(ctx, &found.Messages, "SELECT id FROM messages_next WHERE thread_id = ? AND deleted = 0", thread),
+	)
+	if err != nil {
+		return newRows{Members: []string{}, Messages: []string{}} // usually because there are no such tables
+	}
+	return found
+}
+
 //go:embed lab.js
 var files embed.FS
 
@@ -206,11 +259,13 @@ type faults struct {
 	Unreadable int    `json:"unreadable"`  // number of unreadable events; setting it to 0 repairs them
 	DelayMS    int    `json:"delay_ms"`    // before each write
 	HoldMS     int    `json:"hold_ms"`     // before each batch of the projection
+	ReplayMS   int    `json:"replay_ms"`   // after each event of a rebuild
 	LoseAnswer bool   `json:"lose_answer"` // of the next write
 }
 
-// Handler serves the lab's requests from the page. beside is the URL of another write-api on the same store.
-func (l *Lab) Handler(beside string) http.Handler {
+// Handler serves the lab's requests from the page. beside is the URL of another write-api on the same store, and rows is
+// the read model's database.
+func (l *Lab) Handler(beside string, rows *sqlx.DB) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /lab.js", asset.Load(files, "lab.js", "default-src 'none'"))
 	mux.HandleFunc("GET /guarantees", func(w http.ResponseWriter, _ *http.Request) {
@@ -234,6 +289,9 @@ func (l *Lab) Handler(beside string) http.Handler {
 	}
 	mux.HandleFunc("GET /state", state)
 	mux.HandleFunc("POST /state", state)
+	mux.HandleFunc("GET /new-rows", func(w http.ResponseWriter, r *http.Request) {
+		httpserver.WriteJSON(w, http.StatusOK, readNewRows(r.Context(), rows, r.URL.Query().Get("thread")))
+	})
 	// Another write-api posts to a thread, with its own cache, which makes the decisions of the first one outdated.
 	mux.Handle("POST /second-writer", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL, _ = url.Parse(beside + "/threads/post_message") // the URL of a server of this process
@@ -246,4 +304,5 @@ func (l *Lab) Handler(beside string) http.Handler {
 func Describe(describe func(pattern string, body, answer any)) {
 	describe("GET /lab/state", nil, faults{})
 	describe("POST /lab/state", faults{}, faults{})
+	describe("GET /lab/new-rows", nil, newRows{})
 }

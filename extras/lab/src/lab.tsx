@@ -323,6 +323,7 @@ function broken(now: Faults): string[] {
     [now.break_next || now.unreadable > 0, 'An event can not be read: its thread is parked.'],
     [now.delay_ms > 0, `Each write waits ${now.delay_ms / 1000} s.`],
     [now.hold_ms > 0, `The projection holds each batch for ${now.hold_ms / 1000} s.`],
+    [now.replay_ms > 0, `A rebuild waits ${now.replay_ms / 1000} s after each event.`],
     [now.lose_answer, 'The answer of the next write gets lost.'],
   ];
   return all.flatMap(([is, text]) => (is && text ? [text] : []));
@@ -330,7 +331,7 @@ function broken(now: Faults): string[] {
 
 async function mendAll(page: PageForLab): Promise<void> {
   const unreadable = (faults.peek()?.unreadable ?? 0) > 0;
-  await set(page, { paused: false, dead: false, delivery: '', break_next: false, unreadable: 0, delay_ms: 0, hold_ms: 0, lose_answer: false });
+  await set(page, { paused: false, dead: false, delivery: '', break_next: false, unreadable: 0, delay_ms: 0, hold_ms: 0, replay_ms: 0, lose_answer: false });
   if (unreadable) await mendEvents(page);
 }
 
@@ -338,13 +339,15 @@ function Banner({ page }: { page: PageForLab }) {
   const now = faults.value;
   const problem = useSignal('');
   const texts = now ? broken(now) : [];
-  const slow = texts.length === 1 && (now?.hold_ms ?? 0) > 0; // and that is all
+  const slow = texts.length === 1 && ((now?.hold_ms ?? 0) > 0 || (now?.replay_ms ?? 0) > 0); // and that is all
   const mend = (): Promise<void> => mendAll(page).then(() => void (problem.value = ''), (error: unknown) => void (problem.value = String(error)));
   return (
     <div role="status" class={texts.length > 0 ? 'banner' : 'hidden'} aria-label="Broken on purpose">
       {texts.length > 0 && (
         <>
-          <b>{slow ? 'Slowed down to be seen:' : 'Broken on purpose:'}</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
+          <span>
+            <b>{slow ? 'Slow, to be seen:' : 'Broken on purpose:'}</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
+          </span>
           <button onClick={() => void mend()}>{slow ? 'Full speed' : 'Mend all'}</button>
         </>
       )}

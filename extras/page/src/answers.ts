@@ -406,6 +406,11 @@ export const shapes: Record<string, Shape> = {
      "boolean"
     ]
    },
+   "replay_ms": {
+    "type": [
+     "integer"
+    ]
+   },
    "unreadable": {
     "type": [
      "integer"
@@ -420,6 +425,7 @@ export const shapes: Record<string, Shape> = {
    "unreadable",
    "delay_ms",
    "hold_ms",
+   "replay_ms",
    "lose_answer"
   ]
  },
@@ -881,6 +887,49 @@ export const shapes: Record<string, Shape> = {
   "required": [
    "edges",
    "pageInfo"
+  ]
+ },
+ "NewRows": {
+  "type": [
+   "object"
+  ],
+  "properties": {
+   "made": {
+    "type": [
+     "boolean"
+    ]
+   },
+   "members": {
+    "type": [
+     "array"
+    ],
+    "items": {
+     "type": [
+      "string"
+     ]
+    }
+   },
+   "messages": {
+    "type": [
+     "array"
+    ],
+    "items": {
+     "type": [
+      "string"
+     ]
+    }
+   },
+   "version": {
+    "type": [
+     "integer"
+    ]
+   }
+  },
+  "required": [
+   "made",
+   "version",
+   "members",
+   "messages"
   ]
  },
  "News": {
@@ -1890,6 +1939,9 @@ export const shapes: Record<string, Shape> = {
 };
 
 export const answers: Record<string, Shape> = {
+ "GET /lab/new-rows": {
+  "$ref": "NewRows"
+ },
  "GET /lab/state": {
   "$ref": "Faults"
  },

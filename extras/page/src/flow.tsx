@@ -98,10 +98,13 @@ export function Flow({ Map, hint }: FlowProps) {
       <Picture trace={trace} />
       <Speed trace={trace} />
       <Map trace={trace} />
-      <Everything />
       <Traces chosen={trace} />
       {trace ? <Stations trace={trace} /> : <p class="quiet">{hint}</p>}
-      <Lag />
+      <section class="whole" aria-label="All aggregates">
+        <h2>All threads and accounts together</h2>
+        <Everything />
+        <Lag />
+      </section>
     </section>
   );
 }

@@ -16,9 +16,11 @@ export interface Mapped {
   name: string;
   version: number; // of its rows
   journal: HistoryEvent[]; // its last events, where somebody may read them
+  again?: number | undefined; // the event that a rebuild has come to
 }
 
 export const cards = 6;
+export const moreCards = 10; // in one line each, during a rebuild
 
 const numbers = ['none', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
@@ -41,29 +43,30 @@ export function Sides({ of, children }: { of: Mapped; children: ComponentChildre
   const told = watched.events.value.filter((each) => each.aid === of.aid);
   const last = lastEvent(of);
   const behind = last - of.version;
+  const shown = of.again === undefined ? cards : moreCards;
   const lost = isLost(own.find((each) => each.version === of.version + 1)) ? of.version + 1 : 0;
   return (
     <div class="map" role="group" aria-label={`Map of ${of.name}`}>
       <p class={`distance ${behind > 0 ? 'behind' : ''}`} role="status">
-        journal <b>{last}</b>, projection <b>{of.version}</b>: {inWords(behind)}
+        This {of.aid.split('-')[0]}: journal <b>{last}</b>, projection <b>{of.version}</b>: {inWords(behind)}
       </p>
       <div class="delivery" role="status">
         <Deliveries version={of.version} />
       </div>
       <section aria-label="Write side">
         <h3>
-          Write side, <small>the journal{last > cards && `, ${last - cards} events before these`}</small>
+          Write side<small>, the journal{last > shown && ` from event ${last - shown + 1}`}</small>
         </h3>
         <ol class="tape">
-          {lastNumbers(last, cards).map((number) => {
+          {lastNumbers(last, shown).map((number) => {
             const event = told.find((each) => each.seqNr === number) ?? of.journal.find((each) => each.seqNr === number);
-            return <Card key={number} number={number} rows={of.version} lost={number === lost} event={event} trace={own.find((each) => each.version === number)} />;
+            return <Card key={number} number={number} rows={of.version} lost={number === lost} again={number === of.again} event={event} trace={own.find((each) => each.version === number)} />;
           })}
         </ol>
       </section>
       <section aria-label="Read side" key={of.key}>
         <h3>
-          Read side, <small>at event {of.version}</small>
+          Read side<small>, at event {of.version}</small>
         </h3>
         {children}
       </section>
@@ -75,17 +78,18 @@ interface CardProps {
   number: number;
   rows: number; // the version of the rows
   lost: boolean; // its record never came
+  again: boolean; // it has just been read again
   event: HistoryEvent | JournalEvent | undefined;
   trace: Trace | undefined;
 }
 
 /** An event on the tape. What it says is known from the journal, or else from the command that led to it. */
-function Card({ number, rows, lost, event, trace }: CardProps) {
+function Card({ number, rows, lost, again, event, trace }: CardProps) {
   const unwritten = trace !== undefined && drawnStage(trace) === 'sent'; // in slow motion
   const text = event ? words(event.type) : trace ? trace.path.split('/')[2]?.replaceAll('_', ' ') : 'by somebody else';
   const who = event ? nameOf(undefined, event.executorId) : trace?.executor;
   return (
-    <li class={`${number > rows ? 'ahead' : ''} ${unwritten ? 'unwritten' : ''} ${lost ? 'lost' : ''}`}>
+    <li class={`${number > rows ? 'ahead' : ''} ${unwritten ? 'unwritten' : ''} ${lost ? 'lost' : ''} ${again ? 'again' : ''}`}>
       {event && 'aid' in event ? (
         <button class="event" onClick={() => open(event)}>
           <b>{number}</b> {text} <small>{who}</small>

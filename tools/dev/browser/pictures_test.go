@@ -194,7 +194,7 @@ func film(p *tab) {
 		p.shows(theTour, "and has event 4")
 	})
 	for _, step := range []struct{ button, done string }{ // these are left out
-		{"Send it twice", "6 of 7"}, {"Send a message, and lose its record", "The stream has lost the record of event 6"}, {"Send the next message", "7 of 7"},
+		{"Send it twice", "6 of 7"}, {"Send, and lose the record", "The stream has lost the record of event 6"}, {"Send the next message", "7 of 7"},
 	} {
 		enter(p, labelled(theTour, step.button))
 		p.shows(theTour, step.done)

@@ -4,6 +4,7 @@ package browser
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,18 +77,59 @@ func (p *tab) looks(place, element string) {
 	})()`, place, element))
 }
 
-func TestTheTour(t *testing.T) {
+// steady begins to note the heights of the page's parts, until stayed.
+func (p *tab) steady() {
+	p.t.Helper()
+	p.eventually("the parts are there", theMap+" && document.querySelector('.pane.front')")
+	p.run(chromedp.Evaluate(`{
+		globalThis.heights = {};
+		const observer = new ResizeObserver((seen) => {
+			for (const { target } of seen) (globalThis.heights[target.className || target.tagName] ??= new Set()).add(target.offsetHeight);
+		});
+		for (const part of ['header', '.tour', '.pane.front', '.map']) observer.observe(document.querySelector(part));
+	}`, nil))
+}
+
+// stayed expects that each part has had one height since steady.
+func (p *tab) stayed(about string) {
+	p.t.Helper()
+	jumped := evaluate[string](p, `Object.entries(globalThis.heights).filter(([, seen]) => seen.size !== 1).map(([part, seen]) => part + ': ' + [...seen].join(', ')).join('; ')`)
+	if jumped != "" {
+		p.t.Errorf("%s: these have changed their heights: %s", about, jumped)
+	}
+}
+
+func TestTheTour(t *testing.T) { takeTheTour(t, 1440, 900) }
+
+func TestTheTourOnASmallScreen(t *testing.T) { takeTheTour(t, 1180, 740) }
+
+func TestTheTourOnAPhone(t *testing.T) { takeTheTour(t, 375, 667) }
+
+func takeTheTour(t *testing.T, width, height int) {
+	t.Helper()
 	install(t)
 	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 900)
+	p := open(t, chromium(t), s.url, width, height)
 	begin(p)
 	picture := func(name string) {
 		t.Helper()
 		p.fits(name)
-		p.screenshot("tour-step-" + name)
+		if over := evaluate[int](p, theTour+".scrollHeight - "+theTour+".clientHeight"); over > 0 && width > 1000 {
+			t.Errorf("step %s: the tour has %d pixels more than it shows", name, over)
+		}
+		p.eventually("its buttons are in view", "[..."+theTour+".querySelectorAll('.row button')].every((each) => each.contains(document.elementFromPoint(...((box) => [box.x + box.width / 2, box.y + box.height / 2])(each.getBoundingClientRect()))))")
+		p.eventually("one can write", "(() => { const box = document.querySelector('.front .composer textarea').getBoundingClientRect(); return box.top > 0 && box.bottom <= innerHeight; })()")
+		p.screenshot(fmt.Sprintf("tour-%d-step-%s", width, name))
+	}
+	looks := func(place, element string) {
+		t.Helper()
+		if width > 1000 { // on a phone, the map is below the chat
+			p.looks(place, element)
+		}
 	}
 	p.shows(theTour, "1 of 7 · Say something")
-	p.looks("tape", writeSide+".querySelector('.tape')")
+	p.steady()
+	looks("tape", writeSide+".querySelector('.tape')")
 	picture("1")
 	p.accessible("the tour")
 
@@ -105,8 +147,9 @@ func TestTheTour(t *testing.T) {
 	p.showsNot("document.body", "Broken on purpose")
 	p.shows(within("Slow motion"), "Now it is fast again")
 	p.shows(theTour, "2 of 7 · Be refused")
-	p.looks("aggregate", labelled("document", "Aggregate"))
+	looks("aggregate", labelled("document", "Aggregate"))
 	picture("2")
+	p.stayed("up to the second step")
 
 	// The second one is not, and a tour that is left is taken up where it was, also after a reload.
 	p.click(labelled(theTour, "Leave the tour"))
@@ -115,19 +158,22 @@ func TestTheTour(t *testing.T) {
 	p.shows(bob, "Anyone for a cup?")
 	p.eventually("the tour is still gone", "!"+theTour)
 	p.click(labelled("document", "Tour (2 of 7)"))
+	p.shows(theTour, "2 of 7")
+	p.steady()
 	p.allow("403")
 	p.click(labelled(theTour, "Rename it as Bob"))
 	p.shows(theTour, "(not_an_admin)")
 
 	p.shows(theTour, "3 of 7 · Read something old")
-	p.looks("distance", theMap+".querySelector('.distance')")
+	looks("distance", theMap+".querySelector('.distance')")
+	picture("3")
 	p.click(labelled(theTour, "Pause the projection"))
 	p.shows(theTour, "now write a message as Ada")
 	p.shows(within("Broken on purpose"), "The projection is paused")
 	says(p, ada, "Ada", "Who reads this?")
 	p.shows(theTour, "the journal has event 4, and Bob's query has just been answered from the rows at event 3")
 	p.shows(theTour, "4 of 7 · Ask with a token")
-	p.looks("rows", readSide)
+	looks("rows", readSide)
 	picture("4")
 
 	// The answer does not come before the rows have the event.
@@ -136,15 +182,20 @@ func TestTheTour(t *testing.T) {
 	p.click(labelled(theTour, "Resume the projection"))
 	p.shows(theTour, "and has event 4")
 
+	// One key, one event; a record that comes twice changes the rows once.
 	p.shows(theTour, "5 of 7 · Send twice")
+	picture("5")
 	p.click(labelled(theTour, "Send it twice"))
-	p.shows(theTour, "both answers say event 5")
+	p.shows(theTour, "both answers say event 5: one command, one event")
+	p.shows(theTour, "the second bounced off the rows, which were already at 5")
+	p.shows(theMap, "One event came again and bounced off: already at 5")
 	p.shows(writeSide, "sent again: already at 5")
 	p.eventually("there is one card for it", writeSide+".querySelectorAll('.tape li').length === 5")
+	p.eventually("there is one row for it", readSide+".innerText.split('Sent twice').length === 2")
 	picture("6")
 
 	p.shows(theTour, "6 of 7 · Lose a record")
-	p.click(labelled(theTour, "Send a message, and lose its record"))
+	p.click(labelled(theTour, "Send, and lose the record"))
 	p.shows(theTour, "The stream has lost the record of event 6")
 	p.shows(ada, "written as event 6, not in the read model yet")
 	p.shows(writeSide, "the stream has lost it")
@@ -156,15 +207,84 @@ func TestTheTour(t *testing.T) {
 	picture("7")
 
 	p.shows(theTour, "7 of 7 · Rebuild")
-	p.click(labelled(theTour, "Rebuild the rows"))
-	p.shows(theTour, "all rows are new, made from the journal alone")
+	picture("7")
+	rebuild(p, picture)
 	for _, lesson := range []string{"Write side", "Read side", "Eventual consistency", "Replay", "Exactly once"} {
 		p.shows(theTour, lesson)
 	}
 	picture("end")
 	p.accessible("the end of the tour")
+	p.stayed("up to the end")
 	p.click(labelled(theTour, "Close"))
 	p.eventually("the tour is gone", "!"+theTour)
+}
+
+// rebuild takes the last step: a second set of tables fills row by row beside the live one, which is read meanwhile, and
+// then takes its place.
+func rebuild(p *tab, picture func(string)) {
+	p.t.Helper()
+	// Each content that the second set is drawn with, and what the lab reads in its tables.
+	p.run(chromedp.Evaluate(`globalThis.drawn = []; globalThis.told = []; {
+		const fetch = globalThis.fetch;
+		globalThis.fetch = async (...request) => {
+			const response = await fetch(...request);
+			if (String(request[0]).includes('/lab/new-rows')) {
+				const found = await response.clone().json();
+				globalThis.told.push([found.made, found.version, found.members.length, found.messages.length].join());
+			}
+			return response;
+		};
+		new MutationObserver(() => {
+			const set = document.querySelector('.set + .set');
+			if (!set) return;
+			const [threads, members, messages] = [...set.querySelectorAll('table')];
+			const rows = (table) => table.innerText.includes('no rows') ? 0 : table.querySelectorAll('tr').length;
+			const now = [rows(threads) && Number(threads.querySelector('td:last-child').innerText), rows(members), rows(messages)].join();
+			if (globalThis.drawn.at(-1) !== now) globalThis.drawn.push(now);
+		}).observe(document.querySelector('.map'), {subtree: true, childList: true, characterData: true});
+	}`, nil))
+	p.click(labelled(theTour, "Rebuild the rows"))
+	p.shows(theTour, "a second set of tables fills beside the live one")
+	p.shows(readSide, "A second set, at event 3: not read yet")
+	p.shows(readSide, "The live set: it is read")
+	picture("7-replay")
+
+	// The chat goes on in the live set.
+	p.shows(bob, "Written during the rebuild")
+	p.shows(theTour, "event 8 is in the live set already")
+	p.eventually("the second set has no row for it yet", "!document.querySelector('.set + .set').innerText.includes('Written during')")
+	says(p, ada, "Ada", "And this")
+	p.shows(bob, "And this")
+	p.eventually("the rebuild goes on", "document.querySelector('.set + .set')")
+	picture("7-chat")
+	if small := "document.querySelector('.small')"; evaluate[bool](p, small+".offsetParent !== null") { // on a phone
+		p.shows(small, "second set at")
+		p.click(small)
+		p.eventually("the second set is on the screen", "(() => { const box = document.querySelector('.set + .set').getBoundingClientRect(); return box.top > 0 && box.top + 150 < innerHeight; })()")
+		p.screenshot("tour-phone-rebuild")
+		p.run(chromedp.Evaluate("document.querySelector('.switch').scrollIntoView()", nil))
+	}
+	p.accessible("a rebuild")
+
+	// In the end the second set has all, and is the live one.
+	p.shows(theTour, "all rows are new, made from the journal alone")
+	p.shows(readSide, "The second set: it is the live one now")
+	p.showsNot(theMap, "not read yet")
+	p.eventually("its rows are lit", readSide+".querySelectorAll('tr:not(.lit)').length === 0")
+	drawn, next := evaluate[[]string](p, "globalThis.drawn"), 0
+	for _, rows := range []string{"0,0,0", "1,1,0", "2,2,0", "3,2,1", "4,2,2", "5,2,3", "6,2,3", "7,2,3", "8,2,3", "9,2,3"} {
+		if next < len(drawn) && drawn[next] == rows {
+			next++
+		}
+	}
+	if next < max(6, len(drawn)) { // a slow computer may draw fewer of them, and never another one
+		p.t.Errorf("the second set was drawn with these versions and rows: %q", drawn)
+	}
+	told := evaluate[[]string](p, "globalThis.told")
+	if !slices.Contains(told, "true,9,2,7") || told[len(told)-1] != "false,0,0,0" {
+		p.t.Errorf("the lab has read %q", told)
+	}
+	p.showsNot("document.body", "A rebuild waits")
 }
 
 // Without a lab, the tour says what is left out, and does the rest.

@@ -57,7 +57,7 @@ export const thread: Aggregate = {
 
 export const account: Aggregate = {
   type: 'account',
-  events: ['AccountRegistered', 'AccountRenamed', 'AccountClosed'],
+  events: ['AccountRegistered', 'AccountRenamed', 'AccountClosed', 'AccountErased'],
   sentence,
   rows: ({ aid }) => [{ table: 'accounts', key: idOf(aid), read: () => query(queries.accountRow, { key: idOf(aid) }) }],
   name: async (aid) => {
@@ -106,6 +106,8 @@ export function sentence(event: HistoryEvent, before: Before = {}): string {
       return `an account is now called ${quoted(data.name)}`;
     case 'AccountClosed':
       return `${who} closed the account`;
+    case 'AccountErased':
+      return `${who} had the account erased: nobody can read what it wrote any more`;
     default:
       return inShort(event);
   }

@@ -1,9 +1,9 @@
 // The map of a thread: the journal as a tape, and the rows that are made from it.
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { cards, inWords, lastEvent, lastKnown, lastNumbers, Sides } from '../map.tsx';
+import { inWords, lastEvent, lastKnown, lastNumbers, moreCards, Sides } from '../map.tsx';
 import type { Mapped } from '../map.tsx';
-import type { ShownThread } from '../queries.ts';
+import type { ShownMember, ShownMessage, ShownThread } from '../queries.ts';
 import { drawnStage } from '../slow.ts';
 import { nameOf, state } from '../state.ts';
 import type { HistoryEvent, Trace } from '../state.ts';
@@ -11,6 +11,7 @@ import { watched } from '../watch.ts';
 import * as act from './actions.ts';
 import { frontPane, panes } from './panes.ts';
 import type { Pane } from './panes.ts';
+import { second, switched, versionOf } from './second.ts';
 
 const shownRows = 3;
 
@@ -27,14 +28,14 @@ async function readJournal(thread: string): Promise<void> {
   while (again) {
     again = false;
     const admin = panes.peek().find((pane) => pane.thread.peek()?.id === thread && pane.admin);
-    const events = admin ? await act.history(thread, admin.id, cards).catch(() => []) : [];
+    const events = admin ? await act.history(thread, admin.id, moreCards).catch(() => []) : [];
     journal.value = { thread, events };
   }
   reading = false;
 }
 
 const mapped = ({ id, name, version }: ShownThread): Mapped => ({
-  key: id, aid: `thread-${id}`, name, version, journal: journal.value.thread === id ? journal.value.events : [],
+  key: id, aid: `thread-${id}`, name, version, journal: journal.value.thread === id ? journal.value.events : [], again: second.value?.version,
 });
 
 /** The map in one line, for a phone: the last cards, and where the rows are. It leads to the map. */
@@ -45,12 +46,12 @@ export function SmallMap() {
   return (
     <button class="small" onClick={() => document.querySelector('.map')?.scrollIntoView()}>
       <span>journal</span>
-      {lastNumbers(last, 4).map((number) => (
+      {lastNumbers(last, second.value ? 2 : 4).map((number) => (
         <b key={number} class={number > thread.version ? 'ahead' : ''}>
           {number}
         </b>
       ))}
-      <span>→ rows at {thread.version}: {inWords(last - thread.version)}</span>
+      <span>{second.value ? `→ second set at ${second.value.version}, not read yet` : `→ rows at ${thread.version}: ${inWords(last - thread.version)}`}</span>
     </button>
   );
 }
@@ -71,61 +72,99 @@ export function Map({ trace }: { trace: Trace | undefined }) {
   );
 }
 
-/** The rows, with those that the last event has changed. */
+/** The rows, with those that the last event has changed; during a rebuild that is looked at, those of both sets. */
 function Rows({ pane, thread, trace }: { pane: Pane; thread: ShownThread; trace: Trace | undefined }) {
   const seen = useRef<{ now: ShownThread; before: ShownThread | null }>({ now: thread, before: null });
   if (seen.current.now.version !== thread.version) seen.current = { now: thread, before: seen.current.now };
   const before = trace?.aggregate === thread.id && drawnStage(trace) !== 'visible' && trace.stage === 'visible' ? null : seen.current.before; // in slow motion
-  const members = before?.members.edges.map(({ node }) => node) ?? [];
-  const messages = before?.messages.edges.map(({ node }) => node) ?? [];
-  const lit = (changed: boolean): string => (before && changed ? 'lit' : '');
-  const mark = (changed: boolean): string => (before && changed ? ` ${thread.version}` : ''); // a new row, so that it lights up again
+  const old = before && new globalThis.Map([
+    [before.id, before.name],
+    ...before.members.edges.map(({ node }): [string, string] => [node.id, node.role]),
+    ...before.messages.edges.map(({ node }): [string, string] => [node.id, node.updatedAt]),
+  ]);
+  const made = second.value;
+  const fresh = switched.value === versionOf(thread);
+  const messages = thread.messages.edges.map(({ node }) => node);
   return (
-    <>
+    <div class="sets">
+      <Tables
+        key={fresh} of={{ name: made ? 'The live set: it is read' : fresh ? 'The second set: it is the live one now' : '', thread, members: pane.members, messages }}
+        changed={(id, now) => fresh || (old !== null && old.get(id) !== now)} mark={` ${thread.version}`}
+      />
+      {made && (
+        <Tables
+          of={{
+            name: `A second set, ${made.version ? `at event ${made.version}` : 'still empty'}: not read yet`, thread: { ...thread, version: made.version },
+            members: pane.members.filter((each) => made.members.includes(each.userAccountId)), messages: messages.filter((each) => made.messages.includes(each.id)),
+          }}
+          changed={() => true} mark=""
+        />
+      )}
+    </div>
+  );
+}
+
+interface TablesProps {
+  of: { name: string; thread: ShownThread; members: ShownMember[]; messages: ShownMessage[] };
+  changed: (id: string, now: string) => boolean;
+  mark: string; // in the key of a row that has changed: a new row, so that it lights up again
+}
+
+/** A set of tables. */
+function Tables({ of: { name, thread, members, messages }, changed, mark }: TablesProps) {
+  const row = (id: string, now: string): { key: string; class: string } => (changed(id, now) ? { key: id + mark, class: 'lit' } : { key: id, class: '' });
+  return (
+    <div class="set" role="group" aria-label={name || 'Tables'}>
+      {name && <p>{name}</p>}
       <table>
         <caption>threads</caption>
         <tbody>
-          <tr key={`thread${mark(before?.name !== thread.name)}`} class={lit(before?.name !== thread.name)}>
-            <td dir="auto">{thread.name}</td>
-            <td key={thread.version} class={lit(true)}>
-              {thread.version}
-            </td>
-          </tr>
+          {thread.version > 0 ? (
+            <tr {...row(thread.id, thread.name)}>
+              <td dir="auto">{thread.name}</td>
+              <td key={thread.version} class={changed(thread.id, '') ? 'lit' : ''}>
+                {thread.version}
+              </td>
+            </tr>
+          ) : (
+            <None />
+          )}
         </tbody>
       </table>
       <table>
         <caption>members</caption>
         <tbody>
-          {pane.members.slice(0, shownRows).map((member) => {
-            const changed = members.find((each) => each.id === member.id)?.role !== member.role;
-            return (
-              <tr key={member.id + mark(changed)} class={lit(changed)}>
-                <td dir="auto">{nameOf(member.account?.name, member.userAccountId)}</td>
-                <td>{member.role}</td>
-              </tr>
-            );
-          })}
-          <More count={pane.members.length - shownRows} />
+          {members.slice(0, shownRows).map((member) => (
+            <tr {...row(member.id, member.role)}>
+              <td dir="auto">{nameOf(member.account?.name, member.userAccountId)}</td>
+              <td>{member.role}</td>
+            </tr>
+          ))}
+          <More count={members.length - shownRows} />
+          {members.length === 0 && <None />}
         </tbody>
       </table>
       <table class="texts">
         <caption>the last messages</caption>
         <tbody>
-          {thread.messages.edges.slice(-shownRows).map(({ node: message }) => {
-            const changed = messages.find((each) => each.id === message.id)?.updatedAt !== message.updatedAt;
-            return (
-              <tr key={message.id + mark(changed)} class={lit(changed)}>
-                <td dir="auto">{nameOf(message.sender?.name, message.userAccountId)}</td>
-                <td dir="auto">{message.text}</td>
-              </tr>
-            );
-          })}
-          {thread.messages.edges.length === 0 && <tr><td class="quiet">no rows</td></tr>}
+          {messages.slice(-shownRows).map((message) => (
+            <tr {...row(message.id, message.updatedAt)}>
+              <td dir="auto">{nameOf(message.sender?.name, message.userAccountId)}</td>
+              <td dir="auto">{message.text}</td>
+            </tr>
+          ))}
+          {messages.length === 0 && <None />}
         </tbody>
       </table>
-    </>
+    </div>
   );
 }
+
+const None = () => (
+  <tr>
+    <td class="quiet">no rows</td>
+  </tr>
+);
 
 function More({ count }: { count: number }) {
   if (count <= 0) return null;

@@ -7,10 +7,12 @@ import type { Problem } from '../requests.ts';
 import { state } from '../state.ts';
 import type { Trace } from '../state.ts';
 import { readStatus } from '../status.ts';
+import { watched } from '../watch.ts';
 import { lab } from './forlab.ts';
 import { order, post } from './outbox.ts';
 import { panes } from './panes.ts';
 import type { Pane } from './panes.ts';
+import { look as lookAtSecond, second } from './second.ts';
 
 /** Where on the map a step is to be seen: style.css marks it. */
 type Place = 'tape' | 'aggregate' | 'distance' | 'rows' | 'last';
@@ -83,11 +85,13 @@ async function say(pane: Pane, text: string, key?: string): Promise<number> {
 }
 
 /** Looks at the programs until a condition holds. */
-async function until(condition: () => boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 20_000; !condition(); ) {
-    if (performance.now() > end) throw new Error(`${what} has not happened within 20 s.`);
+async function until(condition: () => boolean, what: string, meanwhile?: () => Promise<void>): Promise<void> {
+  const patience = meanwhile ? 60 : 20; // seconds
+  for (const end = performance.now() + patience * 1000; !condition(); ) {
+    if (performance.now() > end) throw new Error(`${what} has not happened within ${patience} s.`);
     await new Promise((again) => setTimeout(again, 250));
     await readStatus();
+    await meanwhile?.();
   }
 }
 
@@ -175,26 +179,13 @@ const steps: Step[] = [
   {
     name: 'Send twice',
     place: 'last',
-    about: () => 'Send one message twice with the same key, as after an answer that got lost.',
-    buttons: () => [
-      [
-        'Send it twice',
-        async () => {
-          const pane = writer();
-          if (!pane) return;
-          const key = ulid();
-          const first = await say(pane, 'Sent twice, with one key', key);
-          const second = await say(pane, 'Sent twice, with one key', key);
-          if (first !== second) throw new Error(`The second one became event ${second}.`);
-          learn({ version: second });
-        },
-      ],
-    ],
+    about: () => `Send one message twice with the same key, as after an answer that got lost.${lab.value ? ' The stream will bring its record twice, too.' : ''}`,
+    buttons: () => [['Send it twice', sendTwice]],
     seen: () => {
       const { version } = facts.value;
       const trace = sent(post, ['written', 'visible']);
       return version !== undefined && trace?.replayed && trace.version === version
-        ? `both answers say event ${version}, and the second is marked as a repeat (Idempotent-Replayed). One command, one event.`
+        ? `both answers say event ${version}: one command, one event.${lab.value ? ` The stream brought its record twice: the projection applied the first, and the second bounced off the rows, which were already at ${version}.` : ''}`
         : '';
     },
   },
@@ -206,14 +197,19 @@ const steps: Step[] = [
       facts.value.hole
         ? `The stream has lost the record of event ${facts.value.hole}. The event is safe in the journal, but the projection does not know of it, so the rows lack it. The next record will show the gap.`
         : 'A stream brings the projection a record of each new event. Let it lose one.',
-    buttons: () => (facts.value.hole ? [['Send the next message', fillHole]] : [['Send a message, and lose its record', loseRecord]]),
+    buttons: () => (facts.value.hole ? [['Send the next message', fillHole]] : [['Send, and lose the record', loseRecord]]),
     seen: () => facts.value.done ?? '',
   },
   {
     name: 'Rebuild',
     place: 'rows',
-    about: () => (facts.value.asked ? 'New rows are being made from event 1 on, beside the old ones, which are read meanwhile.' : 'Rows are wrong, or new columns are wanted: make all again from the journal.'),
-    buttons: () => [['Rebuild the rows', rebuild]],
+    about: () => {
+      const { asked, version } = facts.value;
+      if (!asked) return 'Rows can be thrown away, events can not: read all events again, from event 1 on, and make new rows of them. That is a replay.';
+      if (version) return `The chat goes on: ${nameOf(writer())}'s event ${version} is in the live set already. The second set comes to it last, and then takes the place of the live one.`;
+      return 'The events are read again from event 1 on, and a second set of tables fills beside the live one, which is read meanwhile.';
+    },
+    buttons: () => (facts.value.asked ? [] : [['Rebuild the rows', rebuild]]),
     seen: () => facts.value.done ?? '',
   },
 ];
@@ -241,6 +237,24 @@ async function askWithToken(): Promise<void> {
       }
     }
   })();
+}
+
+async function sendTwice(): Promise<void> {
+  const pane = writer();
+  if (!pane) return;
+  await readStatus();
+  const before = figure('projection_duplicates_total');
+  await lab.value?.set({ delivery: 'twice' });
+  try {
+    const key = ulid();
+    const first = await say(pane, 'Sent twice, with one key', key);
+    const second = await say(pane, 'Sent twice, with one key', key);
+    if (first !== second) throw new Error(`The second one became event ${second}.`);
+    if (lab.value) await until(() => figure('projection_duplicates_total') > before, 'that the record comes twice');
+    learn({ version: second });
+  } finally {
+    await lab.value?.set({ delivery: '' });
+  }
 }
 
 async function loseRecord(): Promise<void> {
@@ -271,23 +285,39 @@ async function fillHole(): Promise<void> {
 }
 
 async function rebuild(): Promise<void> {
+  const pane = writer();
+  if (!pane) return;
   await readStatus();
   const finished = 'projection_rebuild_done_timestamp_seconds';
   const before = figure(finished);
   learn({ asked: true });
+  const hold = Math.ceil(Math.min(800, wholeReplay / Math.max(1, watched.head.peek()))); // after each event
+  const slower = (ms: number): Promise<void> | undefined => lab.value?.set({ replay_ms: ms });
+  const renewing = setInterval(() => lab.value?.faults.value?.replay_ms && void slower(hold), 3000); // the lab ends it otherwise
   try {
+    await slower(hold);
     await ask('POST /operate/rows/rebuild', {});
-    await until(() => figure(finished) > before, 'the rebuild');
-    const { verified, wrong } = await ask('POST /operate/rows/verify', { repair: false });
+    await until(() => figure(finished) > before, 'the rebuild', async () => {
+      if (!lab.value) return;
+      await lookAtSecond(pane);
+      const half = (second.peek()?.version ?? 0) * 2 > (pane.thread.peek()?.version ?? 0);
+      if (half && !facts.peek().version) learn({ version: await say(pane, 'Written during the rebuild') });
+    });
+    const { wrong } = await ask('POST /operate/rows/verify', { repair: false });
     if (wrong > 0) throw new Error(`The rows of ${wrong} aggregates differ from the journal.`);
-    learn({ done: `all rows are new, made from the journal alone, and took the place of the old ones at once; those of all ${verified} threads and accounts were compared, and are what it says. That is replay.` });
+    learn({ done: `all rows are new, made from the journal alone. The second set took the place of the live one in one step: nobody read half of it.${lab.value ? '' : ' It was over at once; make run has the failure lab, which slows it down.'}` });
   } catch (error) {
     if (!(error instanceof Refusal && [401, 403].includes(error.status))) throw error;
     skip(`it needs an operator (${error.message})`);
   } finally {
+    clearInterval(renewing);
+    second.value = null;
+    await slower(0);
     learn({ asked: false });
   }
 }
+
+const wholeReplay = 12_000; // milliseconds for all events, if they are many
 
 function fail(error: unknown): void {
   problem.value = error instanceof Error ? error.message : String(error);
@@ -342,10 +372,10 @@ effect(() => {
 export const look = (): Place | undefined => (shown() ? steps[kept.value.step]?.place : undefined);
 
 const lessons: Array<[string, string]> = [
-  ['Write side', 'decides on each command, and keeps what has happened as numbered events in the journal.'],
-  ['Read side', 'has rows that are made from the events, in the form in which they are asked for.'],
-  ['Eventual consistency', 'the rows follow the journal a little later; who has a token can wait for them.'],
-  ['Replay', 'rows can be made again from the events at any time, one gap or all of them.'],
+  ['Write side', 'decides on commands, and keeps numbered events in the journal.'],
+  ['Read side', 'has rows, made from the events, in the form that is asked for.'],
+  ['Eventual consistency', 'rows follow a little later; who has a token waits.'],
+  ['Replay', 'all events are read again from event 1; rows can be thrown away.'],
   ['Exactly once', 'a command that is sent twice becomes one event, and an event that comes twice changes the rows once.'],
 ];
 
@@ -387,7 +417,7 @@ export function Tour() {
         <dl aria-label="What you have seen">
           {lessons.map(([name, text]) => (
             <div key={name}>
-              <dt>{name}</dt>
+              <dt>{name}:</dt>{' '}
               <dd>{text}</dd>
             </div>
           ))}
