@@ -22,8 +22,8 @@ import (
 
 const patience = time.Minute
 
-// chromium starts a browser with an empty profile and one tab.
-func chromium(t *testing.T) context.Context {
+// chromium starts a browser with an empty profile and one tab. more are further options.
+func chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -44,7 +44,7 @@ func chromium(t *testing.T) context.Context {
 	} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
-	allocated, end := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
+	allocated, end := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), append(options, more...)...)
 	browser, close := chromedp.NewContext(allocated)
 	t.Cleanup(func() {
 		close()

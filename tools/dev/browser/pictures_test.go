@@ -3,15 +3,17 @@
 package browser
 
 import (
-	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -31,17 +33,21 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, width, height)
+	sharp := chromedp.Flag("force-device-scale-factor", fmt.Sprint(scale)) // a recording does not heed EmulateScale
+	p := open(t, chromium(t, sharp), s.url, width, height)
 	p.run(chromedp.EmulateViewport(width, height, chromedp.EmulateScale(scale)))
 	p.allow("403") // of the refused command
 	film(p)
 	stills(p)
 }
 
-// recording is a film of a tab.
+// recording is a film of a tab: what the browser draws, as it draws it.
 type recording struct {
 	p      *tab
 	frames []frame
+
+	mutex sync.Mutex
+	drawn []drawn // since the scene began; the first one is older
 }
 
 type frame struct {
@@ -49,45 +55,68 @@ type frame struct {
 	shown   time.Duration
 }
 
+type drawn struct {
+	picture []byte
+	at      time.Time
+}
+
+// shortest is how long a frame is shown at least: more of them make the film large, and not smoother.
+const shortest = 70 * time.Millisecond
+
+// record begins a film.
+func (p *tab) record() *recording {
+	p.t.Helper()
+	r := &recording{p: p}
+	chromedp.ListenTarget(p.ctx, func(event any) {
+		seen, is := event.(*page.EventScreencastFrame)
+		if !is {
+			return
+		}
+		picture, err := base64.StdEncoding.DecodeString(seen.Data)
+		if err != nil {
+			p.t.Error(err)
+		}
+		r.mutex.Lock()
+		r.drawn = append(r.drawn, drawn{picture, time.Now()})
+		r.mutex.Unlock()
+		go func() { _ = chromedp.Run(p.ctx, page.ScreencastFrameAck(seen.SessionID)) }() // it fails at the end
+	})
+	p.run(page.StartScreencast().WithFormat(page.ScreencastFormatPng))
+	return r
+}
+
 // scene records what happens while act runs, and shows it in the given time, however long it took. The last frame stays
 // for a while.
 func (r *recording) scene(shown, stays time.Duration, act func()) {
 	r.p.t.Helper()
-	done, stopped := make(chan struct{}), make(chan []frame)
-	go func() {
-		var frames []frame
-		for last := time.Now(); ; {
-			picture := r.p.picture()
-			frames = append(frames, frame{picture, time.Since(last)})
-			last = time.Now()
-			select {
-			case <-done:
-				stopped <- frames
-				return
-			case <-time.After(40 * time.Millisecond):
-			}
-		}
-	}()
+	r.mutex.Lock()
+	r.drawn = r.drawn[max(0, len(r.drawn)-1):]
+	r.mutex.Unlock()
+	began := time.Now()
 	act()
-	close(done)
-	frames := <-stopped
-	var took time.Duration
-	for _, each := range frames {
-		took += each.shown
+	r.p.run(chromedp.Sleep(300 * time.Millisecond)) // for what is drawn last
+	ended := time.Now()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	scaled := func(took time.Duration) time.Duration {
+		return time.Duration(float64(took) * float64(shown) / float64(ended.Sub(began)))
 	}
-	for _, each := range frames {
-		r.add(each.picture, time.Duration(float64(each.shown)*float64(shown)/float64(took)))
+	var wait time.Duration
+	for i, each := range r.drawn {
+		from, until := each.at, ended
+		if i == 0 && from.Before(began) {
+			from = began
+		}
+		if i+1 < len(r.drawn) {
+			until = r.drawn[i+1].at
+		}
+		if wait += scaled(until.Sub(from)); wait < shortest && i+1 < len(r.drawn) {
+			continue
+		}
+		r.frames = append(r.frames, frame{each.picture, wait})
+		wait = 0
 	}
-	r.add(r.p.picture(), stays)
-}
-
-// add shows a picture after the others. The same one again is shown for longer.
-func (r *recording) add(picture []byte, shown time.Duration) {
-	if last := len(r.frames) - 1; last >= 0 && bytes.Equal(r.frames[last].picture, picture) {
-		r.frames[last].shown += shown
-		return
-	}
-	r.frames = append(r.frames, frame{picture, shown})
+	r.frames[len(r.frames)-1].shown += stays
 }
 
 // write encodes the film as an animated picture that begins again at its end.
@@ -167,24 +196,24 @@ func writes(p *tab, text string) {
 // film shows the first message in slow motion, a refused command, an answer that is old, and a rebuild.
 func film(p *tab) {
 	p.t.Helper()
-	r := &recording{p: p}
 	begin(p)
 	p.shows(theTour, "1 of 7")
 	toTheTop(p)
-	r.scene(2*time.Second, time.Second/2, func() { writes(p, "Anyone for a cup?") })
-	r.scene(7*time.Second/2, 3*time.Second/2, func() {
+	r := p.record()
+	r.scene(3*time.Second/2, time.Second/2, func() { writes(p, "Anyone for a cup?") })
+	r.scene(3*time.Second, 3*time.Second/2, func() {
 		p.shows(theTour, "2 of 7")
 		p.shows(bob, "Anyone for a cup?")
 	})
-	r.scene(time.Second, 2*time.Second, func() {
+	r.scene(time.Second, 3*time.Second/2, func() {
 		enter(p, labelled(theTour, "Rename it as Bob"))
 		p.shows(theTour, "(not_an_admin)")
 	})
-	r.scene(time.Second, time.Second/2, func() {
+	r.scene(2*time.Second/3, time.Second/3, func() {
 		enter(p, labelled(theTour, "Pause the projection"))
 		p.shows(theTour, "now write a message as Ada")
 	})
-	r.scene(2*time.Second, 3*time.Second/2, func() {
+	r.scene(3*time.Second/2, 3*time.Second/2, func() {
 		writes(p, "Who reads this?")
 		p.shows(theTour, "from the rows at event 3")
 	})
@@ -200,10 +229,11 @@ func film(p *tab) {
 		p.shows(theTour, step.done)
 	}
 	toTheTop(p)
-	r.scene(3*time.Second/2, 3*time.Second/2, func() {
+	r.scene(4*time.Second, 2*time.Second, func() {
 		enter(p, labelled(theTour, "Rebuild the rows"))
 		p.shows(theTour, "all rows are new")
 	})
+	p.run(page.StopScreencast())
 	r.write("film.webp")
 }
 
