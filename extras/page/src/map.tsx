@@ -1,6 +1,7 @@
 // The map of an aggregate: on the left the write side, with its journal as a tape; on the right the read side, with the
 // rows that are made from it. Between them is the distance, in numbers.
 import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import { open } from './feed.tsx';
 import { drawnStage } from './slow.ts';
 import { nameOf, state } from './state.ts';
@@ -119,13 +120,15 @@ function Deliveries({ version }: { version: number }) {
   const samples = state.samples.value;
   const last = samples.at(-1);
   const before = samples.find((each) => last && last.at - each.at < recent);
+  const bounced = useRef({ count: 0, version });
+  if (last && last.duplicates !== bounced.current.count) bounced.current = { count: last.duplicates, version };
   if (!last || !before) return null;
   const [again, filled] = [last.duplicates - before.duplicates, last.filled - before.filled];
   return (
     <>
       {again > 0 && (
         <p>
-          {again === 1 ? 'One event came again and bounced off' : `${again} events came again and bounced off`}: already at {version}
+          {again === 1 ? 'One event came again and bounced off' : `${again} events came again and bounced off`}: already at {bounced.current.version}
         </p>
       )}
       {filled > 0 && (

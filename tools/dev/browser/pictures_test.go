@@ -20,7 +20,7 @@ import (
 
 // The film's size in CSS pixels: the least on which chat and map are beside each other, so that texts stay readable in
 // README's column. A CSS pixel is a pixel and a half.
-const width, height, scale = 1180, 740, 1.5
+const width, height, scale = 1180, 810, 1.5
 
 // TestPictures makes the pictures and the film of README.md from the real program. `make pictures` runs it.
 func TestPictures(t *testing.T) {
@@ -51,7 +51,7 @@ type recording struct {
 }
 
 type frame struct {
-	picture []byte // PNG
+	picture []byte // JPEG, which is made faster than PNG
 	shown   time.Duration
 }
 
@@ -81,7 +81,7 @@ func (p *tab) record() *recording {
 		r.mutex.Unlock()
 		go func() { _ = chromedp.Run(p.ctx, page.ScreencastFrameAck(seen.SessionID)) }() // it fails at the end
 	})
-	p.run(page.StartScreencast().WithFormat(page.ScreencastFormatPng))
+	p.run(page.StartScreencast().WithFormat(page.ScreencastFormatJpeg).WithQuality(95))
 	return r
 }
 
@@ -125,7 +125,7 @@ func (r *recording) write(name string) {
 	folder := r.p.t.TempDir()
 	arguments := []string{"-loop", "0", "-min_size", "-lossy", "-m", "6", "-q", "55"}
 	for i, each := range r.frames {
-		path := filepath.Join(folder, fmt.Sprintf("%04d.png", i))
+		path := filepath.Join(folder, fmt.Sprintf("%04d.jpeg", i))
 		if err := os.WriteFile(path, each.picture, 0o600); err != nil {
 			r.p.t.Fatal(err)
 		}
