@@ -263,7 +263,7 @@ type faults struct {
 	LoseAnswer bool   `json:"lose_answer"` // of the next write
 }
 
-// Handler serves the lab's requests from the page. beside is the URL of another write-api on the same store, and rows is
+// Handler serves the lab's requests from the page. beside is the URL of another write-api on the same store. rows is
 // the read model's database.
 func (l *Lab) Handler(beside string, rows *sqlx.DB) http.Handler {
 	mux := http.NewServeMux()

@@ -32,8 +32,8 @@ func (twoPages) ReadJournal(_ context.Context, _, _ int, after string) iter.Seq2
 	}
 }
 
-// Each event comes alone and is followed by the hold, until its lease ends. A position is stored only when all before it
-// was read.
+// Each event comes alone and is followed by the hold, until its lease ends. A position is stored only when all before
+// it was read.
 func TestARebuildIsHeldAfterEachEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := lab.New()

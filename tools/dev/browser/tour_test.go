@@ -219,8 +219,8 @@ func takeTheTour(t *testing.T, width, height int) {
 	p.eventually("the tour is gone", "!"+theTour)
 }
 
-// rebuild takes the last step: a second set of tables fills row by row beside the live one, which is read meanwhile, and
-// then takes its place.
+// rebuild takes the last step: a second set of tables fills row by row beside the live one, which is read meanwhile,
+// and then takes its place.
 func rebuild(p *tab, picture func(string)) {
 	p.t.Helper()
 	// Each content that the second set is drawn with, and what the lab reads in its tables.
