@@ -71,8 +71,13 @@ func (b Background) start(ctx context.Context, p Program, argv []string) error {
 	if err := os.WriteFile(b.file(p, ".pid"), []byte(strconv.Itoa(pid)+"\n"), 0o644); err != nil {
 		return errors.Join(fmt.Errorf("pid of %s: %w", p.Name, err), cmd.Process.Kill(), cmd.Wait())
 	}
-	go func() { _ = cmd.Wait() }() // its log tells how it ended
-	if err := p.awaitReady(ctx, func() bool { return p.is(pid) }, log.Name()); err != nil {
+	running, ended := context.WithCancel(context.Background())
+	go func() {
+		defer ended()
+		_ = cmd.Wait() // its log tells how it ended
+	}()
+	// A process has no command line yet while it begins, so it is not asked for that.
+	if err := p.awaitReady(ctx, func() bool { return running.Err() == nil }, log.Name()); err != nil {
 		_, stopped := b.Stop(p)
 		return errors.Join(err, stopped)
 	}
