@@ -99,9 +99,7 @@ func (p *tab) stayed(about string) {
 	}
 }
 
-func TestTheTour(t *testing.T) { takeTheTour(t, 1440, 900) }
-
-func TestTheTourOnASmallScreen(t *testing.T) { takeTheTour(t, 1180, 740) }
+func TestTheTour(t *testing.T) { takeTheTour(t, 1180, 740) }
 
 func TestTheTourOnAPhone(t *testing.T) { takeTheTour(t, 375, 667) }
 

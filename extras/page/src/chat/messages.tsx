@@ -58,7 +58,7 @@ const near = 40; // pixels
 function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list: RefObject<HTMLOListElement | null>; toEnd: () => void; unseen: Signal<number> } {
   const list = useRef<HTMLOListElement>(null);
   const unseen = useSignal(0);
-  const was = useRef({ atEnd: true, top: 0, height: 0, first: '', posts: 0, last: '' });
+  const was = useRef({ atEnd: true, top: 0, height: 0, room: 0, first: '', posts: 0, last: '' });
   const toEnd = (): void => {
     if (list.current) list.current.scrollTop = list.current.scrollHeight;
   };
@@ -84,19 +84,23 @@ function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list:
       const seen = messages.findIndex((message) => message.id === was.current.last);
       unseen.value = messages.slice(seen + 1).filter((message) => message.userAccountId !== pane.id).length;
     }
-    Object.assign(was.current, { top: element.scrollTop, height: element.scrollHeight, first: messages[0]?.id ?? '', posts });
+    Object.assign(was.current, { top: element.scrollTop, height: element.scrollHeight, room: element.clientHeight, first: messages[0]?.id ?? '', posts });
   }, [messages.length, messages[0]?.id, messages.at(-1)?.id, posts, pane.thread.value]);
   // With the messages, and not after the next frame as an effect: somebody may scroll at once.
   useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
     const scrolled = (): void => {
+      if (element.clientHeight !== was.current.room) return; // nobody has scrolled: what is beside the list has grown, which is told next
       was.current.atEnd = element.scrollTop + element.clientHeight > element.scrollHeight - near;
       was.current.top = element.scrollTop;
       if (was.current.atEnd) read();
       if (element.scrollTop < 200 && element.scrollHeight > element.clientHeight) void act.loadEarlier(pane);
     };
-    const resized = new ResizeObserver(() => was.current.atEnd && toEnd());
+    const resized = new ResizeObserver(() => {
+      was.current.room = element.clientHeight;
+      if (was.current.atEnd) toEnd();
+    });
     element.addEventListener('scroll', scrolled, { passive: true });
     document.addEventListener('visibilitychange', scrolled);
     resized.observe(element);
