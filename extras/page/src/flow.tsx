@@ -254,7 +254,8 @@ export function Lag() {
   return (
     <figure class="lag">
       <figcaption>
-        Lag of the read model, last minute: <b>{last ? (last.records === 0 ? 'none' : `${last.lag.toFixed(0)} ms, ${last.records} events`) : '…'}</b>
+        Lag of the read model now: <b>{last ? (last.records === 0 ? 'none' : `${last.lag.toFixed(0)} ms, ${last.records} events`) : '…'}</b>. Dots: how long commands
+        of the last minute took to be seen.
       </figcaption>
       <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Lag over the last minute, at most ${top.toFixed(0)} milliseconds`}>
         <line x1="0" x2={width} y1={y(0)} y2={y(0)} class="axis" />

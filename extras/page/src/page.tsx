@@ -93,6 +93,7 @@ function Login() {
 
 function show(): void {
   const view = shown().find(({ id }) => id === location.hash.slice(1)) ?? shown()[0];
+  if (state.view.peek() !== view?.id) scrollTo(0, 0);
   state.view.value = view?.id ?? '';
   view?.opened?.();
 }
