@@ -4,18 +4,15 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"example.com/threads/es"
-	"example.com/threads/es/database"
-	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/extras/lab"
-	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/readmodeltest"
 )
 
 var order = es.AggregateID{Type: "order", ID: "01H42KBHCW1BZG504J4ZXKA2F2"}
@@ -58,15 +55,7 @@ func set(t *testing.T, l *lab.Lab, state string) {
 // A kill rolls back the current transaction: neither rows nor position are stored. A new projection continues from the
 // stored position.
 func TestAKillRollsTheBatchInHandBack(t *testing.T) {
-	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "rows.db"), database.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if _, err := migration.Up(t.Context(), db, rdbmigration.ReadModel()...); err != nil {
-		t.Fatal(err)
-	}
-	store, err := rowstore.New(db, "orders")
+	store, err := rowstore.New(readmodeltest.SQLite(t).DB, "orders")
 	if err != nil {
 		t.Fatal(err)
 	}

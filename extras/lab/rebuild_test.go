@@ -5,7 +5,6 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,10 +12,8 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/database"
-	"example.com/threads/es/migration"
 	"example.com/threads/extras/lab"
-	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/readmodeltest"
 )
 
 // twoPages is a journal of two pages.
@@ -67,14 +64,7 @@ func TestARebuildIsHeldAfterEachEvent(t *testing.T) {
 
 // Only the keys of the second set's rows are told, and only while there is one.
 func TestTheSecondSetIsTold(t *testing.T) {
-	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "rows.db"), database.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	if _, err := migration.Up(t.Context(), db, rdbmigration.ReadModel()...); err != nil {
-		t.Fatal(err)
-	}
+	db := readmodeltest.SQLite(t).DB
 	told := func(expected string) {
 		t.Helper()
 		answer := httptest.NewRecorder()

@@ -152,19 +152,18 @@ func postUntilAnswered(ctx context.Context, who person, thread, text string) err
 
 // untilAnswered repeats a command with one key until it is accepted, as a careful client does. by is who sends it, and
 // through which process, in each attempt.
-func untilAnswered(ctx context.Context, by func(attempt int) person, path string, body fields, key string) (answer, error) {
-	for attempt := 0; ; attempt++ {
-		a, err := by(attempt).try(ctx, path, body, headers{"Idempotency-Key": key})
+func untilAnswered(ctx context.Context, by func(attempt int) person, path string, body fields, key string) (a answer, err error) {
+	for attempt := 0; ctx.Err() == nil; attempt++ {
+		a, err = by(attempt).try(ctx, path, body, headers{"Idempotency-Key": key})
 		switch {
 		case err == nil && a.status/100 == 2:
 			return a, nil
 		case err == nil && a.status != 503:
 			return a, fmt.Errorf("%s: %d %s", path, a.status, a.raw)
 		}
-		select {
-		case <-ctx.Done():
-			return a, fmt.Errorf("%s is not answered: %w", path, ctx.Err())
-		case <-time.After(50 * time.Millisecond):
-		}
+		sleep(ctx, betweenAttempts)
 	}
+	return a, fmt.Errorf("%s is not answered: %w", path, ctx.Err())
 }
+
+const betweenAttempts = 50 * time.Millisecond

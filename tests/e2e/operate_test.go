@@ -31,8 +31,14 @@ func (s *system) operate(t *testing.T, wantCode int, args ...string) string {
 
 func (s *system) tryOperate(t *testing.T, args ...string) (output, problem string, code int) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), filepath.Join(binaries, "threadctl"), args...)
-	command.Env = s.store
+	return runProgram(t, filepath.Join(binaries, "threadctl"), s.store, args...)
+}
+
+// runProgram runs a program to its end. It returns what it writes as its output and as its errors, and its exit code.
+func runProgram(t *testing.T, path string, env []string, args ...string) (output, problem string, code int) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), path, args...)
+	command.Env = env
 	text, err := command.Output()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,31 +96,12 @@ func (f *fleet) url(name string, nextOnly bool) (url, release string) {
 	return l.url, release
 }
 
-// job runs a program to its end.
-func (f *fleet) job(t *testing.T, release, name string, args ...string) {
+// run runs a program of a release to its end.
+func (f *fleet) run(t *testing.T, release, name string, wantCode int, args ...string) {
 	t.Helper()
-	if output, code := f.run(t, release, name, args...); code != 0 {
-		t.Fatalf("%s of %s: exit code %d\n%s", name, release, code, output)
+	if output, problem, code := runProgram(t, filepath.Join(release, name), f.env, args...); code != wantCode {
+		t.Fatalf("%s %s of %s: exit code %d, want %d\n%s\n%s", name, strings.Join(args, " "), release, code, wantCode, output, problem)
 	}
-}
-
-func (f *fleet) operate(t *testing.T, release string, wantCode int, args ...string) {
-	t.Helper()
-	if output, code := f.run(t, release, "threadctl", args...); code != wantCode {
-		t.Fatalf("threadctl %s: exit code %d, want %d\n%s", strings.Join(args, " "), code, wantCode, output)
-	}
-}
-
-func (f *fleet) run(t *testing.T, release, name string, args ...string) (output string, code int) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), filepath.Join(release, name), args...)
-	command.Env = f.env
-	text, err := command.CombinedOutput()
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
-		t.Fatal(err)
-	}
-	return string(text), command.ProcessState.ExitCode()
 }
 
 // health is what an updater tells of itself.
@@ -178,8 +158,6 @@ func (a answer) wrong(err error) error {
 	return errors.Join(fmt.Errorf("answered %d %s", a.status, a.raw), err)
 }
 
-const betweenAttempts = 50 * time.Millisecond
-
 // command sends a command with a key until it is decided: to any write-api, or to one of the next release alone. What
 // the client may have to repeat is an error of the connection, 5xx and concurrent_update.
 func (f *fleet) command(ctx context.Context, path string, body fields, key string, nextOnly bool) (a answer, err error) {
@@ -187,7 +165,7 @@ func (f *fleet) command(ctx context.Context, path string, body fields, key strin
 	if err != nil {
 		return a, err
 	}
-	for {
+	for ctx.Err() == nil {
 		if url, release := f.url("write-api", nextOnly); url != "" {
 			a, err = send(ctx, url+path, encoded, headers{"X-Tenant-Code": "acme", "Idempotency-Key": key})
 			if err == nil && a.status < 500 && a.text("code") != "concurrent_update" {
@@ -197,19 +175,16 @@ func (f *fleet) command(ctx context.Context, path string, body fields, key strin
 				f.refusals.add(release + " " + a.text("code"))
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return a, fmt.Errorf("%s is not decided: %w", path, a.wrong(errors.Join(err, ctx.Err())))
-		case <-time.After(betweenAttempts):
-		}
+		sleep(ctx, betweenAttempts)
 	}
+	return a, fmt.Errorf("%s is not decided: %w", path, a.wrong(errors.Join(err, ctx.Err())))
 }
 
 // query sends a query until it is answered. What the client may have to repeat is an error of the connection, and the
 // codes that ask for it.
 func (f *fleet) query(ctx context.Context, result any, query, token string, nextOnly bool) error {
 	var last error
-	for {
+	for ctx.Err() == nil {
 		if url, release := f.url("read-api", nextOnly); url != "" {
 			p := person{system: &system{readURL: url}, header: headers{"X-Tenant-Code": "acme"}}
 			errs, err := p.query(ctx, result, query, nil, token)
@@ -223,10 +198,7 @@ func (f *fleet) query(ctx context.Context, result any, query, token string, next
 			}
 			last = err
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s is not answered: %w", query, errors.Join(last, ctx.Err()))
-		case <-time.After(betweenAttempts):
-		}
+		sleep(ctx, betweenAttempts)
 	}
+	return fmt.Errorf("%s is not answered: %w", query, errors.Join(last, ctx.Err()))
 }

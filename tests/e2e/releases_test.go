@@ -40,7 +40,7 @@ func testTwoReleases(t *testing.T, env []string) {
 	if f.former == "" {
 		f.former = binaries
 	}
-	f.job(t, f.former, "migrate", "up")
+	f.run(t, f.former, "migrate", allIsWell, "up")
 	f.start(t, f.former, "read-model-updater", "read-api", "write-api")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
@@ -78,12 +78,12 @@ func testTwoReleases(t *testing.T, env []string) {
 	goOn(all)
 
 	// The schema is migrated. Programs of the former release that end by a crash come back.
-	f.job(t, f.next, "migrate", "up")
+	f.run(t, f.next, "migrate", allIsWell, "up")
 	goOn(all)
 	for _, name := range []string{"read-model-updater", "read-api", "write-api"} {
 		f.crash(t, f.former, name)
 	}
-	f.job(t, f.former, "migrate", "up")
+	f.run(t, f.former, "migrate", allIsWell, "up")
 	goOn(all)
 
 	// Forward: two versions of each program, and then the next one alone.
@@ -121,7 +121,7 @@ func testTwoReleases(t *testing.T, env []string) {
 	goOn(careful)
 	pinned.mustBeHeld(ctx, t)
 	f.mustBeReady(t, f.former)
-	f.operate(t, f.former, allIsWell, "dead-letters", "list")
+	f.run(t, f.former, "threadctl", allIsWell, "dead-letters", "list")
 
 	// Forward again. What was held goes on by itself.
 	forward()
@@ -137,8 +137,8 @@ func testTwoReleases(t *testing.T, env []string) {
 	f.start(t, f.next, "read-model-updater")
 	f.stop(t, f.former, "read-model-updater")
 	pinned.mustBeShown(ctx, t)
-	f.operate(t, f.next, isWrong, "rows", "verify", "thread-"+urgent, "--tenant", "acme")
-	f.operate(t, f.next, allIsWell, "rows", "verify", "--repair")
+	f.run(t, f.next, "threadctl", isWrong, "rows", "verify", "thread-"+urgent, "--tenant", "acme")
+	f.run(t, f.next, "threadctl", allIsWell, "rows", "verify", "--repair")
 	f.dares.Store(true)
 	goOn(all)
 
@@ -147,9 +147,9 @@ func testTwoReleases(t *testing.T, env []string) {
 	if t.Failed() {
 		return
 	}
-	f.operate(t, f.next, allIsWell, "journal", "check")
-	f.operate(t, f.next, allIsWell, "rows", "verify")
-	f.operate(t, f.next, allIsWell, "dead-letters", "list")
+	f.run(t, f.next, "threadctl", allIsWell, "journal", "check")
+	f.run(t, f.next, "threadctl", allIsWell, "rows", "verify")
+	f.run(t, f.next, "threadctl", allIsWell, "dead-letters", "list")
 	codes, threads, pins := map[string]bool{}, 0, 0
 	for _, c := range all {
 		for _, thread := range c.threads {

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -123,9 +122,7 @@ func oneMySQL(t *testing.T) []string {
 
 func runOnce(t *testing.T, name string, env []string, args ...string) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), filepath.Join(binaries, name), args...)
-	command.Env = env
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", name, err, output)
+	if output, problem, code := runProgram(t, filepath.Join(binaries, name), env, args...); code != 0 {
+		t.Fatalf("%s: exit code %d\n%s\n%s", name, code, output, problem)
 	}
 }
