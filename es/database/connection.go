@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -77,7 +78,13 @@ func (c *connection) QueryContext(ctx context.Context, query string, args []driv
 	return &rows{found, ctx, func() { c.keep(query, s) }}, nil
 }
 
+// BeginTx locks the file for a transaction that writes. One that only reads takes no lock, and the driver is not told:
+// it would set query_only and unset it, and at each SQLite would prepare all statements of the connection again.
 func (c *connection) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
+	if !options.ReadOnly {
+		options.Isolation = driver.IsolationLevel(sql.LevelSerializable) // the driver begins it with IMMEDIATE
+	}
+	options.ReadOnly = false
 	tx, err := c.Conn.BeginTx(ctx, options)
 	return tx, orEnd(ctx, err)
 }

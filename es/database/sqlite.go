@@ -65,9 +65,6 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 	}
 	parameters := maps.Clone(asked)
 	parameters["_pragma"] = append(pragmas, asked["_pragma"]...)
-	if !asked.Has("_txlock") {
-		parameters.Set("_txlock", "immediate") // a writing transaction locks at once; a reading one does not lock
-	}
 	if settings.MustExist && !asked.Has("mode") {
 		parameters.Set("mode", "rw")
 	}

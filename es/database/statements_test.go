@@ -2,6 +2,7 @@ package database_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -126,6 +127,23 @@ func TestAnotherValueIsNoReasonToPrepareAgain(t *testing.T) {
 		expectNumbers(t, "as many as the limit", numbers(t, conn, some, n), []int{1, 2, 3}[:n]...)
 	}
 	if again := preparedAgain(t, conn, some); again != 0 {
+		t.Errorf("SQLite has prepared it %d times more", again)
+	}
+}
+
+func TestATransactionThatReadsIsNoReasonToPrepareAgain(t *testing.T) {
+	conn := oneConnection(t)
+	for range 3 {
+		tx, err := conn.BeginTxx(t.Context(), &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectNumbers(t, "in a transaction", numbers(t, conn, behind, 1), 2, 3)
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again := preparedAgain(t, conn, behind); again != 0 {
 		t.Errorf("SQLite has prepared it %d times more", again)
 	}
 }

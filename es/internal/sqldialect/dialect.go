@@ -31,7 +31,7 @@ func Of(db *sqlx.DB) (Dialect, error) {
 }
 
 // ForUpdate returns the end of a SELECT, with a leading space, that locks the selected rows until the transaction ends.
-// On SQLite, a writing transaction locks the whole file when it begins (_txlock=immediate).
+// On SQLite, a writing transaction locks the whole file when it begins.
 func (d Dialect) ForUpdate() string { return d.onMySQL(" FOR UPDATE") }
 
 // ForShare returns the same for a lock that others may share, but not with ForUpdate, as MySQL and MariaDB write it.
@@ -58,7 +58,7 @@ func (d Dialect) Viewing() *sql.TxOptions {
 	if d.isMySQL {
 		return &sql.TxOptions{Isolation: sql.LevelRepeatableRead}
 	}
-	return &sql.TxOptions{ReadOnly: true} // takes no lock: see _txlock
+	return &sql.TxOptions{ReadOnly: true} // takes no lock
 }
 
 // Insert returns a statement that inserts a number of rows, and fails if one of them exists.
