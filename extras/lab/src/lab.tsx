@@ -358,7 +358,8 @@ function Banner({ page }: { page: PageForLab }) {
 /** The lab of a page. */
 export function open(page: PageForLab): Lab {
   void watch(page);
-  return { faults, set: (change) => set(page, change), View: () => <View page={page} />, Banner: () => <Banner page={page} /> };
+  const newRows: Lab['newRows'] = (thread) => page.ask('GET /lab/new-rows', undefined, `?${new URLSearchParams({ thread })}`);
+  return { faults, set: (change) => set(page, change), newRows, View: () => <View page={page} />, Banner: () => <Banner page={page} /> };
 }
 
 function View({ page }: { page: PageForLab }) {

@@ -1,10 +1,9 @@
 // The failure lab is a script of its own, in the program that has a lab. This is what it and the page know of each other.
 // Beside this the lab uses the page's copy of the packages, which main.tsx exports.
 import { signal } from '@preact/signals';
-import type { Signal } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import type { ask } from '../api.ts';
-import type { Faults } from '../requests.ts';
 
 /** What the lab may use of the page. */
 export interface PageForLab {
@@ -15,11 +14,30 @@ export interface PageForLab {
   withToken: boolean;
 }
 
+// The page can be without a lab: these types are not among the generated ones.
+
+/** What the page looks at, and sets. The lab has more faults. */
+export interface Faults {
+  paused: boolean;
+  delivery: string;
+  hold_ms: number;
+  replay_ms: number;
+}
+
+/** A thread's rows in the tables that a rebuild fills beside the live ones. */
+export interface NewRows {
+  made: boolean; // there are such tables
+  version: number;
+  members: string[];
+  messages: string[];
+}
+
 export interface Lab {
   View: ComponentType;
   Banner: ComponentType; // what is broken now, with a button that mends it
-  faults: Signal<Faults | null>; // null: not known yet
+  faults: ReadonlySignal<Faults | null>; // null: not known yet
   set: (change: Partial<Faults>) => Promise<void>;
+  newRows: (thread: string) => Promise<NewRows>;
 }
 
 export const lab = signal<Lab | null>(null); // null: this program has none

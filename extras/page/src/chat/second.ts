@@ -1,7 +1,7 @@
 // The second set of tables, which a rebuild fills beside the one that is read. The failure lab tells which rows it has.
 import { signal } from '@preact/signals';
-import { ask } from '../api.ts';
-import type { NewRows } from '../requests.ts';
+import { lab } from './forlab.ts';
+import type { NewRows } from './forlab.ts';
 import type { Pane } from './panes.ts';
 
 export const second = signal<NewRows | null>(null); // null: there is none, or nobody looks
@@ -11,7 +11,8 @@ export const versionOf = ({ id, version }: { id: string; version: number }): str
 
 /** Looks at the second set's rows of a pane's thread. */
 export async function look(pane: Pane): Promise<void> {
-  const found = await ask('GET /lab/new-rows', undefined, `?${new URLSearchParams({ thread: pane.selected.peek() })}`);
+  const found = await lab.peek()?.newRows(pane.selected.peek());
+  if (!found) return;
   const thread = pane.thread.peek();
   if (second.peek() && !found.made && thread) switched.value = versionOf(thread);
   second.value = found.made ? found : null;
