@@ -85,6 +85,16 @@ async function figure(page: PageForLab, name: string): Promise<number> {
 
 const many = 20;
 
+const toBeSeen = 3500; // milliseconds
+
+/** Has an event lost for sure, and holds the projection before it looks for it: people can see the hole in the rows. */
+async function leaveAHole(page: PageForLab): Promise<void> {
+  await set(page, { delivery: 'none' });
+  await page.post('and one that is lost for sure');
+  await pause(toBeSeen);
+  await set(page, { delivery: '', hold_ms: toBeSeen });
+}
+
 /** Sends messages while the source is bad, and then compares. The last one comes well: what was lost before it shows. */
 async function badly(page: PageForLab, delivery: string, counter: string, counted: string): Promise<Check[]> {
   const before = await figure(page, counter);
@@ -93,11 +103,13 @@ async function badly(page: PageForLab, delivery: string, counter: string, counte
   try {
     versions = await Promise.all(Array.from({ length: many }, (_, i) => page.post(`message ${i + 1} of ${many}`)));
     await pause(400); // for the source to deliver them
+    if (delivery === 'lost') await leaveAHole(page);
   } finally {
     await set(page, { delivery: '' });
   }
   const last = await page.post('and one that is delivered well');
   const shown = await seen(page, last);
+  if (delivery === 'lost') await set(page, { hold_ms: 0 });
   await pause(300); // for the figures, which are read four times a second
   const numbers = new Set(versions).size;
   const count = (await figure(page, counter)) - before;
@@ -168,7 +180,7 @@ const experiments: Experiment[] = [
   },
   {
     name: 'Lose events',
-    about: `${many} messages, of which about half never come.`,
+    about: `${many} messages, of which about half never come, and one more: its hole can be seen for a while.`,
     promise: 'The stream is a hint, the journal is the truth: what is missing is read from there (4).',
     tests: 'TestContractOnSQLite, loss',
     steps: [{ button: 'Lose messages', run: (page) => badly(page, 'lost', 'projection_events_filled_total', 'Events read from the journal') }],

@@ -3,10 +3,10 @@
 import type { ComponentType } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Everything } from './feed.tsx';
-import { isLost } from './map.tsx';
 import { brake, drawnStage, firstShown, replay, setSpeed, slowness, speeds } from './slow.ts';
 import { state } from './state.ts';
 import type { Sample, Trace } from './state.ts';
+import { isLost } from './traces.ts';
 
 interface Station {
   name: string;
@@ -140,22 +140,23 @@ function Picture({ trace }: { trace: Trace | undefined }) {
 
 const place = (stage: Trace['stage']): string => `${(progress[stage] / (stations.length - 1)) * 100}%`;
 
-/** A dot moves, more slowly than what it stands for, to where its command is; in slow motion, in its command's time. */
+/** A dot is where its command is, never behind it: only its trail takes time. In slow motion it moves in its command's time. */
 function Dot({ trace, chosen }: { trace: Trace; chosen: boolean }) {
   const dot = useRef<HTMLSpanElement>(null);
   const replayed = replay.value?.key === trace.key ? replay.value : null;
   const replaying = replayed !== null;
   useLayoutEffect(() => {
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
-    if (replayed) {
-      const { written, whole } = replayed;
-      dot.current?.animate([{ left: '0%' }, { left: place('written'), offset: whole > 0 ? written / whole : 0 }, { left: place('visible') }], { duration: whole });
-    } else if (slowness.peek() === 1) {
-      dot.current?.animate([{ left: '0%' }, {}], { duration: 700, easing: 'ease-in-out' });
-    }
+    if (!replayed || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    const { written, whole } = replayed;
+    dot.current?.animate([{ left: '0%' }, { left: place('written'), offset: whole > 0 ? written / whole : 0 }, { left: place('visible') }], { duration: whole });
   }, [replaying]);
   const stage = drawnStage(trace);
-  return <span ref={dot} class={`dot ${stage} ${chosen ? 'chosen' : ''}`} style={{ left: place(stage) }} />;
+  return (
+    <>
+      <span key={stage} class="trail" style={{ width: place(stage) }} />
+      <span ref={dot} class={`dot ${stage} ${chosen ? 'chosen' : ''}`} style={{ left: place(stage) }} />
+    </>
+  );
 }
 
 function Speed({ trace }: { trace: Trace | undefined }) {
@@ -177,7 +178,7 @@ function Speed({ trace }: { trace: Trace | undefined }) {
 function speedInWords(slow: number, trace: Trace | undefined): string {
   const took = trace?.visibleAt === undefined ? 0 : trace.visibleAt - trace.sentAt;
   if (firstShown.value) return 'That was 100× slower. Now it is fast again: see one at 10×, or once more at 100×.';
-  if (slow === 1) return 'Dots move more slowly than commands.';
+  if (slow === 1) return 'A dot is where its command is; the trail behind it shows the way.';
   return `The next one is drawn ${slow} times slower${took ? `: ${took.toFixed(0)} ms would take ${((took * slow) / 1000).toFixed(1)} s` : ''}. Numbers are the real ones.`;
 }
 

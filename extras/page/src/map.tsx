@@ -1,11 +1,14 @@
 // The map of an aggregate: on the left the write side, with its journal as a tape; on the right the read side, with the
 // rows that are made from it. Between them is the distance, in numbers.
+import { signal } from '@preact/signals';
+import { Fragment } from 'preact';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { open } from './feed.tsx';
-import { drawnStage } from './slow.ts';
+import { drawnStage, replay } from './slow.ts';
 import { nameOf, state } from './state.ts';
 import type { HistoryEvent, Trace } from './state.ts';
+import { isLost } from './traces.ts';
 import { lastTold, watched } from './watch.ts';
 import { words } from './words.ts';
 import type { JournalEvent } from './words.ts';
@@ -38,25 +41,39 @@ export const lastEvent = (of: Mapped): number => Math.max(lastKnown(of), of.jour
 /** The numbers of the last events, the first of them first. */
 export const lastNumbers = (last: number, count: number): number[] => Array.from({ length: Math.min(count, last) }, (_, i) => last - Math.min(count, last) + 1 + i);
 
+/** The event that the rows lack because its record never came; 0: there is none. */
+export const holeOf = (of: Mapped): number => (isLost(ownOf(of).find((each) => each.version === of.version + 1)) ? of.version + 1 : 0);
+
+/** The rows as they are drawn, and those before them. While a command's way is drawn again, they are as old as its dot. */
+export function useDrawn<R extends { version: number }>(key: string, rows: R, trace: Trace | undefined): { now: R; before: R | null } {
+  const seen = useRef<{ now: R; before: R | null }>({ now: rows, before: null });
+  const again = trace?.aggregate === key && replay.value?.key === trace.key ? trace : undefined;
+  const version = again?.version ?? Infinity;
+  if (rows.version === seen.current.now.version) seen.current.now = rows;
+  else if (seen.current.now.version < version) seen.current = { now: rows, before: seen.current.now };
+  const { now, before } = seen.current;
+  return again && drawnStage(again) !== 'visible' && before && before.version < version ? { now: before, before: null } : { now, before };
+}
+
 /** Both sides. The children are the rows. */
 export function Sides({ of, children }: { of: Mapped; children: ComponentChildren }) {
   const own = ownOf(of);
   const told = watched.events.value.filter((each) => each.aid === of.aid);
   const last = lastEvent(of);
-  const behind = last - of.version;
+  const again = own.find((each) => each.key === replay.value?.key);
+  const written = again?.version && drawnStage(again) === 'sent' ? again.version - 1 : last;
+  const behind = written - of.version;
   const shown = of.again === undefined ? cards : moreCards;
-  const lost = isLost(own.find((each) => each.version === of.version + 1)) ? of.version + 1 : 0;
+  const lost = holeOf(of);
   return (
     <div class="map" role="group" aria-label={`Map of ${of.name}`}>
       <p class={`distance ${behind > 0 ? 'behind' : ''}`} role="status">
-        This {of.aid.split('-')[0]}: journal <b>{last}</b>, projection <b>{of.version}</b>: {inWords(behind)}
+        {again ? 'Drawn again' : `This ${of.aid.split('-')[0]}`}: journal <b>{written}</b>, projection <b>{of.version}</b>: {inWords(behind)}
       </p>
-      <div class="delivery" role="status">
-        <Deliveries version={of.version} />
-      </div>
+      <Arrival of={of} />
       <section aria-label="Write side">
         <h3>
-          Write side<small>, the journal{last > shown && ` from event ${last - shown + 1}`}</small>
+          Write side<small>, {last > shown ? `journal from ${last - shown + 1}` : 'the journal'}</small>
         </h3>
         <ol class="tape">
           {lastNumbers(last, shown).map((number) => {
@@ -106,36 +123,64 @@ function Card({ number, rows, lost, again, event, trace }: CardProps) {
   );
 }
 
-/** The stream is read to its end after the event was written, and nothing is parked: its record never came. */
-export function isLost(next: Trace | undefined): boolean {
-  const sample = state.samples.value.at(-1);
-  const health = state.status.value.find((each) => each.name === 'read-model-updater')?.health;
-  return next?.stage === 'written' && sample?.records === 0 && sample.at - (next.answeredAt ?? 0) > 1000 && health?.active === true && health.parked_aggregates === 0;
+/** A query with a token, which waits until the rows have its event. */
+export interface Asked {
+  key: string; // of the aggregate
+  who: string;
+  version: number; // that the token names; once it is answered, that of the answer
+  answered: boolean;
 }
 
-const recent = 5000; // milliseconds
+export const asked = signal<Asked | null>(null);
 
-/** What the projection did in the last seconds with what came twice, or not at all. The figures are of all aggregates. */
-function Deliveries({ version }: { version: number }) {
+const recent = 6000; // milliseconds
+
+interface Arrived {
+  kind: string; // style.css draws it
+  card: string; // what comes from the journal
+  text: string;
+}
+
+/** What comes to the rows now, or came in the last seconds; null: nothing. The figures of the projection are of all aggregates. */
+export function useArrival(of: Mapped): Arrived | null {
   const samples = state.samples.value;
-  const last = samples.at(-1);
-  const before = samples.find((each) => last && last.at - each.at < recent);
-  const bounced = useRef({ count: 0, version });
-  if (last && last.duplicates !== bounced.current.count) bounced.current = { count: last.duplicates, version };
-  if (!last || !before) return null;
-  const [again, filled] = [last.duplicates - before.duplicates, last.filled - before.filled];
+  const now = samples.at(-1);
+  const before = samples.find((each) => now && now.at - each.at < recent);
+  const it = useRef({ duplicates: 0, at: of.version, hole: 0, filled: 0, filledAt: 0 }).current; // what was seen last, with the version of the rows, and the time
+  const hole = holeOf(of);
+  if (now && now.duplicates !== it.duplicates) Object.assign(it, { duplicates: now.duplicates, at: of.version });
+  if (it.hole && of.version >= it.hole) Object.assign(it, { filled: it.hole, filledAt: performance.now() });
+  it.hole = hole;
+  const [again, filled] = now && before ? [now.duplicates - before.duplicates, now.filled - before.filled] : [0, 0];
+  const query = asked.value?.key === of.key ? asked.value : null;
+  if (query && !query.answered) return { kind: 'asks', card: '', text: `${query.who}'s query waits for ${query.version}, rows are at ${of.version}` };
+  if (hole) {
+    const last = lastEvent(of);
+    const held = (now?.records ?? 0) > 0; // what came after it
+    return last > hole && held
+      ? { kind: 'gap', card: `${last}`, text: `${last} came, ${hole} is missing: it is in the journal` }
+      : { kind: 'lost', card: `${hole}`, text: `${hole} never came: the rows have a hole` };
+  }
+  if (it.filled && performance.now() - it.filledAt < recent) return { kind: 'fetched', card: `${it.filled}`, text: `${it.filled} is read from the journal: it never came` };
+  if (again > 0) return { kind: 'bounced', card: `${it.at}`, text: `${again === 1 ? 'Came again' : `${again} came again`}, bounced off: already at ${it.at}` };
+  if (filled > 0) return { kind: 'fetched', card: '', text: `${filled === 1 ? 'An event was' : `${filled} events were`} read from the journal: a record was lost, or late` };
+  return query && { kind: 'answered', card: '', text: `${query.who}'s answer has event ${query.version}` };
+}
+
+/** Between the sides: the card that has come to the rows, with the trail of its way, and in words what becomes of it. */
+function Arrival({ of }: { of: Mapped }) {
+  const arrived = useArrival(of);
   return (
-    <>
-      {again > 0 && (
-        <p>
-          {again === 1 ? 'One event came again and bounced off' : `${again} events came again and bounced off`}: already at {bounced.current.version}
-        </p>
-      )}
-      {filled > 0 && (
-        <p>
-          {filled === 1 ? 'One event was' : `${filled} events were`} read from the journal: a record was lost, or late
-        </p>
-      )}
-    </>
+    <div class={`arrival ${arrived?.kind ?? ''}`}>
+      <div class="way" aria-hidden="true">
+        {arrived?.card && (
+          <Fragment key={arrived.kind + arrived.card}>
+            <span class="trail" />
+            <b>{arrived.card}</b>
+          </Fragment>
+        )}
+      </div>
+      <p role="status">{arrived?.text}</p>
+    </div>
   );
 }

@@ -1,11 +1,11 @@
 // Aggregates whose read side is one row. Their map follows whichever of them changed last.
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { query } from './api.ts';
 import { app, typeOf } from './application.ts';
 import type { Aggregate, RowQuery } from './application.ts';
 import { follow } from './live.ts';
-import { cards, Sides } from './map.tsx';
+import { cards, Sides, useDrawn } from './map.tsx';
 import { aggregateName, state } from './state.ts';
 import type { Trace } from './state.ts';
 import { arrived } from './traces.ts';
@@ -90,29 +90,31 @@ export function RowMap({ trace }: { trace: Trace | undefined }) {
     journal.value = [];
     if (shown) void readJournal(shown).then((events) => events[0]?.aid === shown.aid && (journal.value = events));
   }, [shown?.aid, shown?.tenant]);
-  if (!shown) return null;
+  return shown ? <MapOf key={shown.aid} shown={shown} trace={trace} /> : null;
+}
+
+const none: Row = { version: 0 };
+
+function MapOf({ shown, trace }: { shown: Chosen; trace: Trace | undefined }) {
   const { aid } = shown;
-  const version = Math.max(row.value?.version ?? 0, watched.rows.value[keyOf(shown)] ?? 0);
+  const { now, before } = useDrawn(aid, row.value ?? none, trace);
+  const version = now === (row.value ?? none) ? Math.max(now.version, watched.rows.value[keyOf(shown)] ?? 0) : now.version;
   return (
     <Sides of={{ key: aid, aid, name: aggregateName(aid), version, journal: journal.value.filter((event) => event.aid === aid) }}>
-      <OneRow table={typeOf(aid)?.table ?? ''} />
+      <OneRow table={typeOf(aid)?.table ?? ''} now={now} before={before} />
     </Sides>
   );
 }
 
 /** The row, with what the last event has changed. */
-function OneRow({ table }: { table: string }) {
-  const now = row.value;
-  const seen = useRef<{ now: Row | null; before: Row | null }>({ now, before: null });
-  if (seen.current.now?.version !== now?.version) seen.current = { now, before: seen.current.now };
-  const { before } = seen.current;
+function OneRow({ table, now, before }: { table: string; now: Row; before: Row | null }) {
   return (
     <table class="texts">
       <caption>{table}</caption>
       <tbody>
-        {now ? (
+        {now.version > 0 ? (
           Object.entries(now).map(([field, value]) => {
-            const changed = before !== null && before[field] !== value;
+            const changed = before !== null && before.version > 0 && before[field] !== value;
             return (
               <tr key={changed ? `${field} ${now.version}` : field} class={changed ? 'lit' : ''}>
                 <td>{field}</td>

@@ -17,6 +17,7 @@ export interface Trace {
   sentAt: number;
   answeredAt?: number;
   visibleAt?: number; // when a pushed answer first had the version
+  lost?: boolean; // its record never came
   status?: number;
   answer?: unknown;
   token?: string;

@@ -1,7 +1,8 @@
 // How the programs are, read from /status.
 import { signal } from '@preact/signals';
 import { ask } from './api.ts';
-import { state } from './state.ts';
+import { state, updateTrace } from './state.ts';
+import type { Sample } from './state.ts';
 import type { ProgramStatus } from './requests.ts';
 
 /** The figures of the last minute. */
@@ -41,17 +42,23 @@ export function quantile(program: string, name: string, part: number): number | 
   return found && found[0] * 1000;
 }
 
+/** At this time the stream was read to its end, and nothing was parked: the records of earlier events never came. */
+function markLost(at: number): void {
+  for (const { key, stage, answeredAt = 0 } of state.traces.peek()) if (stage === 'written' && at - answeredAt > 1000) updateTrace(key, { lost: true });
+}
+
 export async function readStatus(): Promise<void> {
   try {
     const answer = await ask('GET /status');
     const updater = answer.programs.find((program) => program.name === 'read-model-updater');
-    const sample = {
+    const sample: Sample = {
       at: performance.now(), lag: (updater?.health?.behind_seconds ?? 0) * 1000, records: updater?.health?.behind_records ?? 0,
       duplicates: updater?.figures.projection_duplicates_total ?? 0, filled: updater?.figures.projection_events_filled_total ?? 0,
     };
     state.status.value = answer.programs;
     counts.value = [...counts.peek().filter((each) => sample.at - each.at < 60_000), { at: sample.at, programs: answer.programs }];
     state.samples.value = [...state.samples.peek().filter((each) => sample.at - each.at < 60_000), sample];
+    if (sample.records === 0 && updater?.health?.active && updater.health.parked_aggregates === 0) markLost(sample.at);
   } catch {
     state.status.value = state.status.peek().map((program) => ({ ...program, up: false }));
   }

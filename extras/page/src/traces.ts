@@ -33,6 +33,9 @@ export function left(aggregate: string, person: string): void {
   for (const trace of state.traces.peek()) settle(trace);
 }
 
+/** The record of its event never came. */
+export const isLost = (trace: Trace | undefined): boolean => trace?.stage === 'written' && trace.lost === true;
+
 /** Makes a command that is written a visible one, if it is. */
 export function settle(trace: Trace): void {
   if (trace.stage !== 'written') return;

@@ -4,9 +4,11 @@ package browser
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -109,8 +111,10 @@ func takeTheTour(t *testing.T, width, height int) {
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, width, height)
 	begin(p)
+	var texts []string // of the tour
 	picture := func(name string) {
 		t.Helper()
+		texts = append(texts, evaluate[string](p, theTour+".querySelector('[role=status]').innerText"))
 		p.fits(name)
 		if over := evaluate[int](p, theTour+".scrollHeight - "+theTour+".clientHeight"); over > 0 && width > 1000 {
 			t.Errorf("step %s: the tour has %d pixels more than it shows", name, over)
@@ -177,16 +181,24 @@ func takeTheTour(t *testing.T, width, height int) {
 	// The answer does not come before the rows have the event.
 	p.click(labelled(theTour, "Ask as Bob with the token"))
 	p.shows(theTour, "its answer waits for event 4 (told once that it is not there yet, and asked again)")
+	p.shows(arrival+".querySelector('p')", "Bob's query waits for 4, rows are at 3")
+	picture("4-waits")
+	p.accessible("a query that waits")
 	p.click(labelled(theTour, "Resume the projection"))
 	p.shows(theTour, "and has event 4")
+	p.shows(arrival, "Bob's answer has event 4")
 
 	// One key, one event; a record that comes twice changes the rows once.
 	p.shows(theTour, "5 of 7 · Send twice")
 	picture("5")
 	p.click(labelled(theTour, "Send it twice"))
+	p.shows(theTour, "Event 5 is in the rows, and comes a second time: see how it bounces off")
+	p.eventually("its card moves", arrival+".querySelector('.way b').getAnimations()[0].animationName === 'bounce'")
+	p.bounces("5")
+	picture("5-bounce")
 	p.shows(theTour, "both answers say event 5: one command, one event")
 	p.shows(theTour, "the second bounced off the rows, which were already at 5")
-	p.shows(theMap, "One event came again and bounced off: already at 5")
+	p.shows(arrival, "Came again, bounced off: already at 5")
 	p.shows(writeSide, "sent again: already at 5")
 	p.eventually("there is one card for it", writeSide+".querySelectorAll('.tape li').length === 5")
 	p.eventually("there is one row for it", readSide+".innerText.split('Sent twice').length === 2")
@@ -197,12 +209,25 @@ func takeTheTour(t *testing.T, width, height int) {
 	p.shows(theTour, "The stream has lost the record of event 6")
 	p.shows(ada, "written as event 6, not in the read model yet")
 	p.shows(writeSide, "the stream has lost it")
+	p.shows(arrival, "6 never came: the rows have a hole")
+	p.shows(readSide+".querySelector('.hole')", "event 6 is missing")
 	picture("6-hole")
+	p.accessible("a hole in the rows")
+	// The next event waits for it, for as long as a person needs to see that.
 	p.click(labelled(theTour, "Send the next message"))
-	p.shows(theTour, "event 7 came, the projection saw that event 6 was missing, and read it from the journal")
-	p.shows(theMap, "read from the journal: a record was lost, or late")
+	p.shows(arrival, "7 came, 6 is missing: it is in the journal")
+	saw := time.Now()
+	p.shows(readSide, "event 6 is missing\nevent 7 waits for 6")
+	p.shows(theTour, "Event 7 has come, and the projection sees that event 6 is missing")
+	picture("6-gap")
+	p.shows(arrival, "6 is read from the journal: it never came")
+	if seen := time.Since(saw); seen < 2*time.Second {
+		t.Errorf("the hole is seen for %s", seen)
+	}
+	p.eventually("there is no hole", "!"+readSide+".querySelector('.hole')")
 	p.shows(bob, "The stream forgets this one")
-	picture("7")
+	p.screenshot(fmt.Sprintf("tour-%d-step-6-fetched", width))
+	p.shows(theTour, "event 7 came, the projection saw that event 6 was missing, and read it from the journal")
 
 	p.shows(theTour, "7 of 7 · Rebuild")
 	picture("7")
@@ -211,10 +236,38 @@ func takeTheTour(t *testing.T, width, height int) {
 		p.shows(theTour, lesson)
 	}
 	picture("end")
+	explained(t, texts)
 	p.accessible("the end of the tour")
 	p.stayed("up to the end")
 	p.click(labelled(theTour, "Close"))
 	p.eventually("the tour is gone", "!"+theTour)
+}
+
+// arrival is what the map draws between its sides: what comes to the rows.
+const arrival = "document.querySelector('.map .arrival')"
+
+// bounces expects a card before the wall at the rows, which it does not touch.
+func (p *tab) bounces(event string) {
+	p.t.Helper()
+	p.eventually("event "+event+" has bounced off", fmt.Sprintf(`(() => {
+		const [way, card] = ['.bounced .way', '.bounced .way b'].map((each) => document.querySelector('.map ' + each));
+		return card?.innerText === %q && card.getBoundingClientRect().right < way.getBoundingClientRect().right - 20;
+	})()`, event))
+	p.shows(arrival+".querySelector('p')", "bounced off: already at "+event)
+}
+
+// explained expects that the tour says what a word means where it is used first.
+func explained(t *testing.T, texts []string) {
+	t.Helper()
+	for word, meaning := range map[string]string{
+		"journal": "the events of this thread", "projection": "which makes rows from events", "aggregate": "which is the thread with its rules",
+		"stream": "which brings each new event to the projection", "token": "which names its event", "replay": "read all events again",
+	} {
+		first := slices.IndexFunc(texts, func(text string) bool { return regexp.MustCompile(`\b` + word + `\b`).MatchString(text) })
+		if first < 0 || !strings.Contains(texts[first], meaning) {
+			t.Errorf("the word %s is not explained where it is used first: %q", word, texts[max(0, first)])
+		}
+	}
 }
 
 // rebuild takes the last step: a second set of tables fills row by row beside the live one, which is read meanwhile,
@@ -246,6 +299,7 @@ func rebuild(p *tab, picture func(string)) {
 	p.shows(readSide, "A second set, at event 3: not read yet")
 	p.shows(readSide, "The live set: it is read")
 	picture("7-replay")
+	p.eventually("the journal's cards say what they are", "[..."+writeSide+".querySelectorAll('.tape li')].every((each) => /^\\d+ \\w+ \\w+$/.test(each.innerText.trim()) && each.scrollWidth <= each.clientWidth)")
 
 	// The chat goes on in the live set.
 	p.shows(bob, "Written during the rebuild")

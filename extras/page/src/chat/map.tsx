@@ -1,16 +1,14 @@
 // The map of a thread: the journal as a tape, and the rows that are made from it.
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import { inWords, lastEvent, lastKnown, lastNumbers, moreCards, Sides } from '../map.tsx';
+import { useEffect } from 'preact/hooks';
+import { holeOf, inWords, lastEvent, lastKnown, lastNumbers, moreCards, Sides, useArrival, useDrawn } from '../map.tsx';
 import type { Mapped } from '../map.tsx';
 import type { ShownMember, ShownMessage, ShownThread } from '../queries.ts';
-import { drawnStage } from '../slow.ts';
 import { nameOf, state } from '../state.ts';
 import type { HistoryEvent, Trace } from '../state.ts';
 import { watched } from '../watch.ts';
 import * as act from './actions.ts';
 import { frontPane, panes } from './panes.ts';
-import type { Pane } from './panes.ts';
 import { second, switched, versionOf } from './second.ts';
 
 const shownRows = 3;
@@ -41,42 +39,53 @@ const mapped = ({ id, name, version }: ShownThread): Mapped => ({
 /** The map in one line, for a phone: the last cards, and where the rows are. It leads to the map. */
 export function SmallMap() {
   const thread = frontPane()?.thread.value;
-  if (!thread) return null;
-  const last = lastEvent(mapped(thread));
+  return thread ? <Line key={thread.id} thread={thread} /> : null;
+}
+
+function Line({ thread }: { thread: ShownThread }) {
+  const of = mapped(thread);
+  const arrived = useArrival(of);
+  const [last, hole] = [lastEvent(of), holeOf(of)];
+  const text = second.value ? `second set at ${second.value.version}, not read yet` : arrived?.text ?? `rows at ${thread.version}: ${inWords(last - thread.version)}`;
   return (
     <button class="small" onClick={() => document.querySelector('.map')?.scrollIntoView()}>
-      <span>journal</span>
-      {lastNumbers(last, second.value ? 2 : 4).map((number) => (
-        <b key={number} class={number > thread.version ? 'ahead' : ''}>
+      {!arrived && <span>journal</span>}
+      {lastNumbers(last, second.value || arrived ? 2 : 4).map((number) => (
+        <b key={number} class={number === hole ? 'lost' : number > thread.version ? 'ahead' : arrived?.card === `${number}` ? arrived.kind : ''}>
           {number}
         </b>
       ))}
-      <span>{second.value ? `→ second set at ${second.value.version}, not read yet` : `→ rows at ${thread.version}: ${inWords(last - thread.version)}`}</span>
+      <span>→ {text}</span>
     </button>
   );
 }
 
+/** What is known of the thread that a command is about, or else of the open one: by the person who sees most of it. */
+function threadOf(trace: Trace | undefined): ShownThread | null | undefined {
+  const seen = panes.value.map((pane) => pane.thread.value).filter((thread) => thread !== null);
+  const id = seen.find((thread) => thread.id === trace?.aggregate)?.id ?? frontPane()?.thread.value?.id;
+  return seen.filter((thread) => thread.id === id).sort((a, b) => b.version - a.version)[0];
+}
+
 export function Map({ trace }: { trace: Trace | undefined }) {
-  const pane = panes.value.find((each) => each.thread.value && each.thread.value.id === trace?.aggregate) ?? frontPane();
-  const thread = pane?.thread.value;
-  const written = thread ? lastKnown(mapped(thread)) : 0;
+  const thread = threadOf(trace);
+  return thread ? <ThreadMap key={thread.id} thread={thread} trace={trace} /> : null;
+}
+
+function ThreadMap({ thread, trace }: { thread: ShownThread; trace: Trace | undefined }) {
+  const written = lastKnown(mapped(thread));
   const records = watched.live.value ? 0 : state.samples.value.at(-1)?.records; // others write, too
-  useEffect(() => {
-    if (thread) void readJournal(thread.id);
-  }, [thread?.id, written, records]);
-  if (!pane || !thread) return null;
+  useEffect(() => void readJournal(thread.id), [thread.id, written, records]);
+  const { now, before } = useDrawn(thread.id, thread, trace);
   return (
-    <Sides of={mapped(thread)}>
-      <Rows pane={pane} thread={thread} trace={trace} />
+    <Sides of={mapped(now)}>
+      <Rows thread={now} before={before} />
     </Sides>
   );
 }
 
 /** The rows, with those that the last event has changed; during a rebuild that is looked at, those of both sets. */
-function Rows({ pane, thread, trace }: { pane: Pane; thread: ShownThread; trace: Trace | undefined }) {
-  const seen = useRef<{ now: ShownThread; before: ShownThread | null }>({ now: thread, before: null });
-  if (seen.current.now.version !== thread.version) seen.current = { now: thread, before: seen.current.now };
-  const before = trace?.aggregate === thread.id && drawnStage(trace) !== 'visible' && trace.stage === 'visible' ? null : seen.current.before; // in slow motion
+function Rows({ thread, before }: { thread: ShownThread; before: ShownThread | null }) {
   const old = before && new globalThis.Map([
     [before.id, before.name],
     ...before.members.edges.map(({ node }): [string, string] => [node.id, node.role]),
@@ -84,18 +93,20 @@ function Rows({ pane, thread, trace }: { pane: Pane; thread: ShownThread; trace:
   ]);
   const made = second.value;
   const fresh = switched.value === versionOf(thread);
-  const messages = thread.messages.edges.map(({ node }) => node);
+  const [members, messages] = [thread.members.edges.map(({ node }) => node), thread.messages.edges.map(({ node }) => node)];
+  const of = mapped(thread);
+  const hole = made ? 0 : holeOf(of);
   return (
     <div class="sets">
       <Tables
-        key={fresh} of={{ name: made ? 'The live set: it is read' : fresh ? 'The second set: it is the live one now' : '', thread, members: pane.members, messages }}
-        changed={(id, now) => fresh || (old !== null && old.get(id) !== now)} mark={` ${thread.version}`}
+        key={fresh} of={{ name: made ? 'The live set: it is read' : fresh ? 'The second set: it is the live one now' : '', thread, members, messages }}
+        changed={(id, now) => fresh || (old !== null && old.get(id) !== now)} mark={` ${thread.version}`} hole={hole} last={lastEvent(of)}
       />
       {made && (
         <Tables
           of={{
             name: `A second set, ${made.version ? `at event ${made.version}` : 'still empty'}: not read yet`, thread: { ...thread, version: made.version },
-            members: pane.members.filter((each) => made.members.includes(each.userAccountId)), messages: messages.filter((each) => made.messages.includes(each.id)),
+            members: members.filter((each) => made.members.includes(each.userAccountId)), messages: messages.filter((each) => made.messages.includes(each.id)),
           }}
           changed={() => true} mark=""
         />
@@ -108,10 +119,12 @@ interface TablesProps {
   of: { name: string; thread: ShownThread; members: ShownMember[]; messages: ShownMessage[] };
   changed: (id: string, now: string) => boolean;
   mark: string; // in the key of a row that has changed: a new row, so that it lights up again
+  hole?: number; // the event that the rows lack
+  last?: number; // the last event
 }
 
 /** A set of tables. */
-function Tables({ of: { name, thread, members, messages }, changed, mark }: TablesProps) {
+function Tables({ of: { name, thread, members, messages }, changed, mark, hole = 0, last = 0 }: TablesProps) {
   const row = (id: string, now: string): { key: string; class: string } => (changed(id, now) ? { key: id + mark, class: 'lit' } : { key: id, class: '' });
   return (
     <div class="set" role="group" aria-label={name || 'Tables'}>
@@ -147,18 +160,27 @@ function Tables({ of: { name, thread, members, messages }, changed, mark }: Tabl
       <table class="texts">
         <caption>the last messages</caption>
         <tbody>
-          {messages.slice(-shownRows).map((message) => (
+          {messages.slice(hole ? -1 : -shownRows).map((message) => (
             <tr {...row(message.id, message.updatedAt)}>
               <td dir="auto">{nameOf(message.sender?.name, message.userAccountId)}</td>
               <td dir="auto">{message.text}</td>
             </tr>
           ))}
           {messages.length === 0 && <None />}
+          {hole > 0 && <Hole text={`event ${hole} is missing`} />}
+          {hole > 0 && last > hole && <Hole text={`event ${last} waits for ${hole}`} />}
         </tbody>
       </table>
     </div>
   );
 }
+
+/** A row that is not there. */
+const Hole = ({ text }: { text: string }) => (
+  <tr class="hole">
+    <td colSpan={2}>{text}</td>
+  </tr>
+);
 
 const None = () => (
   <tr>

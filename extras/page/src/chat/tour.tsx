@@ -2,6 +2,7 @@
 // be left, and taken up again, also after a reload.
 import { batch, effect, signal } from '@preact/signals';
 import { ask, command, query, QueryError, Refusal, ulid } from '../api.ts';
+import { asked } from '../map.tsx';
 import { threadVersion } from '../queries.ts';
 import type { Problem } from '../requests.ts';
 import { state } from '../state.ts';
@@ -35,6 +36,7 @@ interface Facts {
   took?: number; // milliseconds
   behind?: number; // how often the answer was that the rows are not there yet
   hole?: number; // the event whose record is lost
+  came?: number; // the event that has just come to the rows, and waits or bounces off
   done?: string;
 }
 
@@ -104,7 +106,7 @@ const steps: Step[] = [
     about: () => {
       const written = sent(post, ['written']);
       return written
-        ? `Event ${written.version} is in the journal, but ${nameOf(reader())} still reads the rows of event ${reader()?.thread.value?.version}: the projection ${lab.value?.faults.value?.hold_ms ? 'is slowed down, so that you can see it' : 'is on its way'}.`
+        ? `Event ${written.version} is in the journal, but ${nameOf(reader())} still reads the rows of event ${reader()?.thread.value?.version}: the projection, which makes rows from events, ${lab.value?.faults.value?.hold_ms ? 'is slowed down, so that you can see it' : 'is on its way'}.`
         : `Write a message as ${nameOf(writer())}, and watch the journal, which is marked: the events of this thread.`;
     },
     buttons: () => [],
@@ -118,7 +120,7 @@ const steps: Step[] = [
   {
     name: 'Be refused',
     place: 'aggregate',
-    about: () => (notAdmin() ? `Let ${nameOf(notAdmin())}, who is no Admin, rename the thread.` : 'Rename the thread to the name that it has.'),
+    about: () => `${notAdmin() ? `Let ${nameOf(notAdmin())}, who is no Admin, rename the thread` : 'Rename the thread to the name that it has'}: the aggregate, which is the thread with its rules, will refuse it.`,
     buttons: () => [
       [
         notAdmin() ? `Rename it as ${nameOf(notAdmin())}` : 'Rename it',
@@ -134,7 +136,7 @@ const steps: Step[] = [
     seen: () => {
       const trace = sent('/threads/rename', ['refused']);
       const { code, detail } = (trace?.answer ?? {}) as Partial<Problem>;
-      return trace ? `${detail} (${code}). The aggregate, which is the thread with its rules, decides before anything is written: the journal has no new event.` : '';
+      return trace ? `${detail} (${code}). The aggregate decides before anything is written: the journal has no new event.` : '';
     },
   },
   {
@@ -179,7 +181,10 @@ const steps: Step[] = [
   {
     name: 'Send twice',
     place: 'last',
-    about: () => `Send one message twice with the same key, as after an answer that got lost.${lab.value ? ' The stream will bring its record twice, too.' : ''}`,
+    about: () =>
+      facts.value.came
+        ? `Event ${facts.value.came} is in the rows, and comes a second time: see how it bounces off.`
+        : `Send one message twice with the same key, as after an answer that got lost.${lab.value ? ' The stream, which brings each new event to the projection, will bring it twice, too.' : ''}`,
     buttons: () => [['Send it twice', sendTwice]],
     seen: () => {
       const { version } = facts.value;
@@ -193,11 +198,13 @@ const steps: Step[] = [
     name: 'Lose a record',
     place: 'tape',
     needsLab: true,
-    about: () =>
-      facts.value.hole
-        ? `The stream has lost the record of event ${facts.value.hole}. The event is safe in the journal, but the projection does not know of it, so the rows lack it. The next record will show the gap.`
-        : 'A stream brings the projection a record of each new event. Let it lose one.',
-    buttons: () => (facts.value.hole ? [['Send the next message', fillHole]] : [['Send, and lose the record', loseRecord]]),
+    about: () => {
+      const { hole, came } = facts.value;
+      if (came) return `Event ${came} has come, and the projection sees that event ${hole} is missing: the rows have a hole until it has read event ${hole} from the journal.`;
+      if (hole) return `The stream has lost the record of event ${hole}. The event is safe in the journal, but the projection does not know of it, so the rows lack it. The next record will show the gap.`;
+      return 'The stream brings the projection a record of each event: let it lose one.';
+    },
+    buttons: () => (facts.value.hole ? (facts.value.came ? [] : [['Send the next message', fillHole]]) : [['Send, and lose the record', loseRecord]]),
     seen: () => facts.value.done ?? '',
   },
   {
@@ -226,13 +233,17 @@ async function askWithToken(): Promise<void> {
   const version = last ?? (await say(other, 'Is this there already?'));
   const begun = performance.now();
   learn({ asked: true, version });
+  const onMap = { key: pane.selected.peek(), who: nameOf(pane), version, answered: false };
+  asked.value = onMap;
   void (async () => {
     for (let behind = 1; ; behind++) {
       try {
         const read = await versionFor(pane, tokenOf(version));
+        asked.value = { ...onMap, version: read, answered: true };
+        setTimeout(() => (asked.value = null), toBeSeen * 2);
         return learn({ read, took: performance.now() - begun });
       } catch (error) {
-        if (!(error instanceof QueryError && error.code === 'READ_MODEL_BEHIND')) return fail(error);
+        if (!(error instanceof QueryError && error.code === 'READ_MODEL_BEHIND')) return (asked.value = null), fail(error);
         learn({ behind });
       }
     }
@@ -250,7 +261,11 @@ async function sendTwice(): Promise<void> {
     const first = await say(pane, 'Sent twice, with one key', key);
     const second = await say(pane, 'Sent twice, with one key', key);
     if (first !== second) throw new Error(`The second one became event ${second}.`);
-    if (lab.value) await until(() => figure('projection_duplicates_total') > before, 'that the record comes twice');
+    if (lab.value) {
+      await until(() => figure('projection_duplicates_total') > before, 'that the record comes twice');
+      learn({ came: second });
+      await new Promise((done) => setTimeout(done, toBeSeen));
+    }
     learn({ version: second });
   } finally {
     await lab.value?.set({ delivery: '' });
@@ -279,8 +294,16 @@ async function fillHole(): Promise<void> {
   if (!pane || !hole) return;
   await readStatus();
   const before = figure('projection_events_filled_total');
-  const version = await say(pane, 'And this one arrives');
-  await until(() => (pane.thread.peek()?.version ?? 0) >= version && figure('projection_events_filled_total') > before, 'that the gap is filled');
+  const held = lab.value?.faults.value?.hold_ms ?? 0;
+  await lab.value?.set({ hold_ms: toBeSeen }); // before it looks at what came
+  let version = 0;
+  try {
+    version = await say(pane, 'And this one arrives');
+    learn({ came: version });
+    await until(() => (pane.thread.peek()?.version ?? 0) >= version && figure('projection_events_filled_total') > before, 'that the gap is filled');
+  } finally {
+    await lab.value?.set({ hold_ms: held });
+  }
   learn({ done: `event ${version} came, the projection saw that event ${hole} was missing, and read it from the journal. The stream is a hint, the journal is the truth.` });
 }
 
@@ -317,6 +340,7 @@ async function rebuild(): Promise<void> {
   }
 }
 
+const toBeSeen = 3500; // milliseconds for what the map shows for a moment
 const wholeReplay = 12_000; // milliseconds for all events, if they are many
 
 function fail(error: unknown): void {
