@@ -21,12 +21,26 @@ type Threads func(context.Context, es.AggregateID) (es.State[thread.Thread], err
 // with the account.
 func (k *Keyring) Commands(services chat.Services, threads Threads) chat.Services {
 	if k != nil {
-		services.Threads = chat.Prepared[thread.Command]{Service: services.Threads, Prepare: func(ctx context.Context, r *es.Request[thread.Command]) error {
+		services.Threads = sealing[thread.Command]{services.Threads, func(ctx context.Context, r *es.Request[thread.Command]) error {
 			return k.sealThread(ctx, r, threads)
 		}}
 	}
-	services.Accounts = chat.Prepared[account.Command]{Service: services.Accounts, Prepare: k.sealAccount}
+	services.Accounts = sealing[account.Command]{services.Accounts, k.sealAccount}
 	return services
+}
+
+// sealing is a service whose requests are sealed first, or rejected.
+type sealing[C any] struct {
+	chat.Service[C]
+	seal func(context.Context, *es.Request[C]) error
+}
+
+// Handle implements [chat.Service].
+func (s sealing[C]) Handle(ctx context.Context, request es.Request[C]) (es.Result, error) {
+	if err := s.seal(ctx, &request); err != nil {
+		return es.Result{}, err
+	}
+	return s.Service.Handle(ctx, request)
 }
 
 // sealThread seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no

@@ -14,17 +14,3 @@ type Service[C any] interface {
 	// Snapshot stores a snapshot of the aggregate's latest state and returns its version.
 	Snapshot(ctx context.Context, caller es.Caller, id string) (uint64, error)
 }
-
-// Prepared is a service whose requests are prepared first, or rejected.
-type Prepared[C any] struct {
-	Service[C]
-	Prepare func(context.Context, *es.Request[C]) error
-}
-
-// Handle implements [Service].
-func (p Prepared[C]) Handle(ctx context.Context, request es.Request[C]) (es.Result, error) {
-	if err := p.Prepare(ctx, &request); err != nil {
-		return es.Result{}, err
-	}
-	return p.Service.Handle(ctx, request)
-}

@@ -51,16 +51,25 @@ const CodeKind = "THREAD"
 
 // WithCodes gives each new thread a code from codes. That of a rejected or repeated creation is lost.
 func WithCodes(threads Service[thread.Command], codes es.Sequence) Service[thread.Command] {
-	return Prepared[thread.Command]{threads, func(ctx context.Context, request *es.Request[thread.Command]) error {
-		create, creates := request.Command.(thread.Create)
-		if !creates {
-			return nil
+	return coded{threads, codes}
+}
+
+type coded struct {
+	Service[thread.Command]
+	codes es.Sequence
+}
+
+// Handle implements [Service].
+func (c coded) Handle(ctx context.Context, request es.Request[thread.Command]) (es.Result, error) {
+	if create, creates := request.Command.(thread.Create); creates {
+		code, err := c.codes.NextCode(ctx, request.Caller.Tenant)
+		if err != nil {
+			return es.Result{}, err
 		}
-		code, err := codes.NextCode(ctx, request.Caller.Tenant)
 		create.Code = thread.RecordedCode(code)
 		request.Command = create
-		return err
-	}}
+	}
+	return c.Service.Handle(ctx, request)
 }
 
 // ThreadRowsVersion rises with every change that makes other rows of the same events, which must then be rebuilt.
