@@ -8,11 +8,11 @@
 package es
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/segmentio/encoding/json"
 )
 
 // Aggregate is an aggregate type, which services, projections, tools and tests take: S is its state, C its commands, E
@@ -37,7 +37,7 @@ func (a Aggregate[S, C, E]) Type() string { return a.Events.Type() }
 
 func (a Aggregate[S, C, E]) withDefaults() Aggregate[S, C, E] {
 	if a.Snapshots == nil {
-		a.Snapshots = plainSnapshots[S]{}
+		a.Snapshots = plainSnapshots[S]()
 	}
 	if a.Answer == nil {
 		a.Answer = func([]E) map[string]string { return nil }
@@ -66,38 +66,71 @@ type SnapshotCodec[S any] interface {
 	Size(state S) int
 }
 
-// plainSnapshots encodes states as their own JSON. It is for small states.
-type plainSnapshots[S any] struct{}
-
-type plainSnapshot[S any] struct {
-	ID      string `json:"id"`
-	Version uint64 `json:"version"`
-	State   S      `json:"state"`
+// JSONSnapshots returns the codec of states that are written as the JSON of a W: to and from convert them, and size is
+// that of [SnapshotCodec]. from fails with [ErrOutdated] for an older form.
+func JSONSnapshots[S, W any](
+	size func(S) int, to func(id string, version uint64, state S) (W, error), from func(W) (id string, version uint64, state S, err error),
+) SnapshotCodec[S] {
+	return jsonSnapshots[S, W]{size, to, from}
 }
 
-func (plainSnapshots[S]) Encode(id string, version uint64, state S) ([]byte, error) {
-	return json.Marshal(plainSnapshot[S]{id, version, state})
+type jsonSnapshots[S, W any] struct {
+	size func(S) int
+	to   func(id string, version uint64, state S) (W, error)
+	from func(W) (id string, version uint64, state S, err error)
 }
 
-// Decode fails with [ErrOutdated] for the form of a codec that the type had before, and for a field it does not know.
-func (plainSnapshots[S]) Decode(payload []byte) (id string, version uint64, state S, err error) {
-	var found plainSnapshot[*S]
-	known := json.NewDecoder(bytes.NewReader(payload))
-	known.DisallowUnknownFields()
-	switch err := json.Unmarshal(payload, &found); {
-	case err != nil:
-		return "", 0, state, err
-	case found.State == nil || known.Decode(new(plainSnapshot[S])) != nil:
-		return "", 0, state, ErrOutdated
-	case found.ID == "" || found.Version == 0:
-		return "", 0, state, errors.New("the snapshot has no id or version")
+func (s jsonSnapshots[S, W]) Size(state S) int { return s.size(state) }
+
+func (s jsonSnapshots[S, W]) Encode(id string, version uint64, state S) ([]byte, error) {
+	w, err := s.to(id, version, state)
+	if err != nil {
+		return nil, err
 	}
-	return found.ID, found.Version, *found.State, nil
+	return json.Append(make([]byte, 0, s.size(state)), w, json.SortMapKeys)
 }
 
-func (plainSnapshots[S]) Size(state S) int {
-	text, _ := json.Marshal(state) // a state without JSON fails in Encode
-	return len(text)
+func (s jsonSnapshots[S, W]) Decode(payload []byte) (id string, version uint64, state S, err error) {
+	var w, none W
+	rest, unknown := json.Parse(payload, &w, json.DisallowUnknownFields)
+	if unknown != nil || len(rest) > 0 {
+		w = none
+		err = json.Unmarshal(payload, &w)
+	}
+	if err == nil {
+		id, version, state, err = s.from(w)
+	}
+	switch {
+	case err == nil && unknown != nil:
+		return "", 0, *new(S), fmt.Errorf("%w: %v", ErrOutdated, unknown) //nolint:errorlint // not an error of the caller
+	case err == nil || errors.Is(err, ErrOutdated):
+		return id, version, state, err
+	}
+	return "", 0, state, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
+}
+
+// plainSnapshots returns the codec of states that are written as their own JSON. It is for small states.
+func plainSnapshots[S any]() SnapshotCodec[S] {
+	type plain struct {
+		ID      string `json:"id"`
+		Version uint64 `json:"version"`
+		State   *S     `json:"state"`
+	}
+	return JSONSnapshots(
+		func(state S) int {
+			text, _ := json.Marshal(state) // a state without JSON fails in Encode
+			return len(text)
+		},
+		func(id string, version uint64, state S) (plain, error) { return plain{id, version, &state}, nil },
+		func(w plain) (id string, version uint64, state S, err error) {
+			switch {
+			case w.State == nil: // it has the form of a codec that the type had before
+				return "", 0, state, ErrOutdated
+			case w.ID == "" || w.Version == 0:
+				return "", 0, state, errors.New("id or version is missing")
+			}
+			return w.ID, w.Version, *w.State, nil
+		})
 }
 
 // AnyAggregate is an [Aggregate] with any state, commands and events. A program lists those that it knows.

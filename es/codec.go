@@ -2,11 +2,13 @@ package es
 
 import (
 	"bytes"
+	"encoding"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/segmentio/encoding/json"
@@ -59,7 +61,8 @@ func Plain[E, T any](name string) EventType[E] {
 	return Event[E](name, func(event T) T { return event }, same)
 }
 
-// Whole makes it an error that an event's JSON lacks a field; otherwise the field is zero.
+// Whole makes it an error that an event's JSON lacks a field, which is zero otherwise; see [Complete] for what is never
+// zero.
 func (r EventType[E]) Whole() EventType[E] {
 	decode, zero := r.decode, reflect.Zero(r.event).Interface().(E)
 	r.decode = func(payload []byte) (none E, err error) {
@@ -76,6 +79,37 @@ func (r EventType[E]) Whole() EventType[E] {
 		return decode(payload)
 	}
 	return r
+}
+
+// Complete returns from with an error for JSON in which a field is missing or zero, unless it has omitempty.
+func Complete[W, T any](from func(W) T) func(W) (T, error) {
+	required := requiredOf(reflect.TypeFor[W]())
+	return func(w W) (event T, err error) {
+		read := reflect.ValueOf(w)
+		for _, field := range required {
+			if read.FieldByIndex(field.Index).IsZero() {
+				return event, errors.New(field.Name + " is missing")
+			}
+		}
+		return from(w), nil
+	}
+}
+
+// requiredOf returns the fields without omitempty, also those of fields.
+func requiredOf(t reflect.Type, in ...int) (required []reflect.StructField) {
+	for field := range t.Fields() {
+		name, option, _ := strings.Cut(field.Tag.Get("json"), ",")
+		field.Name, field.Index = name, append(in[:len(in):len(in)], field.Index...)
+		_, isText := reflect.New(field.Type).Interface().(encoding.TextUnmarshaler)
+		switch {
+		case option == "omitempty":
+		case field.Type.Kind() == reflect.Struct && !isText:
+			required = append(required, requiredOf(field.Type, field.Index...)...)
+		default:
+			required = append(required, field)
+		}
+	}
+	return required
 }
 
 // Codec encodes and decodes the events of one aggregate type as JSON. It may be used concurrently.

@@ -129,3 +129,35 @@ func TestAMissingFieldOfAWholeEvent(t *testing.T) {
 		}
 	}
 }
+
+func TestAMissingFieldOfACompleteEvent(t *testing.T) {
+	type wire struct {
+		Scale struct {
+			Name string `json:"name"`
+		} `json:"scale"`
+		Grams int `json:"grams,omitempty"`
+	}
+	codec := es.NewCodec("parcel", nil, es.Event[weighed]("Weighed",
+		func(e weighed) (w wire) {
+			w.Scale.Name, w.Grams = e.Scale, e.Grams
+			return w
+		},
+		es.Complete(func(w wire) weighed { return weighed{w.Grams, w.Scale.Name} })))
+	recorded := es.Recorded[weighed]{Event: weighed{Scale: "left"}, Envelope: es.Envelope{
+		EventID: "1", AggregateType: "parcel", AggregateID: "a", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Caller: es.Caller{Executor: "ada"},
+	}}
+	payload, err := codec.Encode(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := codec.Decode(payload); err != nil || got.Event != recorded.Event {
+		t.Errorf("got %+v, %v", got.Event, err)
+	}
+	if _, err := codec.Decode(bytes.Replace(payload, []byte(`"left"`), []byte(`""`), 1)); err == nil || !strings.Contains(err.Error(), "name is missing") {
+		t.Errorf("got %v", err)
+	}
+	recorded.Event.Scale = ""
+	if _, err := codec.Encode(recorded); err == nil {
+		t.Error("what can't be read back is written")
+	}
+}

@@ -17,14 +17,14 @@ func Accounts() es.Aggregate[account.Account, account.Command, account.Event] {
 		Events: es.NewCodec(account.AggregateType, ident.Canonical,
 			es.Event[account.Event]("AccountRegistered",
 				func(e account.Registered) wireName { return wireName{e.Name.String()} },
-				complete(func(w wireName) account.Registered { return account.Registered{Name: writing.RecordedName(w.Name)} })),
+				es.Complete(func(w wireName) account.Registered { return account.Registered{Name: writing.RecordedName(w.Name)} })),
 			es.Event[account.Event]("AccountRenamed",
 				func(e account.Renamed) wireName { return wireName{e.Name.String()} },
-				complete(func(w wireName) account.Renamed { return account.Renamed{Name: writing.RecordedName(w.Name)} })),
+				es.Complete(func(w wireName) account.Renamed { return account.Renamed{Name: writing.RecordedName(w.Name)} })),
 			es.Plain[account.Event, account.Closed]("AccountClosed"),
 			es.Plain[account.Event, account.Erased]("AccountErased"),
 		),
-		Snapshots: snapshots[account.Account, wireAccount]{func(account.Account) int { return 500 }, wireAccountOf, wireAccount.account},
+		Snapshots: es.JSONSnapshots(func(account.Account) int { return 500 }, wireAccountOf, wireAccount.account),
 	}
 }
 

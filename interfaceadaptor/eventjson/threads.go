@@ -22,36 +22,36 @@ func Threads() es.Aggregate[thread.Thread, thread.Command, thread.Event] {
 			es.Former[thread.Event]("Created", wireCreated.event).CausedBy(creator),
 			es.Event[thread.Event]("ThreadRenamed",
 				func(e thread.Renamed) wireName { return wireName{e.Name.String()} },
-				complete(func(w wireName) thread.Renamed { return thread.Renamed{Name: writing.RecordedName(w.Name)} })),
+				es.Complete(func(w wireName) thread.Renamed { return thread.Renamed{Name: writing.RecordedName(w.Name)} })),
 			es.Plain[thread.Event, thread.Deleted]("ThreadDeleted"),
 			es.Event[thread.Event]("ThreadMemberAdded",
 				func(e thread.MemberAdded) wireAdded { return wireAdded{memberOf(thread.Participant{Member: e.Member})} },
-				complete(func(w wireAdded) thread.MemberAdded { return thread.MemberAdded{Member: w.Member.participant().Member} })),
+				es.Complete(func(w wireAdded) thread.MemberAdded { return thread.MemberAdded{Member: w.Member.participant().Member} })),
 			es.Event[thread.Event]("ThreadMemberRemoved",
 				func(e thread.MemberRemoved) wireRemoved {
 					return wireRemoved{ref[thread.Member]{e.Member}, userRef{e.User}}
 				},
-				complete(func(w wireRemoved) thread.MemberRemoved {
+				es.Complete(func(w wireRemoved) thread.MemberRemoved {
 					return thread.MemberRemoved{Member: w.Member.Of, User: w.User.Of}
 				})),
 			es.Event[thread.Event]("ThreadMemberRoleChanged",
 				func(e thread.MemberRoleChanged) wireRoleChanged {
 					return wireRoleChanged{ref[thread.Member]{e.Member}, userRef{e.User}, e.Role}
 				},
-				complete(func(w wireRoleChanged) thread.MemberRoleChanged {
+				es.Complete(func(w wireRoleChanged) thread.MemberRoleChanged {
 					return thread.MemberRoleChanged{Member: w.Member.Of, User: w.User.Of, Role: w.Role}
 				})),
 			es.Event[thread.Event]("ThreadMessagePosted",
 				func(e thread.MessagePosted) wireSaid { return saidOf(e.Message) },
-				complete(func(w wireSaid) thread.MessagePosted { return thread.MessagePosted{Message: w.message()} })),
+				es.Complete(func(w wireSaid) thread.MessagePosted { return thread.MessagePosted{Message: w.message()} })),
 			es.Event[thread.Event]("ThreadMessageEdited",
 				func(e thread.MessageEdited) wireSaid { return saidOf(e.Message) },
-				complete(func(w wireSaid) thread.MessageEdited { return thread.MessageEdited{Message: w.message()} })),
+				es.Complete(func(w wireSaid) thread.MessageEdited { return thread.MessageEdited{Message: w.message()} })),
 			es.Event[thread.Event]("ThreadMessageDeleted",
 				func(e thread.MessageDeleted) wireMessageID { return wireMessageID{messageRef{e.Message}} },
-				complete(func(w wireMessageID) thread.MessageDeleted { return thread.MessageDeleted{Message: w.Message.Of} })),
+				es.Complete(func(w wireMessageID) thread.MessageDeleted { return thread.MessageDeleted{Message: w.Message.Of} })),
 		),
-		Snapshots: snapshots[thread.Thread, wireThread]{sizeOfThread, wireThreadOf, wireThread.thread},
+		Snapshots: es.JSONSnapshots(sizeOfThread, wireThreadOf, wireThread.thread),
 	}
 }
 
@@ -168,7 +168,7 @@ func membersOf(members []thread.Participant) *wireMembers {
 	return w
 }
 
-var completeMember = complete(wireMember.participant)
+var completeMember = es.Complete(wireMember.participant)
 
 // participants returns the members in the order of their ids, which is the order of joining.
 func (w *wireMembers) participants() (members []thread.Participant, err error) {
