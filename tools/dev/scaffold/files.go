@@ -82,8 +82,6 @@ var lists = []registry{
 	}},
 	{"usecase/query/queries.go", []line{
 		{"type Reader interface {", "\tGadgetReader"},
-	}},
-	{"usecase/query/consistency.go", []line{
 		{imports, "example.com/threads/domain/gadget"},
 		{"// Other types.", "\t\t{Type: gadget.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) error {\n" +
 			"\t\t\tparsed, err := ident.Parse[gadget.Gadget](id)\n\t\t\tif err == nil {\n\t\t\t\t_, err = q.Gadget(ctx, viewer, parsed)\n\t\t\t}\n" +
