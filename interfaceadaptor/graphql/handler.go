@@ -3,11 +3,12 @@ package graphql
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -17,7 +18,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"golang.org/x/sync/semaphore"
 
-	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/usecase/query"
 )
@@ -34,6 +34,16 @@ type Settings struct {
 	ConnectionLimit int                        // open streams: 10,000
 	Extend          []func(*executor.Executor) // what extends the engine, as by limits: none
 }
+
+// Executable is the executable schema with its resolvers. Package generated returns it.
+type Executable struct {
+	graphql.ExecutableSchema
+	// Plain writes the value of a field whose selection needs no resolver, and is nil for any other.
+	Plain func(ctx context.Context, value any) graphql.Marshaler
+}
+
+// Resolver resolves the core's fields of Query and Subscription.
+type Resolver struct{ Queries *query.Queries }
 
 // Handler is the GraphQL endpoint. Its other methods are the steps of a transport; extras/websocket takes them.
 type Handler struct {
@@ -118,6 +128,82 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, params *graphql
 	h.write(w, r, statusOf(r, answer), answer) // after the engine has released its memory
 }
 
+// Begin parses and validates an operation without running it. For a refused one it returns an answer and no operation.
+func (h *Handler) Begin(ctx context.Context, params *graphql.RawParams) (operation *graphql.OperationContext, refusal *graphql.Response) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			operation, refusal = nil, h.Response(ctx, h.recovered(ctx, reason))
+		}
+	}()
+	ctx = graphql.StartOperationTrace(ctx)
+	if ctx.Err() != nil { // the client has left
+		return nil, h.Response(ctx, ctx.Err())
+	}
+	operation, errs := h.executor.CreateOperationContext(ctx, params)
+	if errs != nil {
+		return nil, h.executor.DispatchError(ctx, errs)
+	}
+	return operation, nil
+}
+
+// Run passes each answer of an operation to send, which must not keep it, until send returns false or it was the last.
+func (h *Handler) Run(ctx context.Context, operation *graphql.OperationContext, send func(*graphql.Response) bool) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			send(h.Response(ctx, h.recovered(ctx, reason)))
+		}
+	}()
+	responses, ctx := h.executor.DispatchOperation(ctx, operation)
+	for answer := responses(ctx); answer != nil && send(answer); {
+		answer = responses(ctx)
+	}
+}
+
+// aroundOperation executes an operation within the query timeout, which includes the wait for its tokens. The engine
+// resolves an operation when the transport asks for the response, so the deadline is set around that. The transport's
+// own context has no deadline, because the answer about a timeout must be sent, too. A subscription has no time limit.
+func (h *Handler) aroundOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Subscription {
+		return h.follow(ctx, next)
+	}
+	deadline := time.Now().Add(h.settings.QueryTimeout)
+	waiting, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	if err := h.await(waiting, askerOf(ctx)); err != nil {
+		return graphql.OneShot(h.Response(ctx, err))
+	}
+	responses := next(ctx)
+	return func(ctx context.Context) *graphql.Response {
+		inTime, cancel := context.WithDeadline(ctx, deadline)
+		defer cancel()
+		return responses(inTime)
+	}
+}
+
+// await waits for the consistency tokens of the request.
+func (h *Handler) await(ctx context.Context, a asker) error {
+	if len(a.tokens) == 0 {
+		return nil
+	}
+	viewer := query.Viewer{Tenant: a.Tenant}
+	if !a.NamesAnyone() && !a.IsOperator() {
+		viewer.User = a.Account
+	}
+	return h.queries.Await(ctx, viewer, a.tokens)
+}
+
+// aroundField resolves every field that package plain does not write, and marks errors as those of resolvers.
+func (e Executable) aroundField(ctx context.Context, next graphql.Resolver) (any, error) {
+	result, err := next(ctx)
+	if err != nil {
+		return result, resolverError{err}
+	}
+	if written := e.Plain(ctx, result); written != nil {
+		return written, nil
+	}
+	return result, nil
+}
+
 // statusOf returns the HTTP status of an answer. As application/json, every well-formed request is a success; as
 // application/graphql-response+json, only an executed operation is.
 func statusOf(r *http.Request, answer *graphql.Response) int {
@@ -160,56 +246,27 @@ func (h *Handler) write(w http.ResponseWriter, r *http.Request, status int, answ
 	_, _ = w.Write(encoded) // fails only if the client has disconnected
 }
 
-const writeTimeout = 15 * time.Second // limits how long a client may take to receive an event
+// Encode writes an answer as JSON, or an error if its client may use no more memory; then whole is false. Call release.
+func (h *Handler) Encode(ctx context.Context, answer *graphql.Response) (encoded []byte, release func(), whole bool) {
+	encoded = encodeJSON(answer)
+	release, err := askerOf(ctx).guard.Hold(len(encoded))
+	if err != nil {
+		return encodeJSON(h.Response(ctx, err)), func() {}, false
+	}
+	return encoded, release, true
+}
 
-// serveEvents answers an operation by server-sent events: each answer is an event `next`, and the last event is
-// `complete`. A stream that ends because the server stops has no `complete`, so the client reconnects.
-func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	controller := http.NewResponseController(w)
-	w.Header().Set("Content-Type", mediaEvents)
-	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer events
-	if controller.SetReadDeadline(time.Time{}) != nil {
-		return
+// encodeJSON writes an answer as JSON, without data if the operation was not executed. The data is JSON already.
+func encodeJSON(answer *graphql.Response) []byte {
+	if len(answer.Errors) == 0 {
+		return slices.Concat([]byte(`{"data":`), answer.Data, []byte(`}`))
 	}
-	var writing sync.Mutex
-	write := func(parts ...[]byte) {
-		writing.Lock()
-		defer writing.Unlock()
-		err := controller.SetWriteDeadline(time.Now().Add(writeTimeout))
-		for _, part := range parts {
-			if err == nil {
-				_, err = w.Write(part)
-			}
-		}
-		if err != nil || controller.Flush() != nil {
-			cancel()
-		}
+	errs, err := json.Marshal(answer.Errors)
+	switch {
+	case err != nil: // never: they are from present
+		panic(err)
+	case len(answer.Data) == 0:
+		return slices.Concat([]byte(`{"errors":`), errs, []byte(`}`))
 	}
-	write([]byte(": hello\n\n"))
-	var alive sync.WaitGroup
-	alive.Go(func() {
-		for es.Wait(ctx, h.settings.KeepAlive) == nil {
-			write([]byte(": still here\n\n"))
-		}
-	})
-	send := func(answer *graphql.Response) bool {
-		encoded, release, whole := h.Encode(ctx, answer)
-		defer release()
-		if ctx.Err() == nil {
-			write([]byte("event: next\ndata: "), encoded, []byte("\n\n"))
-		}
-		return whole
-	}
-	if operation, refused := h.Begin(ctx, params); refused != nil {
-		send(refused)
-	} else {
-		h.Run(ctx, operation, send)
-	}
-	if ctx.Err() == nil {
-		write([]byte("event: complete\ndata:\n\n"))
-	}
-	cancel()
-	alive.Wait()
+	return slices.Concat([]byte(`{"errors":`), errs, []byte(`,"data":`), answer.Data, []byte(`}`))
 }

@@ -62,7 +62,7 @@ var parts = map[string]string{
 	"cmd/standalone/main_test.go":                         core,
 	"cmd/standalone/running_test.go":                      core,
 	"interfaceadaptor/admission":                          core,
-	"interfaceadaptor/graphql/engine_test.go":             core,
+	"interfaceadaptor/graphql/handler_test.go":            core,
 	"interfaceadaptor/rest/decode_test.go":                core,
 	"interfaceadaptor/rest/taker_test.go":                 core,
 	"domain/account":                                      chat,
