@@ -46,9 +46,8 @@ type nutsForBolts struct{ outbox *esprocess.Outbox }
 
 func (nutsForBolts) Type() string { return "shelf" }
 
-func (nutsForBolts) Decode(payload []byte) (projection.Event, error) {
-	recorded, err := shelves.Events.Decode(payload)
-	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
+func (nutsForBolts) DecodeEvent(payload []byte) (projection.Event, error) {
+	return shelves.DecodeEvent(payload)
 }
 
 func (n nutsForBolts) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {

@@ -82,8 +82,10 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 			}
 		}
 	}
-	s.report(ctx, key, err)
-	fail(calls, err)
+	if err != nil {
+		s.report(ctx, key, err)
+		fail(calls, err)
+	}
 }
 
 // fail answers the calls that have no answer yet.

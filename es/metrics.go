@@ -70,10 +70,10 @@ func NewMetrics() *Metrics {
 
 // observe reports a command's end. A rejection is an answer, not a failure of the span.
 func (s *Service[S, C, E]) observe(span trace.Span, name string, result Result, err error) {
-	kind, outcome := KindOf(err), "accepted"
+	outcome := "accepted"
 	switch {
 	case err != nil:
-		outcome = kind.String()
+		outcome = KindOf(err).String()
 	case result.Replayed:
 		outcome = "replayed"
 	}
@@ -82,7 +82,7 @@ func (s *Service[S, C, E]) observe(span trace.Span, name string, result Result, 
 		return
 	}
 	span.SetAttributes(attribute.String("command.outcome", outcome))
-	switch {
+	switch kind := KindOf(err); {
 	case err == nil:
 		span.SetAttributes(result.Key.VersionAttribute(result.Version))
 	case kind == Internal || kind == Unavailable || kind == Inconsistent:

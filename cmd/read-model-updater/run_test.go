@@ -196,7 +196,7 @@ type gizmos struct{}
 
 func (gizmos) Type() string { return "gizmo" }
 
-func (gizmos) Decode(payload []byte) (event projection.Event, err error) {
+func (gizmos) DecodeEvent(payload []byte) (event projection.Event, err error) {
 	var read struct {
 		Gizmo string
 		SeqNr uint64

@@ -12,9 +12,9 @@ import (
 type Handler interface {
 	// Type returns the aggregate type, such as "order".
 	Type() string
-	// Decode decodes the payload of a journal record. An event that changes no row may be nil. With an error it returns
+	// DecodeEvent decodes the payload of a journal record, as an [es.AnyAggregate] does. An event that changes no row may be nil. With an error it returns
 	// an event with the EventID, if that could be read.
-	Decode(payload []byte) (Event, error)
+	DecodeEvent(payload []byte) (Event, error)
 	// Load reads the rows that the events need, in the transaction tx. The events are those of all aggregates of this
 	// type that the transaction may apply. Errors are those of [Store].
 	Load(ctx context.Context, tx Tx, events []Event) (Fold, error)

@@ -205,14 +205,6 @@ func (p *Projector) positions(ctx context.Context) iter.Seq2[Head, error] {
 	}
 }
 
-func keysOf[A any](all []A, keyOf func(A) es.AggregateID) []es.AggregateID {
-	keys := make([]es.AggregateID, len(all))
-	for i, each := range all {
-		keys[i] = keyOf(each)
-	}
-	return keys
-}
-
 func (h Head) key() es.AggregateID { return h.Key }
 
 // Ahead reports whether the journal lacks the event that a position is at. If the head alone does, it is Inconsistent.

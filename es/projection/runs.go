@@ -84,7 +84,7 @@ func (p *Projector) decodeAll(batch Batch) decodedBatch {
 func (p *Projector) decode(record Record, leftOut map[Head]bool) (event Event, err error) {
 	defer p.recovered(&err)
 	if !leftOut[Head{record.Key, record.SeqNr}] {
-		event, err = p.handlers[record.Key.Type].Decode(record.Payload)
+		event, err = p.handlers[record.Key.Type].DecodeEvent(record.Payload)
 	}
 	switch key := record.Key; {
 	case err != nil:
@@ -118,4 +118,13 @@ func (r eventRun) last() uint64 {
 		return 0
 	}
 	return r.events[len(r.events)-1].SeqNr
+}
+
+// keysOf returns the key of each.
+func keysOf[A any](all []A, keyOf func(A) es.AggregateID) []es.AggregateID {
+	keys := make([]es.AggregateID, len(all))
+	for i, each := range all {
+		keys[i] = keyOf(each)
+	}
+	return keys
 }

@@ -18,6 +18,10 @@ const (
 
 // startBatch starts the span of a batch that has traced events: a trace of its own, with links to those of its events.
 func (p *Projector) startBatch(ctx context.Context, runs []eventRun) (context.Context, trace.Span) {
+	nothing := trace.SpanFromContext(context.Background())
+	if p.options.Tracer == nil {
+		return ctx, nothing
+	}
 	var links []trace.Link
 	events := 0
 	for _, run := range runs {
@@ -29,7 +33,7 @@ func (p *Projector) startBatch(ctx context.Context, runs []eventRun) (context.Co
 		}
 	}
 	if len(links) == 0 {
-		return ctx, trace.SpanFromContext(context.Background()) // does nothing
+		return ctx, nothing
 	}
 	return p.options.Tracer.Start(ctx, "project batch", trace.WithLinks(links...), trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithAttributes(attribute.Int("batch.events", events)))
@@ -37,7 +41,7 @@ func (p *Projector) startBatch(ctx context.Context, runs []eventRun) (context.Co
 
 // traceOf returns the span of the command that an event results from, if there is one and the event is recent.
 func (p *Projector) traceOf(event Event) trace.SpanContext {
-	if event.Traceparent == "" || p.options.Tracer == nil || p.options.Now().Sub(event.OccurredAt) > tracedFor {
+	if event.Traceparent == "" || p.options.Now().Sub(event.OccurredAt) > tracedFor {
 		return trace.SpanContext{}
 	}
 	return event.Span()
@@ -49,6 +53,9 @@ type times struct{ began, saved, committed time.Time }
 // continueTraces adds the spans of committed events to the traces of their commands: the way through the stream, and
 // the projection with its commit. Spans of events in one transaction have the same times.
 func (p *Projector) continueTraces(ctx context.Context, events []Event, at times) {
+	if p.options.Tracer == nil {
+		return
+	}
 	batch := trace.Link{SpanContext: trace.SpanContextFromContext(ctx)}
 	for _, event := range events {
 		parent := p.traceOf(event)

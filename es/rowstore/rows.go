@@ -110,7 +110,7 @@ func (h oneRow[E, R]) Type() string { return h.events.Type() }
 
 func (h oneRow[E, R]) RowsVersion() int { return h.version }
 
-func (h oneRow[E, R]) Decode(payload []byte) (projection.Event, error) {
+func (h oneRow[E, R]) DecodeEvent(payload []byte) (projection.Event, error) {
 	recorded, err := h.events.Decode(payload)
 	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
 }

@@ -19,6 +19,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/polling"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
 )
 
@@ -394,7 +395,7 @@ func (q *queue) drain(ctx context.Context) (last uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer discard(conn) // with its setting
+	defer sqldialect.Discard(conn.Conn) // with its setting
 	// Writers queue behind a waiting exclusive lock.
 	if _, err := conn.ExecContext(ctx, "SET SESSION innodb_lock_wait_timeout = 1"); err != nil {
 		return 0, err

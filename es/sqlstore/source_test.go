@@ -241,7 +241,7 @@ type notes struct{}
 
 func (notes) Type() string { return "gizmo" }
 
-func (notes) Decode(payload []byte) (event projection.Event, err error) {
+func (notes) DecodeEvent(payload []byte) (event projection.Event, err error) {
 	var read struct {
 		Gizmo string
 		SeqNr uint64

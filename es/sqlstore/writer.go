@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
@@ -178,7 +177,7 @@ func (w *groupWriter) try(ctx context.Context, group []*groupPart) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			discard(w.connection) // this rolls the transaction back in any state of the connection
+			sqldialect.Discard(w.connection.Conn) // this rolls the transaction back in any state of the connection
 			w.connection = nil
 		}
 	}()
@@ -230,7 +229,7 @@ func (w *groupWriter) connect(ctx context.Context) error {
 			durability.Journal, durability.Synchronous)
 	}
 	if err != nil {
-		discard(conn)
+		sqldialect.Discard(conn.Conn)
 		return err
 	}
 	w.connection = conn
@@ -250,14 +249,8 @@ func (w *groupWriter) close(ctx context.Context) error {
 		}
 	}
 	if w.connection != nil {
-		discard(w.connection)
+		sqldialect.Discard(w.connection.Conn)
 		w.connection = nil
 	}
 	return nil
-}
-
-// discard closes the connection instead of returning it to the pool.
-func discard(conn *sqlx.Conn) {
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
-	_ = conn.Close()
 }

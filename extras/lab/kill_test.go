@@ -25,7 +25,7 @@ type stuck struct {
 
 func (stuck) Type() string { return "order" }
 
-func (stuck) Decode([]byte) (projection.Event, error) {
+func (stuck) DecodeEvent([]byte) (projection.Event, error) {
 	return projection.Event{Envelope: es.Envelope{AggregateType: order.Type, AggregateID: order.ID, SeqNr: 1}, Event: "ordered"}, nil
 }
 

@@ -102,7 +102,7 @@ func publishedOf(t *testing.T, golden string, aggregate es.AnyAggregate) map[str
 	if err != nil {
 		t.Fatal(err)
 	}
-	event, err := publishing.Handler{AnyAggregate: aggregate}.Decode(payload)
+	event, err := publishing.Handler{AnyAggregate: aggregate}.DecodeEvent(payload)
 	if err != nil {
 		t.Fatalf("%s: %v", golden, err)
 	}

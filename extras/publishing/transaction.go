@@ -14,10 +14,10 @@ import (
 // Handler is the [projection.Handler] of an aggregate type.
 type Handler struct{ es.AnyAggregate }
 
-// Decode implements [projection.Handler]. The event is an [Event] in today's form, whenever it was written. The client
+// DecodeEvent implements [projection.Handler]. The event is an [Event] in today's form, whenever it was written. The client
 // address stays out: subscribers have no need of it.
-func (h Handler) Decode(payload []byte) (projection.Event, error) {
-	recorded, err := h.DecodeEvent(payload)
+func (h Handler) DecodeEvent(payload []byte) (projection.Event, error) {
+	recorded, err := h.AnyAggregate.DecodeEvent(payload)
 	published := Event{Envelope: recorded.Envelope}
 	if err == nil {
 		recorded.ClientIP = ""

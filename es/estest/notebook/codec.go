@@ -73,7 +73,7 @@ type Positions struct{}
 func (Positions) Type() string { return Type }
 
 // Decode decodes a record of the journal.
-func (Positions) Decode(payload []byte) (projection.Event, error) {
+func (Positions) DecodeEvent(payload []byte) (projection.Event, error) {
 	recorded, err := Events().Decode(payload)
 	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
 }

@@ -80,7 +80,9 @@ type gifts struct{ outbox *process.Outbox }
 
 func (gifts) Type() string { return codec.Type() }
 
-func (gifts) Decode(payload []byte) (projection.Event, error) { return purses.DecodeEvent(payload) }
+func (gifts) DecodeEvent(payload []byte) (projection.Event, error) {
+	return purses.DecodeEvent(payload)
+}
 
 func (g gifts) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
 	return &giving{outbox: g.outbox}, nil

@@ -76,7 +76,7 @@ type ledgers struct {
 
 func (l ledgers) Type() string { return l.kind }
 
-func (l ledgers) Decode(bytes []byte) (projection.Event, error) {
+func (l ledgers) DecodeEvent(bytes []byte) (projection.Event, error) {
 	var read payload
 	if err := json.Unmarshal(bytes, &read); err != nil {
 		id, _, _ := strings.Cut(strings.TrimPrefix(string(bytes), `{"ID":"`), `"`) // what can be read is told

@@ -24,7 +24,7 @@ func Tables() []string {
 // Handlers returns all handlers of the read model.
 func Handlers() []projection.Handler {
 	return []projection.Handler{
-		threadRows{eventsOf{eventjson.Threads()}},                                                         // extra:chat
+		threadRows{eventjson.Threads()}, // extra:chat
 		rowstore.OneRow(Accounts, eventjson.Accounts().Events, chat.AccountRowsVersion, chat.NextAccount), // extra:chat
 	}
 }

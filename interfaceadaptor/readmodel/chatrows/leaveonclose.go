@@ -25,22 +25,22 @@ import (
 // is projected second sees the first, in whatever order the events of thread and account arrive.
 func LeaveOnCloseHandlers(outbox *process.Outbox) []projection.Handler {
 	return []projection.Handler{
-		leaveOnClose{eventsOf{eventjson.Accounts()}, outbox},
-		leaveOnClose{eventsOf{eventjson.Threads()}, outbox},
+		leaveOnClose{eventjson.Accounts(), outbox},
+		leaveOnClose{eventjson.Threads(), outbox},
 	}
 }
 
 type leaveOnClose struct {
-	eventsOf
+	es.AnyAggregate
 	outbox *process.Outbox
 }
 
 // Most events of threads are about messages, which change no membership.
-func (l leaveOnClose) Decode(payload []byte) (projection.Event, error) {
+func (l leaveOnClose) DecodeEvent(payload []byte) (projection.Event, error) {
 	if strings.HasPrefix(es.EventName(payload), "ThreadMessage") {
 		return projection.Event{}, nil
 	}
-	return l.eventsOf.Decode(payload)
+	return l.AnyAggregate.DecodeEvent(payload)
 }
 
 type user struct {

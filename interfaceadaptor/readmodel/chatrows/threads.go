@@ -13,7 +13,7 @@ import (
 )
 
 // threadRows is the [projection.Verifiable] handler of threads, whose rows are in three tables.
-type threadRows struct{ eventsOf }
+type threadRows struct{ es.AnyAggregate }
 
 func (threadRows) RowsVersion() int { return chat.ThreadRowsVersion }
 
@@ -118,11 +118,6 @@ func within[R any](s *threadShadow, p rowstore.Part[R], column string) rowstore.
 }
 
 func (s *threadShadow) Rest() (after uint64, more bool) { return s.Window.UpTo, s.last > s.Window.UpTo }
-
-// eventsOf is what a handler knows of the events of its aggregate type.
-type eventsOf struct{ es.AnyAggregate }
-
-func (e eventsOf) Decode(payload []byte) (projection.Event, error) { return e.DecodeEvent(payload) }
 
 // The tables of the read model, for writing and reading. Tags of the rows name their columns.
 var (
