@@ -89,7 +89,9 @@ func (p *Projector) apply(ctx context.Context, runs []eventRun, mark batchMark) 
 		return result{}, err
 	}
 	at.committed = time.Now()
-	p.continueTraces(ctx, work.traced, at)
+	if p.options.Tracer != nil {
+		p.continueTraces(ctx, work.traced, at)
+	}
 	work.report(ctx, p.logger)
 	if len(work.done.changed) > 0 {
 		p.options.Notify(work.done.changed)

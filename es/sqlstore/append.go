@@ -67,7 +67,7 @@ func (g *Gateway) append(ctx context.Context, in session, write es.Append, first
 		}
 		_, err = in.ExecContext(ctx, g.dialect.Insert("receipts", receiptColumns, len(write.Receipts)), args...)
 	}
-	if sqldialect.ClassOf(err) == sqldialect.Duplicate {
+	if err != nil && sqldialect.ClassOf(err) == sqldialect.Duplicate {
 		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return err
@@ -185,17 +185,11 @@ func (g *Gateway) execute(ctx context.Context, statement string, args ...any) er
 	})
 }
 
-// Draw updates the sequence's row, or inserts it. A retry after a lost answer draws again, which leaves a gap.
+// Draw inserts the sequence's row, or updates it. A retry after a lost answer draws again, which leaves a gap.
 func (g *Gateway) Draw(ctx context.Context, tenant es.Tenant, sequence string) (drawn uint64, err error) {
 	err = g.writer.write(ctx, func(ctx context.Context, in session) error {
-		const update = "UPDATE sequences SET drawn = drawn + 1 WHERE tenant_code = ? AND name = ?"
-		updated, err := changed(ctx, in, update, tenant, sequence)
-		if err == nil && updated == 0 {
-			_, err = in.ExecContext(ctx, "INSERT INTO sequences (tenant_code, name, drawn) VALUES (?, ?, 1)", tenant, sequence)
-			if sqldialect.ClassOf(err) == sqldialect.Duplicate { // another process has inserted it
-				_, err = in.ExecContext(ctx, update, tenant, sequence)
-			}
-		}
+		_, err := in.ExecContext(ctx, "INSERT INTO sequences (tenant_code, name, drawn) VALUES (?, ?, 1)"+
+			g.dialect.OnConflict("tenant_code", "name")+"drawn = drawn + 1", tenant, sequence)
 		if err != nil {
 			return err
 		}

@@ -249,7 +249,7 @@ func (w *groupWriter) close(ctx context.Context) error {
 		}
 	}
 	if w.connection != nil {
-		sqldialect.Discard(w.connection.Conn)
+		_ = w.connection.Close() // back to the pool
 		w.connection = nil
 	}
 	return nil

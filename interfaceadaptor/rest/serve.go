@@ -74,8 +74,9 @@ const MaxBody = 64 << 10
 const statusClientGone = 499
 
 func (a *api) serve(op Operation) http.HandlerFunc {
+	ask := admission.Ask{Rights: op.needs(), AnyTenant: op.Operators || op.Global}
 	return func(w http.ResponseWriter, r *http.Request) {
-		c, err := a.conditions(r, op)
+		c, err := a.conditions(r, op, ask)
 		switch {
 		case err != nil:
 		case op.Serve != nil:
@@ -131,12 +132,11 @@ func (a *api) serveItself(w http.ResponseWriter, r *http.Request, op Operation, 
 	return op.Serve(w, r, c)
 }
 
-// conditions admits a request and returns who sends it and what its headers say.
-func (a *api) conditions(r *http.Request, op Operation) (Conditions, error) {
+// conditions admits a request, for which ask lacks the tenant, and returns who sends it and what its headers say.
+func (a *api) conditions(r *http.Request, op Operation, ask admission.Ask) (Conditions, error) {
 	c, unreadable := readHeaders(r.Header, op.Without)
-	principal, err := admission.Of(r).Enter(admission.Ask{
-		Rights: op.needs(), Tenant: c.Caller.Tenant, AnyTenant: op.Operators || op.Global,
-	})
+	ask.Tenant = c.Caller.Tenant
+	principal, err := admission.Of(r).Enter(ask)
 	if err = cmp.Or(err, unreadable); err != nil {
 		return c, err
 	}

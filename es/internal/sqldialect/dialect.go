@@ -71,9 +71,9 @@ func (d Dialect) Insert(table string, columns []string, rows int) string {
 // Upsert returns a statement that inserts a number of rows, or updates all columns of those that exist. key names the
 // columns of the primary key. MySQL 8.4 and MariaDB 10.11 both support VALUES(column).
 func (d Dialect) Upsert(table string, key, columns []string, rows int) string {
-	onConflict, form := "ON CONFLICT ("+strings.Join(key, ", ")+") DO UPDATE SET ", "%[1]s = excluded.%[1]s"
+	form := "%[1]s = excluded.%[1]s"
 	if d.isMySQL {
-		onConflict, form = "ON DUPLICATE KEY UPDATE ", "%[1]s = VALUES(%[1]s)"
+		form = "%[1]s = VALUES(%[1]s)"
 	}
 	var assignments []string
 	for _, column := range columns {
@@ -81,7 +81,15 @@ func (d Dialect) Upsert(table string, key, columns []string, rows int) string {
 			assignments = append(assignments, fmt.Sprintf(form, column))
 		}
 	}
-	return d.Insert(table, columns, rows) + " " + onConflict + strings.Join(assignments, ", ")
+	return d.Insert(table, columns, rows) + d.OnConflict(key...) + strings.Join(assignments, ", ")
+}
+
+// OnConflict returns what follows on an INSERT, before the assignments for a row that exists.
+func (d Dialect) OnConflict(key ...string) string {
+	if d.isMySQL {
+		return " ON DUPLICATE KEY UPDATE "
+	}
+	return " ON CONFLICT (" + strings.Join(key, ", ") + ") DO UPDATE SET "
 }
 
 // Marks returns n placeholders for a list.

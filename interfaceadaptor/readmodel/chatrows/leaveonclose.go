@@ -178,7 +178,7 @@ func (l *leaving) lock(ctx context.Context, in *rowstore.Tx) (map[user]chat.Clos
 		return nil, in.Explain("lock user accounts", err)
 	}
 	err = closables.Insert(ctx, in, in.Dialect, slices.Collect(maps.Values(missing)))
-	if database.IsDuplicate(err) { // another transaction inserted it first
+	if err != nil && database.IsDuplicate(err) { // another transaction inserted it first
 		return nil, fmt.Errorf("store user accounts: %w: %w", projection.ErrTransient, err)
 	}
 	return closings, in.Explain("store user accounts", err)
