@@ -12,8 +12,8 @@ import (
 type Handler interface {
 	// Type returns the aggregate type, such as "order".
 	Type() string
-	// DecodeEvent decodes the payload of a journal record, as an [es.AnyAggregate] does. An event that changes no row may be nil. With an error it returns
-	// an event with the EventID, if that could be read.
+	// DecodeEvent decodes the payload of a journal record, as an [es.AnyAggregate] does. An event that changes no row
+	// may be nil. With an error it returns an event with the EventID, if that could be read.
 	DecodeEvent(payload []byte) (Event, error)
 	// Load reads the rows that the events need, in the transaction tx. The events are those of all aggregates of this
 	// type that the transaction may apply. Errors are those of [Store].

@@ -14,8 +14,8 @@ import (
 // Handler is the [projection.Handler] of an aggregate type.
 type Handler struct{ es.AnyAggregate }
 
-// DecodeEvent implements [projection.Handler]. The event is an [Event] in today's form, whenever it was written. The client
-// address stays out: subscribers have no need of it.
+// DecodeEvent implements [projection.Handler]. The event is an [Event] in today's form, whenever it was written. The
+// client address stays out: subscribers have no need of it.
 func (h Handler) DecodeEvent(payload []byte) (projection.Event, error) {
 	recorded, err := h.AnyAggregate.DecodeEvent(payload)
 	published := Event{Envelope: recorded.Envelope}
