@@ -187,6 +187,9 @@ fuzz: ## runs every fuzz target for FUZZ_TIME; default: a minute
 
 bench: $(DEVSERVICES) ## runs the benchmark, 17 minutes: a table of figures and ratios, also as JSON; BASE=commit compares with a former build
 	@go build -C tools/bench -o ../../bin/ . && ./bin/bench -base "$(BASE)"
+
+compare: $(DEVSERVICES) ## measures and kills this project and another in turns, 15 minutes, for docs/comparison.md: make compare PEER=folder
+	@$(if $(PEER),,$(error set PEER to the folder of the other program))go build -C tools/bench -o ../../bin/ . && ./bin/bench -peer "$(abspath $(PEER))" -duration 3s -warm-up 1s -output data/compare.json
 # extra:whole }
 
 help: ## prints this table
@@ -202,4 +205,4 @@ $(GOTESTSUM): FORCE
 FORCE:
 
 .PHONY: FORCE run test test-copies test-short simulate sbom dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
-.PHONY: release-check soak up down compose-check core pictures new-app fuzz aws-check bench check-observe upgrade-check # extra:whole
+.PHONY: release-check soak up down compose-check core pictures new-app fuzz aws-check bench compare check-observe upgrade-check # extra:whole

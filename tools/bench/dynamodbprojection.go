@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,7 +13,6 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-	"github.com/go-sql-driver/mysql"
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -89,20 +86,10 @@ func projectionDynamoDB(ctx context.Context, l *lab) ([]reading, error) {
 
 // newReadModel creates a database with the schema on the server that devservices has started.
 func newReadModel(ctx context.Context, l *lab) (string, error) {
-	config, err := mysql.ParseDSN(os.Getenv(mySQLVar))
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", mySQLVar, err)
-	}
-	name := "bench_" + ulid.Make().String()
-	server, err := sql.Open("mysql", config.FormatDSN())
+	config, err := newDatabase(ctx)
 	if err != nil {
 		return "", err
 	}
-	_, err = server.ExecContext(ctx, "CREATE DATABASE "+name)
-	if err := errors.Join(err, server.Close()); err != nil {
-		return "", err
-	}
-	config.DBName = name
 	url := config.FormatDSN()
 	migrate := exec.CommandContext(ctx, filepath.Join(l.binaries, "migrate"), "up")
 	migrate.Env = append(os.Environ(), "DATABASE_URL="+url)

@@ -27,6 +27,9 @@ and MySQL or MariaDB, which ./bin/devservices starts for each measure (make benc
 With -base, a former build is measured in turns with this one, and the table has its figures, too. What is measured
 without the programs has none.
 
+With -peer, this project and another one are measured, and killed, in turns instead. The figures are written into
+` + comparisonFile + `, which tells how to begin.
+
 Flags:
 `
 
@@ -40,6 +43,16 @@ type settings struct {
 	folder   string
 	output   string
 	readings string
+	peer     string // a folder; empty: no comparison
+	built    string // the folder of programs that are built already; empty: build them
+}
+
+// measures are those that the flags select from.
+func (s settings) measures() []measure {
+	if s.peer != "" {
+		return compared(s.peer)
+	}
+	return measures
 }
 
 func main() {
@@ -72,17 +85,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	say("building the programs")
-	builds := []string{filepath.Join(folder, "bin")}
-	if err := build(ctx, ".", builds[0]); err != nil {
-		return err
+	if s.built == "" {
+		say("building the programs")
+		s.built = filepath.Join(folder, "bin")
+		if err := build(ctx, ".", s.built); err != nil {
+			return err
+		}
 	}
+	builds := []string{s.built}
 	if s.base != "" {
 		say("building %s", s.base)
 		builds = append(builds, filepath.Join(folder, "base"))
 		if err := buildCommit(ctx, s.base, filepath.Join(folder, "tree"), builds[1]); err != nil {
 			return err
 		}
+	}
+	if s.peer != "" && s.readings == "" {
+		return compare(ctx, s, folder, stderr, say)
 	}
 	found, failed := measured(ctx, s, folder, builds, stderr, say)
 	if s.readings != "" {
@@ -96,7 +115,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 // measured runs the measures with the builds in turns: this one, and the former one if there is one. If one fails, it
 // returns the results so far.
 func measured(ctx context.Context, s settings, folder string, builds []string, stderr io.Writer, say func(string, ...any)) (found []reading, err error) {
-	for _, m := range measures {
+	for _, m := range s.measures() {
 		if !s.only.MatchString(m.name) {
 			continue
 		}
@@ -150,6 +169,8 @@ func readSettings(args []string, stderr io.Writer) (s settings, err error) {
 	flags.StringVar(&s.folder, "folder", "", "parent of the data folder, to choose the disk (the system's for temporary files)")
 	flags.StringVar(&s.output, "output", filepath.Join("data", "bench.json"), "file for the rows as JSON")
 	flags.StringVar(&s.readings, "readings", "", "file for the figures of each run, instead of the table and the rows")
+	flags.StringVar(&s.peer, "peer", "", "folder of a clone of j5ik2o/cqrs-es-example-go with its built program, to compare with")
+	flags.StringVar(&s.built, "built", "", "folder of programs that are built already")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -189,7 +210,8 @@ func elsewhere(ctx context.Context, name string, s settings, folder string, stde
 	}
 	output := filepath.Join(folder, name+".json")
 	command := exec.CommandContext(ctx, filepath.Join("bin", "devservices"), "exec", "--", self, "-only", "^"+regexp.QuoteMeta(name)+"$",
-		"-base", s.base, "-runs", fmt.Sprint(s.runs), "-duration", s.duration.String(), "-warm-up", s.warmUp.String(), "-folder", folder, "-readings", output)
+		"-base", s.base, "-runs", fmt.Sprint(s.runs), "-duration", s.duration.String(), "-warm-up", s.warmUp.String(), "-folder", folder, "-readings", output,
+		"-peer", s.peer, "-built", s.built)
 	command.Stdout, command.Stderr = stderr, stderr
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	if err := command.Run(); err != nil {

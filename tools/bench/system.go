@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -44,22 +45,27 @@ func (l *lab) start(ctx context.Context, env ...string) (*runningSystem, error) 
 // unlimited turns off the limits on requests a second: one address, one account and one tenant send the whole load.
 var unlimited = []string{"RATE_LIMIT_ADDRESS=0", "RATE_LIMIT_ACCOUNT=0", "RATE_LIMIT_TENANT=0"}
 
-// launch starts a program with its output in a file.
+// launch starts a program.
 func (s *runningSystem) launch(l *lab, name string, env []string) error {
-	process := exec.CommandContext(context.Background(), filepath.Join(l.binaries, name))
-	log, err := os.OpenFile(filepath.Join(l.folder, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	process, err := l.launch(name, env)
+	if err == nil {
+		s.processes = append(s.processes, process)
+	}
+	return err
+}
+
+// launch starts a program with its output in a file.
+func (l *lab) launch(name string, env []string, args ...string) (*exec.Cmd, error) {
+	process := exec.CommandContext(context.Background(), filepath.Join(l.binaries, name), args...)
+	log, err := os.OpenFile(filepath.Join(l.folder, strings.Join(append([]string{name}, args...), "-")+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = log.Close() }()
 	process.Stdout, process.Stderr = log, log
 	process.Env = slices.Concat(os.Environ(), []string{"LOG_LEVEL=warn", "READ_WAIT_TIMEOUT=8s"}, unlimited, env)
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is only for bench, which stops the programs
-	if err := process.Start(); err != nil {
-		return err
-	}
-	s.processes = append(s.processes, process)
-	return nil
+	return process, process.Start()
 }
 
 // stop ends the programs, the last started first.
