@@ -13,7 +13,7 @@ MODULES += ./tools/bench # extra:whole
 # Without paths in the compiled code, copies of the tree (make core, the tests of tools/dev) find it in the build cache.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
-# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules, without COPIES.
+# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules, without tests of copies.
 PACKAGES   ?= ./...
 TEST_FLAGS ?= -race -count=1 -timeout=15m
 # How often a failed test is run again before it counts as failed, where up to five failed. ./data/flaky.txt names them.
@@ -40,10 +40,12 @@ test test-short: export GOFLAGS += -ldflags=-w -vet=off
 test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg $(RERUN_FLAGS) --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
 
-COPIES := $(wildcard ./tools/dev/core ./tools/dev/scaffold ./tools/dev/tutorial)
+# extra:whole {
+COPIES := ./tools/dev/core ./tools/dev/tutorial
 
-test-copies: ## the tests that build copies: a lesson applied, the core alone, a new application, a new aggregate
+test-copies: ## the tests that build copies: lessons applied, with new aggregates, the core alone, a new application
 	@$(MAKE) --no-print-directory test PACKAGES="$(COPIES)"
+# extra:whole }
 
 test-short: ## the tests that need no service, no Node and no waiting, without the race detector; under a minute
 	@for module in $(MODULES); do go test -C $$module -short ./... || failed=1; done; exit $${failed:-0}
@@ -204,5 +206,5 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test test-copies test-short simulate sbom dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
-.PHONY: release-check soak up down compose-check core pictures new-app fuzz aws-check bench compare check-observe upgrade-check # extra:whole
+.PHONY: FORCE run test test-short simulate sbom dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
+.PHONY: release-check test-copies soak up down compose-check core pictures new-app fuzz aws-check bench compare check-observe upgrade-check # extra:whole

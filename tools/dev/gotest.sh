@@ -27,7 +27,7 @@ for word; do
 	example.com/threads/es | example.com/threads/es/*) es+=("$word") ;;
 	example.com/threads/tools/dev/*) dev+=("$word") ;;
 	example.com/threads/*) root+=("$word") ;;
-	./...) root+=("${slow[@]}" ./...) es+=(./...) dev+=($(go -C tools/dev list ./... | grep -vE '/(core|scaffold|tutorial)$')) ;;
+	./...) root+=("${slow[@]}" ./...) es+=(./...) dev+=($(go -C tools/dev list ./... | grep -vE '/(core|tutorial)$')) ;;
 	./es | ./es/*) es+=(".${word#./es}") ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;
 	./*) root+=("$word") ;;
