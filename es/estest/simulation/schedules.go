@@ -173,7 +173,7 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return value
 }
 
-// fewer returns the number of schedules, and with the race detector, which makes each ten times as slow, a fifth.
+// fewer returns the number of schedules, and with the race detector, which makes each slower, a fifth.
 func fewer(schedules uint64) uint64 {
 	info, _ := debug.ReadBuildInfo()
 	for _, setting := range info.Settings {
