@@ -117,7 +117,7 @@ func (c *contender) start(ctx context.Context, role int) (time.Duration, error) 
 		}
 		response, err := c.http.Do(request)
 		if err != nil {
-			return false, nil //nolint:nilerr // it does not listen yet
+			return false, nil // it does not listen yet
 		}
 		defer func() { _ = response.Body.Close() }()
 		return response.StatusCode == http.StatusOK, nil
