@@ -35,7 +35,7 @@ type History struct {
 	states *semaphore.Weighted // limits the states in memory
 
 	once     sync.Once // guards what follows
-	threads  *es.Repository[thread.Thread, thread.Event]
+	threads  *eventjson.ThreadRepository
 	accounts *es.Repository[account.Account, account.Event]
 }
 
@@ -167,7 +167,7 @@ type ThreadState struct {
 	Deleted bool
 
 	state   thread.Thread
-	threads *es.Repository[thread.Thread, thread.Event]
+	threads *eventjson.ThreadRepository
 	key     es.AggregateID
 }
 

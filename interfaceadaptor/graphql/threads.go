@@ -61,7 +61,7 @@ func (r Resolver) GetThread(ctx context.Context, threadID, userAccountID string)
 		return Thread{}, err
 	}
 	found, err := r.Queries.Thread(ctx, viewer, id)
-	return newThread(r.Queries, viewer.Tenant)(found), err
+	return threadsOf(r.Queries, viewer.Tenant)(found), err
 }
 
 // GetThreadByCode resolves Query.getThreadByCode.
@@ -72,7 +72,7 @@ func (r Resolver) GetThreadByCode(ctx context.Context, code, userAccountID strin
 		return Thread{}, err
 	}
 	found, err := r.Queries.ThreadByCode(ctx, viewer, parsed)
-	return newThread(r.Queries, viewer.Tenant)(found), err
+	return threadsOf(r.Queries, viewer.Tenant)(found), err
 }
 
 // GetThreads resolves Query.getThreads.
@@ -83,7 +83,7 @@ func (r Resolver) GetThreads(ctx context.Context, userAccountID string, first *i
 		return nil, err
 	}
 	found, err := r.Queries.Threads(ctx, viewer, page)
-	return each(found.Items, newThread(r.Queries, viewer.Tenant)), err
+	return each(found.Items, threadsOf(r.Queries, viewer.Tenant)), err
 }
 
 // Threads resolves Query.threads.
@@ -96,7 +96,7 @@ func (r Resolver) Threads(
 		return ThreadConnection{}, err
 	}
 	page, err := r.Queries.Threads(ctx, viewer, asked)
-	return NewConnection(threadCursors, page, newThread(r.Queries, viewer.Tenant)), err
+	return NewConnection(threadCursors, page, threadsOf(r.Queries, viewer.Tenant)), err
 }
 
 // GetMember resolves Query.getMember: any member of a thread that the principal may read; an unknown one reads all.
@@ -117,7 +117,7 @@ func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string)
 		return Member{}, err
 	}
 	found, err := r.Queries.Member(ctx, chat.ThreadKey(a.Tenant, id), user)
-	return newMember(&accounts{from: r.Queries, tenant: a.Tenant})(found), err
+	return membersOf(&accounts{from: r.Queries, tenant: a.Tenant})(found), err
 }
 
 // GetMembers resolves Query.getMembers.
@@ -128,7 +128,7 @@ func (r Resolver) GetMembers(ctx context.Context, threadID, userAccountID string
 		return nil, err
 	}
 	found, err := query.InThread(ctx, r.Queries, viewer, id, page, r.Queries.Members)
-	return each(found, newMember(&accounts{from: r.Queries, tenant: viewer.Tenant})), err
+	return each(found, membersOf(&accounts{from: r.Queries, tenant: viewer.Tenant})), err
 }
 
 // GetMessage resolves Query.getMessage.
@@ -139,7 +139,7 @@ func (r Resolver) GetMessage(ctx context.Context, messageID, userAccountID strin
 		return Message{}, err
 	}
 	found, err := r.Queries.Message(ctx, viewer, id)
-	return newMessage(&accounts{from: r.Queries, tenant: viewer.Tenant})(found), err
+	return messagesOf(&accounts{from: r.Queries, tenant: viewer.Tenant})(found), err
 }
 
 // GetMessages resolves Query.getMessages.
@@ -150,7 +150,7 @@ func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID strin
 		return nil, err
 	}
 	found, err := query.InThread(ctx, r.Queries, viewer, id, page, r.Queries.Messages)
-	return each(found, newMessage(&accounts{from: r.Queries, tenant: viewer.Tenant})), err
+	return each(found, messagesOf(&accounts{from: r.Queries, tenant: viewer.Tenant})), err
 }
 
 // ThreadChanged resolves Subscription.threadChanged.
@@ -160,7 +160,7 @@ func (r Resolver) ThreadChanged(ctx context.Context, threadID, userAccountID str
 		return nil, err
 	}
 	return Stream(ctx, r.Queries.ThreadChanges(ctx, viewer, id), func(changed query.Thread) Thread {
-		return newThread(r.Queries, viewer.Tenant)(changed)
+		return threadsOf(r.Queries, viewer.Tenant)(changed)
 	}), nil
 }
 
@@ -174,7 +174,8 @@ type threadList struct {
 	messages onceEach[query.Range, map[thread.ID]MessageConnection]
 }
 
-func newThread(from query.Reader, tenant es.Tenant) func(query.Thread) Thread {
+// threadsOf returns what converts the threads of one list, and adds each to the list.
+func threadsOf(from query.Reader, tenant es.Tenant) func(query.Thread) Thread {
 	list := &threadList{from: from, tenant: tenant}
 	return func(t query.Thread) Thread {
 		list.ids = append(list.ids, t.ID)
@@ -196,7 +197,7 @@ func (t Thread) Members(ctx context.Context, first *int, after *string) (MemberC
 	}
 	all, err := t.list.members.get(page, func() (map[thread.ID]MemberConnection, error) {
 		pages, err := t.list.from.Members(ctx, t.list.tenant, t.list.ids, page)
-		convert := newMember(&accounts{from: t.list.from, tenant: t.list.tenant})
+		convert := membersOf(&accounts{from: t.list.from, tenant: t.list.tenant})
 		return connections(memberCursors, pages, convert), err
 	})
 	return all[t.Thread.ID], err
@@ -210,14 +211,14 @@ func (t Thread) Messages(ctx context.Context, first *int, after *string, last *i
 	}
 	all, err := t.list.messages.get(page, func() (map[thread.ID]MessageConnection, error) {
 		pages, err := t.list.from.Messages(ctx, t.list.tenant, t.list.ids, page)
-		convert := newMessage(&accounts{from: t.list.from, tenant: t.list.tenant})
+		convert := messagesOf(&accounts{from: t.list.from, tenant: t.list.tenant})
 		return connections(messageCursors, pages, convert), err
 	})
 	return all[t.Thread.ID], err
 }
 
-// newMember converts the members of one level of an answer, whose accounts are read together.
-func newMember(users *accounts) func(query.Member) Member {
+// membersOf returns what converts the members of one level of an answer, and adds each to users, who are read together.
+func membersOf(users *accounts) func(query.Member) Member {
 	return func(m query.Member) Member {
 		users.ids = append(users.ids, m.User)
 		return Member{
@@ -227,8 +228,8 @@ func newMember(users *accounts) func(query.Member) Member {
 	}
 }
 
-// newMessage is newMember for messages.
-func newMessage(senders *accounts) func(query.Message) Message {
+// messagesOf is membersOf for messages.
+func messagesOf(senders *accounts) func(query.Message) Message {
 	return func(m query.Message) Message {
 		senders.ids = append(senders.ids, m.Sender)
 		return Message{

@@ -83,30 +83,30 @@ func (c *Commands) Finish(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// New returns the commands over gateway. handle has what settings lack.
+// New returns the commands over gateway. base has what settings lack.
 func New(
 	gateway es.Store,
 	keys *erasure.Keyring, // extra:erasure
-	settings Settings, handle es.Settings,
+	settings Settings, base es.Settings,
 ) *Commands {
 	cache := settings.CacheBytes
 	if cache == 0 {
 		cache = min(memlimit.Limit()/3*2, 1<<30)
 	}
-	handle.Timeout, handle.SnapshotEvery = settings.StoreTimeout, uint64(settings.SnapshotEvery)
-	ofOthers := handle
+	base.Timeout, base.SnapshotEvery = settings.StoreTimeout, uint64(settings.SnapshotEvery)
+	ofOthers := base
 	ofOthers.CacheBytes = max(1, cache/32)
 	// The states of threads are large and many; an eighth is left to the other types. // extra:chat {
-	ofThreads := handle
+	ofThreads := base
 	ofThreads.CacheBytes = max(1, cache/8*7)
 	threads := es.NewService(eventjson.Threads(), gateway, ofThreads)
 	accounts := es.NewService(eventjson.Accounts(), gateway, ofOthers)
 
-	wrapped := chat.Services{Threads: threads, Accounts: accounts}
-	wrapped = keys.Commands(wrapped, threads.Reload) // extra:erasure
+	services := chat.Services{Threads: threads, Accounts: accounts}
+	services = keys.Commands(services, threads.Reload) // extra:erasure
 	codes := es.Sequence{Store: gateway, Kind: chat.CodeKind, Reset: settings.CodeReset}
-	ofAccounts := rest.Accounts(wrapped.Accounts)
-	ofAccounts.Operations = append(ofAccounts.Operations, erasure.Operation(wrapped.Accounts)) // extra:erasure
+	ofAccounts := rest.Accounts(services.Accounts)
+	ofAccounts.Operations = append(ofAccounts.Operations, erasure.Operation(services.Accounts)) // extra:erasure
 	// extra:chat }
 	c := &Commands{
 		Services: []Service{
@@ -114,7 +114,7 @@ func New(
 			accounts, // extra:chat
 		},
 		Operations: []rest.Aggregate{
-			rest.Threads(chat.WithCodes(wrapped.Threads, codes)), // extra:chat
+			rest.Threads(chat.WithCodes(services.Threads, codes)), // extra:chat
 			ofAccounts, // extra:chat
 		},
 	}
@@ -124,7 +124,7 @@ func New(
 	taskService := es.NewService(task.Aggregate(), gateway, ofOthers) // extra:tasks {
 	c.Tasks = tasks.Store{Events: gateway, Keys: keys, Handle: taskService.Handle, Thread: threads.Reload}
 	c.Services = append(c.Services, taskService)
-	c.Operations = append(c.Operations, tasks.Operations(c.Tasks, handle.Logger)) // extra:tasks }
+	c.Operations = append(c.Operations, tasks.Operations(c.Tasks, base.Logger)) // extra:tasks }
 	return c
 }
 
