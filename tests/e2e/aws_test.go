@@ -351,13 +351,16 @@ func TestActionsOnAWS(t *testing.T) {
 	last := ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": "again"})
 	ada.view(t, thread, token(last))
 
-	// An import whose author has no key yet, with a new thread and one that does not exist.
+	// An import whose author has no key yet, with a thread that does not exist, and new ones. A new thread is looked for
+	// under both shard counts, unless they put it at the same place, as every fourth.
 	eve := s.person("acme")
 	ada.command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": eve.id, "role": "Member"})
 	line := func(thread string) string {
 		return fmt.Sprintf(`{"path":"/threads/post_message","body":{"thread_id":%q,"text":"imported"}}`+"\n", thread)
 	}
-	imported, err := send(t.Context(), s.writeURL+"/tasks/import", []byte(strings.Repeat(line(thread), 40)+line(eve.id)+`{"path":"/threads/create","body":{"name":"imported"}}`), headers{
+	create := `{"path":"/threads/create","body":{"name":"imported"}}` + "\n"
+	lines := strings.Repeat(line(thread), 40) + line(eve.id) + strings.Repeat(create, 10)
+	imported, err := send(t.Context(), s.writeURL+"/tasks/import", []byte(lines), headers{
 		"X-Tenant-Code": "acme", "X-Executor-Id": eve.id, "Content-Type": "application/x-ndjson", "Idempotency-Key": "import",
 	})
 	if err != nil || imported.status != http.StatusAccepted {
