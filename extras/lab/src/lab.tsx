@@ -322,7 +322,7 @@ const deliveries: Record<string, string> = {
   twice: 'The stream delivers each event twice.',
   reordered: 'The stream delivers events out of order.',
   lost: 'The stream loses about half of the events.',
-  none: 'The stream loses all events.',
+  none: 'The stream loses what is written now.',
   broken: 'What the stream delivers is damaged.',
 };
 
@@ -334,7 +334,7 @@ function broken(now: Faults): string[] {
     [now.delivery !== '', deliveries[now.delivery]],
     [now.break_next || now.unreadable > 0, 'An event can not be read: its thread is parked.'],
     [now.delay_ms > 0, `Each write waits ${now.delay_ms / 1000} s.`],
-    [now.hold_ms > 0, `The projection holds each batch for ${now.hold_ms / 1000} s.`],
+    [now.hold_ms > 0, `Each batch of events waits ${now.hold_ms / 1000} s.`],
     [now.replay_ms > 0, `A rebuild waits ${now.replay_ms / 1000} s after each event.`],
     [now.lose_answer, 'The answer of the next write gets lost.'],
   ];
@@ -347,10 +347,12 @@ async function mendAll(page: PageForLab): Promise<void> {
   if (unreadable) await mendEvents(page);
 }
 
-function Banner({ page }: { page: PageForLab }) {
+function Banner({ page, lost }: { page: PageForLab; lost: number }) {
   const now = faults.value;
   const problem = useSignal('');
   const texts = now ? broken(now) : [];
+  const mendable = texts.length > 0;
+  if (lost && !now?.delivery) texts.push(`The stream has lost event ${lost}.`); // the next one mends it
   const slow = texts.length === 1 && ((now?.hold_ms ?? 0) > 0 || (now?.replay_ms ?? 0) > 0); // and that is all
   const mend = (): Promise<void> => mendAll(page).then(() => void (problem.value = ''), (error: unknown) => void (problem.value = String(error)));
   return (
@@ -360,7 +362,7 @@ function Banner({ page }: { page: PageForLab }) {
           <span>
             <b>{slow ? 'Slow, to be seen:' : 'Broken on purpose:'}</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
           </span>
-          <button onClick={() => void mend()}>{slow ? 'Full speed' : 'Mend all'}</button>
+          {mendable && <button onClick={() => void mend()}>{slow ? 'Full speed' : 'Mend all'}</button>}
         </>
       )}
     </div>
@@ -371,7 +373,7 @@ function Banner({ page }: { page: PageForLab }) {
 export function open(page: PageForLab): Lab {
   void watch(page);
   const newRows: Lab['newRows'] = (thread) => page.ask('GET /lab/new-rows', undefined, `?${new URLSearchParams({ thread })}`);
-  return { faults, set: (change) => set(page, change), newRows, View: () => <View page={page} />, Banner: () => <Banner page={page} /> };
+  return { faults, set: (change) => set(page, change), newRows, View: () => <View page={page} />, Banner: ({ lost }) => <Banner page={page} lost={lost} /> };
 }
 
 function View({ page }: { page: PageForLab }) {

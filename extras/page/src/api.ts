@@ -4,7 +4,7 @@ import type { Query } from './queries.ts';
 import type { Problem, Requests } from './requests.ts';
 import { state, updateTrace } from './state.ts';
 import type { Person, Trace } from './state.ts';
-import { settle } from './traces.ts';
+import { isWritten, written } from './traces.ts';
 
 /** Compares an answer with its type; it does nothing unless the page was opened with ?check. */
 export let check = (_to: string, _answer: unknown): void => undefined;
@@ -26,7 +26,10 @@ export type Fields<C extends Command> = Omit<Requests[`POST ${C}`]['body'], 'exe
 export type Outcome<A = unknown> = { ok: true; answer: A; token: string } | { ok: false; problem: Problem };
 export type OutcomeOf<C extends Command> = Outcome<Answer<C>>;
 
-/** Sends a command, and again until its outcome is known: with the same key it is applied once. A file is sent as it is. */
+/**
+ * Sends a command, and again until its outcome is known: with the same key it is applied once. Its event has the key as
+ * the id of the request. A file is sent as it is.
+ */
 export async function command<C extends Command>(path: C, executor: Person, fields: Fields<C> | File, key = ulid()): Promise<OutcomeOf<C>> {
   const file = fields instanceof File ? fields : null;
   const shown: Record<string, unknown> = file
@@ -34,7 +37,7 @@ export async function command<C extends Command>(path: C, executor: Person, fiel
     : state.session.peek().account ? { ...fields } : { executor_id: executor.id, ...fields };
   const init: RequestInit = {
     method: 'POST',
-    headers: { 'Content-Type': file?.type ?? 'application/json', ...(file ? asker(executor) : csrf()), 'Idempotency-Key': key },
+    headers: { 'Content-Type': file?.type ?? 'application/json', ...(file ? asker(executor) : csrf()), 'Idempotency-Key': key, 'X-Request-Id': key },
     body: file ?? JSON.stringify(shown),
   };
   const trace: Trace = {
@@ -46,7 +49,7 @@ export async function command<C extends Command>(path: C, executor: Person, fiel
     const outcome = await attempt(path, trace, init);
     if (outcome && 'problem' in outcome && outcome.problem.status === 429) wait = 5000; // it has not been looked at
     else if (outcome) return outcome;
-    updateTrace(key, { stage: 'unknown' });
+    if (!isWritten(state.traces.peek().find((each) => each.key === key))) updateTrace(key, { stage: 'unknown' });
     await Promise.race([new Promise((again) => setTimeout(again, wait)), nextConnection()]);
   }
 }
@@ -72,15 +75,15 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
   if (response.status === 503 || response.status === 502 || answer === null) return null;
   check(response.ok ? `POST ${path}` : 'Problem', answer);
   const token = response.headers.get('Consistency-Token') ?? '';
-  const [aggregate, version] = token.split(':');
+  const [aggregate = '', version] = token.split(':');
   const answered: Partial<Trace> = {
     answeredAt: performance.now(), status: response.status, answer, token,
     requestId: response.headers.get('X-Request-Id') ?? '',
     replayed: response.headers.get('Idempotent-Replayed') === 'true',
-    ...(response.ok ? { stage: 'written', aggregate, version: Number(version) } : { stage: byTheAggregate(response.status, answer.code) ? 'refused' : 'invalid' }),
+    ...(response.ok ? {} : { stage: byTheAggregate(response.status, answer.code) ? 'refused' : 'invalid' }),
   };
   updateTrace(trace.key, answered);
-  settle({ ...trace, ...answered });
+  if (response.ok) written(trace.key, aggregate, Number(version));
   if (response.status === 401) expired();
   return response.ok ? { ok: true, answer: answer as Answer<C>, token } : { ok: false, problem: answer as Problem };
 }

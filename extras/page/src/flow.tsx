@@ -7,6 +7,8 @@ import { brake, drawnStage, firstShown, replay, setSpeed, slowness, speeds } fro
 import { state } from './state.ts';
 import type { Sample, Trace } from './state.ts';
 import { isLost } from './traces.ts';
+import { isAhead, watched } from './watch.ts';
+import { inTime } from './words.ts';
 
 interface Station {
   name: string;
@@ -14,8 +16,6 @@ interface Station {
   at: (trace: Trace) => string; // what is known of its time
   json: (trace: Trace) => unknown;
 }
-
-const ms = (from: number, to: number): string => `${(to - from).toFixed(to - from < 10 ? 1 : 0)} ms`;
 
 const stations: Station[] = [
   {
@@ -34,8 +34,8 @@ const stations: Station[] = [
       trace.stage === 'invalid'
         ? ''
         : trace.answeredAt === undefined
-          ? trace.stage === 'unknown' ? 'no answer yet' : '…'
-          : `${trace.stage === 'refused' ? 'refused' : 'decided'}, answer after ${ms(trace.sentAt, trace.answeredAt)}`,
+          ? trace.stage === 'unknown' ? 'no answer yet' : trace.version === undefined ? '…' : 'decided, its answer is on its way'
+          : `${trace.stage === 'refused' ? 'refused' : 'decided'}, the answer came after ${inTime(trace.answeredAt - trace.sentAt)}`,
     json: (trace) => (trace.stage === 'invalid' ? undefined : trace.answer),
   },
   {
@@ -69,11 +69,11 @@ function waiting(trace: Trace): string {
   return trace.visibleAt === undefined ? 'on its way' : 'passed';
 }
 
-/** Stream, projection and query together: from the answer, which comes when the event is written, to the push. */
+/** Stream, projection and query together. All times count from the sending. */
 function seenAfter(trace: Trace): string {
-  if (trace.visibleAt === undefined || trace.answeredAt === undefined) return '';
-  if (trace.visibleAt < trace.answeredAt) return `seen after ${ms(trace.sentAt, trace.visibleAt)}, even before the answer`;
-  return `seen ${ms(trace.answeredAt, trace.visibleAt)} after the answer`;
+  if (trace.visibleAt === undefined) return '';
+  const early = trace.visibleAt < (trace.answeredAt ?? Infinity);
+  return `seen after ${inTime(trace.visibleAt - trace.sentAt)}${early ? ': the rows do not wait for the answer' : ''}`;
 }
 
 function figuresOf(program: string, names: RegExp): unknown {
@@ -151,9 +151,10 @@ function Dot({ trace, chosen }: { trace: Trace; chosen: boolean }) {
     dot.current?.animate([{ left: '0%' }, { left: place('written'), offset: whole > 0 ? written / whole : 0 }, { left: place('visible') }], { duration: whole });
   }, [replaying]);
   const stage = drawnStage(trace);
+  const first = useRef(stage).current; // where it was when it came into view
   return (
     <>
-      <span key={stage} class="trail" style={{ width: place(stage) }} />
+      {stage !== first && <span key={stage} class="trail" style={{ width: place(stage) }} />}
       <span ref={dot} class={`dot ${stage} ${chosen ? 'chosen' : ''}`} style={{ left: place(stage) }} />
     </>
   );
@@ -162,15 +163,16 @@ function Dot({ trace, chosen }: { trace: Trace; chosen: boolean }) {
 function Speed({ trace }: { trace: Trace | undefined }) {
   const slow = slowness.value;
   const hold = brake.value?.ms() ?? 0;
+  const pressed = hold > 0 && slow === 1 ? 0 : slow; // somebody else slows it down
   return (
     <div class="row speed" role="group" aria-label="Slow motion">
       <span aria-hidden="true">Slower by</span>
       {speeds.map((each) => (
-        <button key={each} aria-pressed={slow === each} onClick={() => void setSpeed(each)}>
+        <button key={each} aria-pressed={pressed === each} onClick={() => void setSpeed(each)}>
           {each}×
         </button>
       ))}
-      <small>{hold > 0 ? `Slow for real: the projection holds each batch for ${hold / 1000} s.` : speedInWords(slow, trace)}</small>
+      <small>{hold > 0 ? `Slow for real: the projection holds each batch of events for ${hold / 1000} s.` : speedInWords(slow, trace)}</small>
     </div>
   );
 }
@@ -179,7 +181,7 @@ function speedInWords(slow: number, trace: Trace | undefined): string {
   const took = trace?.visibleAt === undefined ? 0 : trace.visibleAt - trace.sentAt;
   if (firstShown.value) return 'That was 100× slower. Now it is fast again: see one at 10×, or once more at 100×.';
   if (slow === 1) return 'A dot is where its command is; the trail behind it shows the way.';
-  return `The next one is drawn ${slow} times slower${took ? `: ${took.toFixed(0)} ms would take ${((took * slow) / 1000).toFixed(1)} s` : ''}. Numbers are the real ones.`;
+  return `The next one is drawn ${slow} times slower${took ? `: ${inTime(took)} would take ${inTime(took * slow)}` : ''}. Numbers are the real ones.`;
 }
 
 function Traces({ chosen }: { chosen: Trace | undefined }) {
@@ -213,7 +215,7 @@ function told(trace: Trace): string {
     case 'written':
       return `event ${trace.version}, not seen yet`;
     case 'visible':
-      return trace.replayed ? `sent again, still event ${trace.version}` : `event ${trace.version}, seen after ${ms(trace.sentAt, trace.visibleAt ?? 0)}`;
+      return trace.replayed ? `sent again, still event ${trace.version}` : `event ${trace.version}, seen after ${inTime((trace.visibleAt ?? 0) - trace.sentAt)}`;
   }
 }
 
@@ -246,26 +248,27 @@ export function Lag() {
   const samples = state.samples.value;
   const now = samples.at(-1)?.at ?? performance.now();
   const seen = state.traces.value.filter((trace) => trace.visibleAt !== undefined && now - trace.visibleAt < 60_000);
-  const latency = (trace: Trace): number => Math.max(0, (trace.visibleAt ?? 0) - (trace.answeredAt ?? 0));
+  const latency = (trace: Trace): number => Math.max(0, (trace.visibleAt ?? 0) - trace.sentAt);
   const top = Math.max(20, ...samples.map((sample) => sample.lag), ...seen.map(latency));
   const x = (at: number): number => width - ((now - at) / 60_000) * width;
   const y = (value: number): number => height - 4 - (value / top) * (height - 16);
   const line = (list: Sample[]): string => list.map((sample) => `${x(sample.at).toFixed(1)},${y(sample.lag).toFixed(1)}`).join(' ');
   const last = samples.at(-1);
+  const unknown = state.traces.value.some(isLost) || watched.events.value.some(isAhead);
   return (
     <figure class="lag">
       <figcaption>
-        Lag of the read model now: <b>{last ? (last.records === 0 ? 'none' : `${last.lag.toFixed(0)} ms, ${last.records} events`) : '…'}</b>. Dots: how long commands
-        of the last minute took to be seen.
+        Lag of the projection now: <b>{last ? (last.records === 0 ? (unknown ? 'none that it knows of' : 'none') : `${last.lag.toFixed(0)} ms, ${last.records} events`) : '…'}</b>.
+        {seen.length > 0 && ' Dots: how long commands of the last minute took to be seen.'}
       </figcaption>
       <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Lag over the last minute, at most ${top.toFixed(0)} milliseconds`}>
         <line x1="0" x2={width} y1={y(0)} y2={y(0)} class="axis" />
         <line x1="0" x2={width} y1={y(top)} y2={y(top)} class="axis faint" />
-        <text x="2" y={y(top) + 10}>{top < 1000 ? `${top.toFixed(0)} ms` : `${(top / 1000).toFixed(1)} s`}</text>
+        <text x="2" y={y(top) + 10}>{inTime(top)}</text>
         <polyline points={line(samples)} class="line" />
         {seen.map((trace) => (
           <circle key={trace.key} cx={x(trace.visibleAt ?? 0)} cy={y(latency(trace))} r="3">
-            <title>{`event ${trace.version}: seen ${latency(trace).toFixed(1)} ms after the answer`}</title>
+            <title>{`event ${trace.version}: seen after ${inTime(latency(trace))}`}</title>
           </circle>
         ))}
       </svg>

@@ -39,14 +39,14 @@ function Page() {
           {Tools && <Tools />}
           <Account />
         </div>
-        {state.session.value.auth === 'none' && state.ready.value && (
-          <p class="open">Nobody is asked who they are here (AUTH=none): everybody can be anybody. It is for a first look.</p>
-        )}
         {Top && <Top />}
       </header>
       <main id="main" class={view?.id} data-look={look?.()} tabIndex={-1}>
         {needsLogin() ? <Login /> : view && <view.Body />}
       </main>
+      {state.session.value.auth === 'none' && state.ready.value && (
+        <footer class="open">Nobody is asked who they are here (AUTH=none): everybody can be anybody. It is for a first look.</footer>
+      )}
       <Opened />
       <Sure />
     </>

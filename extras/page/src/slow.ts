@@ -73,12 +73,13 @@ export function afterFirst(key: string, seen: boolean): void {
   if (key !== first) return;
   first = '';
   void setSpeed(1).catch(() => undefined).then(() => (firstShown.value = seen)); // if the brake can't be let go, it ends by itself
+  setTimeout(() => (firstShown.value = false), 8000); // it is said once
 }
 
 /** Draws a command's way slowly, if slow motion is on. */
 export function play(trace: Trace): void {
-  const { key, sentAt, answeredAt = 0, visibleAt = 0 } = trace;
-  const written = (Math.min(answeredAt, visibleAt) - sentAt) * slowness.peek();
+  const { key, sentAt, writtenAt = 0, visibleAt = 0 } = trace;
+  const written = (Math.min(writtenAt, visibleAt) - sentAt) * slowness.peek();
   const whole = Math.max(0, visibleAt - sentAt) * slowness.peek(); // a command sent again was seen before
   const latest = state.trace.peek() === key || (!state.trace.peek() && state.traces.peek()[0]?.key === key);
   if (slowness.peek() === 1 || brake.peek()?.ms() || whole > longest || !latest) return afterFirst(key, true);

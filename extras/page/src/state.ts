@@ -16,6 +16,7 @@ export interface Trace {
   stage: 'sent' | 'unknown' | 'invalid' | 'refused' | 'written' | 'visible';
   sentAt: number;
   answeredAt?: number;
+  writtenAt?: number; // when it was first known that its event is in the journal
   visibleAt?: number; // when a pushed answer first had the version
   lost?: boolean; // its record never came
   status?: number;

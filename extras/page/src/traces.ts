@@ -36,8 +36,19 @@ export function left(aggregate: string, person: string): void {
 /** The record of its event never came. */
 export const isLost = (trace: Trace | undefined): boolean => trace?.stage === 'written' && trace.lost === true;
 
+/** Notes that a command's event is in the journal: its answer says so, or what is told of the journal, which may be first. */
+export function written(key: string, aggregate: string, version: number): void {
+  const trace = state.traces.peek().find((each) => each.key === key);
+  if (!trace || isWritten(trace)) return;
+  const now = { stage: 'written', writtenAt: performance.now(), aggregate, version } as const;
+  updateTrace(key, now);
+  settle({ ...trace, ...now });
+}
+
+export const isWritten = (trace: Trace | undefined): boolean => trace?.stage === 'written' || trace?.stage === 'visible';
+
 /** Makes a command that is written a visible one, if it is. */
-export function settle(trace: Trace): void {
+function settle(trace: Trace): void {
   if (trace.stage !== 'written') return;
   const version = trace.version ?? 0;
   const ended = endings.get(`${trace.aggregate} ${trace.executorId}`) ?? 0;

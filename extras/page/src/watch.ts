@@ -5,6 +5,7 @@ import { ask, check } from './api.ts';
 import { typeOf } from './application.ts';
 import type { News } from './requests.ts';
 import { aggregateName, learned, onUnknown, state } from './state.ts';
+import { written } from './traces.ts';
 import { read } from './words.ts';
 import type { JournalEvent } from './words.ts';
 
@@ -64,7 +65,10 @@ function take(news: News): void {
       watched.events.value = [...watched.events.peek(), ...events].slice(-kept);
       const shown = new Set(watched.events.peek().map(keyOf));
       watched.rows.value = Object.fromEntries(Object.entries(watched.rows.peek()).filter(([key]) => shown.has(key)));
-      for (const event of events) name(event);
+      for (const event of events) {
+        name(event);
+        written(event.requestId, typeOf(event.aid)?.key?.(event.aid) ?? event.aid, event.seqNr);
+      }
     }
   });
 }

@@ -39,3 +39,6 @@ export const sentence = (event: JournalEvent): string => typeOf(event.aid)?.sent
 
 /** Who did what, by the event's type. */
 export const inShort = (event: HistoryEvent): string => `${nameOf(undefined, event.executorId)}: ${words(event.type)}`;
+
+/** A time as people say it. */
+export const inTime = (ms: number): string => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`);

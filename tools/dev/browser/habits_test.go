@@ -351,7 +351,7 @@ func TestTheLastMessageIsEditedByArrow(t *testing.T) {
 	says(p, ada, "Ada", "Tee?")
 	says(p, bob, "Bob", "What?")
 	p.shows(ada, "What?")
-	p.showsNot(ada, "not in the read model yet")
+	p.showsNot(ada, "not in the rows yet")
 	p.run(focus(labelled(ada, "Message from Ada")))
 	p.press(kb.ArrowUp)
 	p.eventually("her last text has the focus", "document.activeElement.value === 'Tee?'")

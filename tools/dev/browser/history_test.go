@@ -160,6 +160,9 @@ func TestALongPast(t *testing.T) {
 	p.shows(browser, "200 events are shown, there may be more")
 	t.Logf("the next page of %d events: %s", count, time.Since(began))
 	p.accessible("all events")
+	if wide := evaluate[int](p, browser+".querySelectorAll('.filter > label').values().filter((each) => each.lastElementChild.getBoundingClientRect().right > each.getBoundingClientRect().right + 1).toArray().length"); wide > 0 {
+		t.Errorf("%d fields of the filter run into the next one", wide)
+	}
 	p.screenshot("events")
 	p.run(chromedp.Evaluate(browser+".querySelector('select').value = 'ThreadMemberAdded'; "+browser+".querySelector('select').dispatchEvent(new Event('change'))", nil))
 	began = time.Now()

@@ -35,15 +35,15 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	experiment("Pause the projection", "Pause", "it stays grey")
 	p.shows(within("Broken on purpose"), "The projection is paused")
 	says(p, bob, "Bob", "while it is paused")
-	p.shows(bob, "not in the read model yet")
+	p.shows(bob, "not in the rows yet")
 	experiment("Pause the projection", "Resume", held)
-	p.showsNot(bob, "not in the read model yet")
+	p.showsNot(bob, "not in the rows yet")
 
 	experiment("Kill the projection", "Kill", "It is dead")
 	says(p, bob, "Bob", "while it is dead")
-	p.shows(bob, "not in the read model yet")
+	p.shows(bob, "not in the rows yet")
 	experiment("Kill the projection", "Start again", held)
-	p.showsNot(bob, "not in the read model yet")
+	p.showsNot(bob, "not in the rows yet")
 
 	experiment("Deliver events twice", "Send messages twice", held)
 	p.shows(within("Deliver events twice"), "20 of 20 messages have a number of their own. All are seen")
@@ -60,7 +60,7 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	p.shows(arrival, "it is in the journal")
 	p.shows(arrival, "is read from the journal: it never came")
 	p.holds("Lose events")
-	p.showsNot("document.body", "The projection holds each batch")
+	p.showsNot("document.body", "Each batch of events waits")
 	p.shows(within("Lose events"), "20 of 20 messages have a number of their own. All are seen")
 	p.showsNot(within("Lose events"), "from the journal: 0.")
 

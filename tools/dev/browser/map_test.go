@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 )
 
 var (
@@ -127,6 +129,60 @@ func TestADotIsWhereItsCommandIs(t *testing.T) {
 	if !slices.Contains(frames, "written 0.6") || !slices.Contains(frames, "visible 1") {
 		t.Errorf("dots were drawn %q", frames)
 	}
+}
+
+// The page is told of the journal before a slow answer comes: then a command's dot, its bubble and the list of events say the
+// same.
+func TestADotDoesNotWaitForTheAnswer(t *testing.T) {
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 1100)
+	begin(p)
+	says(p, ada, "Ada", "the first one is slow")
+	p.shows(within("Slow motion"), "Now it is fast again")
+	p.run(evaluation(`globalThis.answer = Promise.withResolvers(); {
+		const fetch = globalThis.fetch;
+		globalThis.fetch = async (...request) => {
+			const response = await fetch(...request);
+			if (String(request[0]).includes('post_message')) await globalThis.answer.promise;
+			return response;
+		};
+	} null`, nil))
+	says(p, ada, "Ada", "answered late")
+	p.shows(writeSide, "4 message posted Ada")
+	p.shows(bob, "answered late")
+	p.eventually("the dot is at its end", "document.querySelector('.dot.chosen').classList.contains('visible')")
+	p.eventually("the message is shown once", ada+".innerText.split('answered late').length === 2")
+	p.showsNot(ada, "sending")
+	p.run(chromedp.Sleep(time.Second), chromedp.Evaluate("globalThis.answer.resolve()", nil))
+	p.shows(flow, "the answer came after 1.")
+	p.shows(flow, "the rows do not wait for the answer")
+	p.eventually("the message is shown once", ada+".innerText.split('answered late').length === 2")
+}
+
+// What is there when a view is opened is no news: no row flashes, and no dot leaves a trail.
+func TestAViewThatIsOpenedAgainStandsStill(t *testing.T) {
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 1440, 1100)
+	begin(p)
+	says(p, ada, "Ada", "Anyone for a cup?")
+	p.shows(within("Slow motion"), "Now it is fast again")
+	still := func(about string) {
+		t.Helper()
+		p.shows(readSide, "Anyone for a cup?")
+		if moving := evaluate[[]string](p, "document.getAnimations().map((each) => each.animationName).filter((each) => ['lit', 'trail', 'bounce'].includes(each))"); len(moving) > 0 {
+			t.Errorf("%s: these move: %q", about, moving)
+		}
+	}
+	for _, view := range []string{"Operations", "Failure lab"} {
+		p.click(labelled("document", view))
+		p.eventually("it is shown", "document.querySelector('[aria-current=page]').innerText === '"+view+"'")
+		p.run(chromedp.Sleep(3 * time.Second)) // what flashed before
+		p.click(labelled("document", "Chat"))
+		p.eventually("the chat is shown", "document.querySelector('main.chat')")
+		still("back from " + view)
+	}
+	p.run(reload)
+	still("loaded again")
 }
 
 // A card that has bounced off is drawn also for who wants no motion, and stands still.

@@ -33,6 +33,10 @@ func TestOperationsHaveFigures(t *testing.T) {
 	figure("read-api", "subscribers", `/^[1-9]/`)
 	figure("read-model-updater", "events a second", `/^([1-9]|0\.[1-9])/`)
 	figure("read-model-updater", "journal at, rows at", `/^24, 24$/`)
+	p.shows(programs, "Dots: how long commands of the last minute took to be seen")
+	if scale := evaluate[float64](p, programs+".querySelector('.lag svg').getScreenCTM().a"); scale > 1.1 {
+		t.Errorf("the chart is drawn %.1f times larger than it is meant", scale)
+	}
 	p.accessible("operations with figures")
 	p.screenshot("operations-figures")
 
@@ -62,6 +66,7 @@ func TestFiguresAtAnotherAddressAreMissed(t *testing.T) {
 		return Response.json(answer);
 	}; null`, nil))
 	p.click(labelled("document", "Operations"))
+	p.showsNot(within("Programs"), "Dots") // no command was sent
 	p.shows(within("Programs"), "METRICS_ADDR has moved its metrics")
 	p.showsNot(within("Programs"), "commands a second")
 	p.shows(within("Programs"), "queries a second")

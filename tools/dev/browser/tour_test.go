@@ -48,7 +48,7 @@ func TestANewcomersFirstMinute(t *testing.T) {
 	p.click(labelled(within("Kill the projection"), "Kill"))
 	p.shows(within("Kill the projection"), "It is dead")
 	says(p, ada, "Ada", "Who reads this?")
-	p.shows(ada, "not in the read model yet")
+	p.shows(ada, "not in the rows yet")
 	views("killed")
 	p.click(labelled(within("Kill the projection"), "Start again"))
 	p.shows(bob, "Who reads this?")
@@ -137,9 +137,9 @@ func takeTheTour(t *testing.T, width, height int) {
 
 	// The first message of a new visitor is slow for real: its event is written, and the other person's rows lack it.
 	says(p, ada, "Ada", "Anyone for a cup?")
-	p.shows(theTour, "Event 3 is in the journal, but Bob still reads the rows of event 2")
-	p.shows(ada, "written as event 3, not in the read model yet")
-	p.shows(within("Broken on purpose"), "The projection holds each batch for 3 s")
+	p.shows(theTour, "Event 3 is in the journal, and in the stream, which brings each new event to the projection. Bob still reads the rows of event 2")
+	p.shows(ada, "written as event 3, not in the rows yet")
+	p.shows(within("Broken on purpose"), "Each batch of events waits 3 s")
 	if text := evaluate[string](p, bob+".innerText"); strings.Contains(text, "Anyone for a cup?") {
 		t.Error("Bob has it already")
 	}
@@ -165,8 +165,20 @@ func takeTheTour(t *testing.T, width, height int) {
 	p.allow("403")
 	p.click(labelled(theTour, "Rename it as Bob"))
 	p.shows(theTour, "(not_an_admin)")
-
+	// The result stands alone for a while, with the mark on what it is about.
+	refused := time.Now()
+	looks("aggregate", labelled("document", "Aggregate"))
+	if text := evaluate[string](p, theTour+".innerText"); strings.Contains(text, "of 7 ·") {
+		t.Errorf("the next step has begun already: %s", text)
+	}
+	if width > 1000 { // a phone shows one person
+		p.shows(bob, "Refused: rename:")
+	}
 	p.shows(theTour, "3 of 7 · Read something old")
+	if rested := time.Since(refused); rested < 2*time.Second {
+		t.Errorf("the result stood alone for %s", rested)
+	}
+	p.showsNot(bob, "Refused")
 	looks("distance", theMap+".querySelector('.distance')")
 	picture("3")
 	p.click(labelled(theTour, "Pause the projection"))
@@ -174,6 +186,7 @@ func takeTheTour(t *testing.T, width, height int) {
 	p.shows(within("Broken on purpose"), "The projection is paused")
 	says(p, ada, "Ada", "Who reads this?")
 	p.shows(theTour, "the journal has event 4, and Bob's query has just been answered from the rows at event 3")
+	p.shows(theTour, "Ada's command has the token …")
 	p.shows(theTour, "4 of 7 · Ask with a token")
 	looks("rows", readSide)
 	picture("4")
@@ -197,20 +210,27 @@ func takeTheTour(t *testing.T, width, height int) {
 	p.bounces("5")
 	picture("5-bounce")
 	p.shows(theTour, "both answers say event 5: one command, one event")
-	p.shows(theTour, "the second bounced off the rows, which were already at 5")
+	p.shows(theTour, "the second bounced off the rows, which were already at 5. That is exactly once")
 	p.shows(arrival, "Came again, bounced off: already at 5")
 	p.shows(writeSide, "sent again: already at 5")
 	p.eventually("there is one card for it", writeSide+".querySelectorAll('.tape li').length === 5")
 	p.eventually("there is one row for it", readSide+".innerText.split('Sent twice').length === 2")
+	rows := evaluate[string](p, lastMessages)
+	p.shows(theTour, "6 of 7 · Lose a record")
 	picture("6")
 
 	p.shows(theTour, "6 of 7 · Lose a record")
 	p.click(labelled(theTour, "Send, and lose the record"))
 	p.shows(theTour, "The stream has lost the record of event 6")
-	p.shows(ada, "written as event 6, not in the read model yet")
+	p.shows(ada, "written as event 6, not in the rows yet")
 	p.shows(writeSide, "the stream has lost it")
 	p.shows(arrival, "6 never came: the rows have a hole")
 	p.shows(readSide+".querySelector('.hole')", "event 6 is missing")
+	if now := evaluate[string](p, lastMessages); !strings.HasPrefix(now, rows) {
+		t.Errorf("with a hole, the rows are %q, and were %q", now, rows)
+	}
+	p.shows(within("Broken on purpose"), "The stream has lost event 6")
+	p.shows(within("All aggregates"), "Lag of the projection now: none that it knows of")
 	picture("6-hole")
 	p.accessible("a hole in the rows")
 	// The next event waits for it, for as long as a person needs to see that.
@@ -242,6 +262,8 @@ func takeTheTour(t *testing.T, width, height int) {
 	p.click(labelled(theTour, "Close"))
 	p.eventually("the tour is gone", "!"+theTour)
 }
+
+var lastMessages = readSide + ".querySelector('.texts tbody').innerText"
 
 // arrival is what the map draws between its sides: what comes to the rows.
 const arrival = "document.querySelector('.map .arrival')"
@@ -303,7 +325,7 @@ func rebuild(p *tab, picture func(string)) {
 
 	// The chat goes on in the live set.
 	p.shows(bob, "Written during the rebuild")
-	p.shows(theTour, "event 8 is in the live set already")
+	p.shows(theTour, "event 8 is in the live set already; this page has sent it as Ada")
 	p.eventually("the second set has no row for it yet", "!document.querySelector('.set + .set').innerText.includes('Written during')")
 	says(p, ada, "Ada", "And this")
 	p.shows(bob, "And this")

@@ -29,6 +29,7 @@ query accountRow($key: ID!) { row: getAccount(accountId: $key) { id name closed 
 
 export const thread: Aggregate = {
   type: 'thread',
+  key: idOf,
   events: [
     'ThreadCreated', 'ThreadRenamed', 'ThreadDeleted', 'ThreadMemberAdded', 'ThreadMemberRemoved', 'ThreadMemberRoleChanged', 'ThreadMessagePosted',
     'ThreadMessageEdited', 'ThreadMessageDeleted',

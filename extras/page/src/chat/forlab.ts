@@ -34,7 +34,7 @@ export interface NewRows {
 
 export interface Lab {
   View: ComponentType;
-  Banner: ComponentType; // what is broken now, with a button that mends it
+  Banner: ComponentType<{ lost: number }>; // what is broken now, with a button that mends it; lost: an event whose record never came, 0: none
   faults: ReadonlySignal<Faults | null>; // null: not known yet
   set: (change: Partial<Faults>) => Promise<void>;
   newRows: (thread: string) => Promise<NewRows>;

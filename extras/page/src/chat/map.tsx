@@ -1,6 +1,6 @@
 // The map of a thread: the journal as a tape, and the rows that are made from it.
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { holeOf, inWords, lastEvent, lastKnown, lastNumbers, moreCards, Sides, useArrival, useDrawn } from '../map.tsx';
 import type { Mapped } from '../map.tsx';
 import type { ShownMember, ShownMessage, ShownThread } from '../queries.ts';
@@ -92,7 +92,8 @@ function Rows({ thread, before }: { thread: ShownThread; before: ShownThread | n
     ...before.messages.edges.map(({ node }): [string, string] => [node.id, node.updatedAt]),
   ]);
   const made = second.value;
-  const fresh = switched.value === versionOf(thread);
+  const known = useRef(switched.peek()).current; // before this was opened
+  const fresh = switched.value !== known && switched.value === versionOf(thread);
   const [members, messages] = [thread.members.edges.map(({ node }) => node), thread.messages.edges.map(({ node }) => node)];
   const of = mapped(thread);
   const hole = made ? 0 : holeOf(of);
@@ -160,7 +161,7 @@ function Tables({ of: { name, thread, members, messages }, changed, mark, hole =
       <table class="texts">
         <caption>the last messages</caption>
         <tbody>
-          {messages.slice(hole ? -1 : -shownRows).map((message) => (
+          {messages.slice(-shownRows).map((message) => (
             <tr {...row(message.id, message.updatedAt)}>
               <td dir="auto">{nameOf(message.sender?.name, message.userAccountId)}</td>
               <td dir="auto">{message.text}</td>

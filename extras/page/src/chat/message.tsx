@@ -49,8 +49,8 @@ async function saveEdit(pane: Pane): Promise<void> {
 
 const deleteMessage = (pane: Pane, id: string): Promise<Outcome> => out.orderFrom(pane, 'draft', deletion, { ...pane.onThread, message_id: id });
 
-/** Grey says: not in the read model yet. Why, it says in words. */
-const progress = (entry: out.Entry): string => (entry.state === 'waiting' ? 'sending …' : `written as event ${entry.version}, not in the read model yet`);
+/** Grey says: not in the rows yet. Why, it says in words. */
+const progress = (entry: out.Entry): string => (out.versionOf(entry) ? `written as event ${out.versionOf(entry)}, not in the rows yet` : 'sending …');
 
 export function Unwritten({ pane, entry, composer }: { pane: Pane; entry: out.Entry; composer: Field }) {
   const mend = (): void => {

@@ -15,7 +15,7 @@ import { markRead } from './unread.ts';
 export function Messages({ pane, composer }: { pane: Pane; composer: Field }) {
   const messages = pane.messages;
   const entries = out.outbox.value.filter((entry) => entry.person === pane.id && entry.fields.thread_id === pane.selected.value);
-  const posts = entries.filter((entry) => entry.path === out.post && !messages.some((message) => message.id === entry.message));
+  const posts = entries.filter((entry) => entry.path === out.post && !messages.some((message) => message.id === entry.message) && (out.versionOf(entry) ?? Infinity) > (pane.thread.value?.version ?? 0));
   const { list, toEnd, unseen } = useScroll(pane, messages, posts.length);
   return (
     <div class="scroll">

@@ -94,6 +94,9 @@ export const post = '/threads/post_message';
 
 const isMessage = (entry: Entry): boolean => entry.path.endsWith('_message');
 
+/** The event that it has become; it can be told before the answer comes. */
+export const versionOf = (entry: Entry): number | undefined => entry.version ?? state.traces.value.find((trace) => trace.key === entry.key)?.version;
+
 const writtenAs = ({ version, message_id }: MessageAnswer): Partial<Entry> => ({ state: 'written', version, message: message_id });
 
 function replace(entry: Entry): void {

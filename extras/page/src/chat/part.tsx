@@ -15,7 +15,7 @@ import { postText } from './message.tsx';
 import { resume } from './outbox.ts';
 import { frontPane, Pane, panes } from './panes.ts';
 import * as tasks from './tasks.tsx';
-import { look, Tour, TourButton } from './tour.tsx';
+import { look, lostByTour, Tour, TourButton } from './tour.tsx';
 import { unreadByAll } from './unread.ts';
 
 export { account, thread } from './aggregates.ts';
@@ -60,11 +60,11 @@ export const front: View = { id: 'chat', name: 'Chat', Body: Front };
 export const past: View = { id: 'history', name: 'Time travel', Body: History };
 export const broken: View = { id: 'lab', name: 'Failure lab', Body: Front, shown: () => state.session.value.lab };
 
-function Top() {
+function Tools() {
   return (
     <>
-      {lab.value && <lab.value.Banner />}
-      <Tour />
+      {lab.value && <lab.value.Banner lost={lostByTour()} />}
+      <TourButton />
     </>
   );
 }
@@ -98,7 +98,7 @@ function tick(): void {
 }
 
 export const others: Omit<Application, 'views' | 'aggregates'> = {
-  Tools: TourButton, Top, Section: tasks.Tasks, look, recall, begin, connected: reload, tick, settled: (trace) => void act.readEvent(trace),
+  Tools, Top: Tour, Section: tasks.Tasks, look, recall, begin, connected: reload, tick, settled: (trace) => void act.readEvent(trace),
   load: () => void tasks.load(frontPane()),
 };
 

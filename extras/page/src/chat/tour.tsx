@@ -1,7 +1,7 @@
 // The tour: seven steps on real commands. A step is done when the system's answers say so, and the next one begins. It can
 // be left, and taken up again, also after a reload.
 import { batch, effect, signal } from '@preact/signals';
-import { ask, command, query, QueryError, Refusal, ulid } from '../api.ts';
+import { ask, command, inWords, query, QueryError, Refusal, ulid } from '../api.ts';
 import { asked } from '../map.tsx';
 import { threadVersion } from '../queries.ts';
 import type { Problem } from '../requests.ts';
@@ -9,6 +9,7 @@ import { state } from '../state.ts';
 import type { Trace } from '../state.ts';
 import { readStatus } from '../status.ts';
 import { watched } from '../watch.ts';
+import { inTime } from '../words.ts';
 import { lab } from './forlab.ts';
 import { order, post } from './outbox.ts';
 import { panes } from './panes.ts';
@@ -49,6 +50,7 @@ const key = 'threads.tour';
 const kept = signal<Kept>({ step: 0, open: true, ...(JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Kept>) });
 const facts = signal<Facts>({ since: 0 });
 const notes = signal<Array<{ name: string; text: string; skipped: boolean }>>([]); // of the steps that were on last
+const resting = signal(false); // the result of the step is looked at, before the next one
 const busy = signal(false);
 const problem = signal('');
 
@@ -64,9 +66,6 @@ const sent = (path: string, stages: Array<Trace['stage']>): Trace | undefined =>
 const learn = (more: Partial<Facts>): void => {
   facts.value = { ...facts.peek(), ...more };
 };
-
-const seconds = (ms: number): string => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`);
-
 
 /* GraphQL:
 query threadVersion($thread: ID!, $viewer: ID!) { getThread(threadId: $thread, userAccountId: $viewer) { version } }
@@ -106,14 +105,14 @@ const steps: Step[] = [
     about: () => {
       const written = sent(post, ['written']);
       return written
-        ? `Event ${written.version} is in the journal, but ${nameOf(reader())} still reads the rows of event ${reader()?.thread.value?.version}: the projection, which makes rows from events, ${lab.value?.faults.value?.hold_ms ? 'is slowed down, so that you can see it' : 'is on its way'}.`
+        ? `Event ${written.version} is in the journal, and in the stream, which brings each new event to the projection. ${nameOf(reader())} still reads the rows of event ${reader()?.thread.value?.version}: the projection, which makes rows from events, ${lab.value?.faults.value?.hold_ms ? 'is slowed down, so that you can see it' : 'is on its way'}.`
         : `Write a message as ${nameOf(writer())}, and watch the journal, which is marked: the events of this thread.`;
     },
     buttons: () => [],
     seen: () => {
       const trace = sent(post, ['visible']);
       return trace
-        ? `your message is event ${trace.version} in the journal, on the write side; ${seconds((trace.visibleAt ?? 0) - trace.sentAt)} after it was sent it was in the rows that ${nameOf(reader())} reads, on the read side.`
+        ? `your message is event ${trace.version} in the journal, on the write side; ${inTime((trace.visibleAt ?? 0) - trace.sentAt)} after it was sent it was in the rows that ${nameOf(reader())} reads, on the read side.`
         : '';
     },
   },
@@ -130,6 +129,7 @@ const steps: Step[] = [
           const name = notAdmin() ? 'A better name' : (pane.thread.peek()?.name ?? '');
           const outcome = await command('/threads/rename', pane.viewer, { ...pane.onThread, name });
           if (outcome.ok) throw new Error('It was not refused.');
+          pane.problem('name', `Refused: rename: ${inWords(outcome.problem)}`);
         },
       ],
     ],
@@ -157,7 +157,7 @@ const steps: Step[] = [
         });
       }
       return read !== undefined
-        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)}'s query has just been answered from the rows at event ${read}. That is old, but not wrong: eventual consistency.`
+        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)}'s query has just been answered from the rows at event ${read}. That is old, but not wrong: eventual consistency. The answer to ${nameOf(writer())}'s command has the token …${tokenOf(facts.value.version).slice(22)}, which names event ${facts.value.version}.`
         : '';
     },
   },
@@ -166,7 +166,7 @@ const steps: Step[] = [
     place: 'rows',
     about: () => {
       const { asked, version, behind } = facts.value;
-      if (!asked) return `Each answer of the write side has a token, which names its event. Ask as ${nameOf(reader())} once more, now with the token that ${nameOf(writer())} got: a page or a program can pass it on.`;
+      if (!asked) return `Each answer of the write side has a token, which names its event. ${nameOf(writer())} has given hers to ${nameOf(reader())}: ask as ${nameOf(reader())} once more, with it.`;
       return `The query has the token …${tokenOf(version).slice(22)}, so its answer waits for event ${version}${behind ? ` (told ${behind === 1 ? 'once' : `${behind} times`} that it is not there yet, and asked again)` : ''}${paused() ? ': let the projection go on.' : '.'}`;
     },
     buttons: () => [
@@ -175,7 +175,7 @@ const steps: Step[] = [
     ],
     seen: () => {
       const { read, version = 0, took = 0 } = facts.value;
-      return read !== undefined && read >= version ? `the answer came after ${seconds(took)}, when the rows had it, and has event ${read}. Who has a token reads at least its event, or is told to wait.` : '';
+      return read !== undefined && read >= version ? `the answer came after ${inTime(took)}, when the rows had it, and has event ${read}. Who has a token reads at least its event, or is told to wait.` : '';
     },
   },
   {
@@ -184,13 +184,13 @@ const steps: Step[] = [
     about: () =>
       facts.value.came
         ? `Event ${facts.value.came} is in the rows, and comes a second time: see how it bounces off.`
-        : `Send one message twice with the same key, as after an answer that got lost.${lab.value ? ' The stream, which brings each new event to the projection, will bring it twice, too.' : ''}`,
+        : `Send one message twice with one key: the name that the sender gives to a command, so that it is known again when its answer got lost.${lab.value ? ' The stream will bring its event twice, too.' : ''}`,
     buttons: () => [['Send it twice', sendTwice]],
     seen: () => {
       const { version } = facts.value;
       const trace = sent(post, ['written', 'visible']);
       return version !== undefined && trace?.replayed && trace.version === version
-        ? `both answers say event ${version}: one command, one event.${lab.value ? ` The stream brought its record twice: the projection applied the first, and the second bounced off the rows, which were already at ${version}.` : ''}`
+        ? `both answers say event ${version}: one command, one event.${lab.value ? ` The stream brought it twice: the projection applied the first, and the second bounced off the rows, which were already at ${version}.` : ''} That is exactly once.`
         : '';
     },
   },
@@ -201,8 +201,8 @@ const steps: Step[] = [
     about: () => {
       const { hole, came } = facts.value;
       if (came) return `Event ${came} has come, and the projection sees that event ${hole} is missing: the rows have a hole until it has read event ${hole} from the journal.`;
-      if (hole) return `The stream has lost the record of event ${hole}. The event is safe in the journal, but the projection does not know of it, so the rows lack it. The next record will show the gap.`;
-      return 'The stream brings the projection a record of each event: let it lose one.';
+      if (hole) return `The stream has lost the record of event ${hole}. This page knows of it from the journal, where the event is safe; the projection does not yet, so the rows lack it. The next record will show the gap.`;
+      return 'The stream brings the projection a record, which is a copy, of each event: let it lose one.';
     },
     buttons: () => (facts.value.hole ? (facts.value.came ? [] : [['Send the next message', fillHole]]) : [['Send, and lose the record', loseRecord]]),
     seen: () => facts.value.done ?? '',
@@ -213,7 +213,7 @@ const steps: Step[] = [
     about: () => {
       const { asked, version } = facts.value;
       if (!asked) return 'Rows can be thrown away, events can not: read all events again, from event 1 on, and make new rows of them. That is a replay.';
-      if (version) return `The chat goes on: ${nameOf(writer())}'s event ${version} is in the live set already. The second set comes to it last, and then takes the place of the live one.`;
+      if (version) return `The chat goes on: event ${version} is in the live set already; this page has sent it as ${nameOf(writer())}, to show that. When the second set has all events, it takes the place of the live one.`;
       return 'The events are read again from event 1 on, and a second set of tables fills beside the live one, which is read meanwhile.';
     },
     buttons: () => (facts.value.asked ? [] : [['Rebuild the rows', rebuild]]),
@@ -359,12 +359,19 @@ async function run(what: () => Promise<unknown>): Promise<void> {
   busy.value = false;
 }
 
+const restFor = 2500; // milliseconds
+let rest = 0;
+
 function go(step: number, open = true): void {
   batch(() => {
     kept.value = { step, open };
     facts.value = { since: performance.now() };
     problem.value = '';
+    resting.value = false;
+    asked.value = null; // what the map still shows of the step before
+    notAdmin()?.problem('name', '');
   });
+  clearTimeout(rest);
   localStorage.setItem(key, JSON.stringify(kept.peek()));
 }
 
@@ -380,17 +387,26 @@ const shown = (): boolean =>
 
 /** Goes on when the step has happened. */
 effect(() => {
-  const step = steps[kept.value.step];
-  if (!step || !shown()) return;
+  const at = kept.value.step;
+  const step = steps[at];
+  if (!step || !shown() || resting.value) return;
   if (step.needsLab && !lab.value) return void queueMicrotask(() => step === steps[kept.peek().step] && skip('it needs the failure lab, which is off here (make run has it on)'));
   const text = step.seen();
   if (!text) return;
   queueMicrotask(() => {
-    if (step !== steps[kept.peek().step]) return;
+    if (at !== kept.peek().step || resting.peek()) return;
     notes.value = [{ name: step.name, text, skipped: false }];
-    go(kept.peek().step + 1);
+    resting.value = true;
+    localStorage.setItem(key, JSON.stringify({ step: at + 1, open: true })); // after a reload it is done
+    rest = setTimeout(() => go(at + 1), restFor);
   });
 });
+
+/** The event whose record is lost, until the rows have it. */
+export const lostByTour = (): number => {
+  const { hole = 0 } = facts.value;
+  return shown() && hole > (reader()?.thread.value?.version ?? 0) ? hole : 0;
+};
 
 /** The place on the map that the step is about. */
 export const look = (): Place | undefined => (shown() ? steps[kept.value.step]?.place : undefined);
@@ -407,6 +423,7 @@ export function Tour() {
   if (!shown()) return null;
   const at = kept.value.step;
   const step = steps[at];
+  const next = resting.value ? at + 1 : at;
   return (
     <section class="tour" aria-label="Tour">
       <ol aria-label="Steps">
@@ -427,7 +444,7 @@ export function Tour() {
             {note.text}
           </p>
         ))}
-        {step && (
+        {step && !resting.value && (
           <p class="now">
             <b>
               {at + 1} of {steps.length} · {step.name}:
@@ -448,13 +465,13 @@ export function Tour() {
         </dl>
       )}
       <span class="row">
-        {step?.buttons().map(([name, what]) => (
+        {!resting.value && step?.buttons().map(([name, what]) => (
           <button key={name} class="primary" disabled={busy.value} onClick={() => void run(what)}>
             {name}
           </button>
         ))}
         {!step && <button onClick={() => ((notes.value = []), go(0))}>Start again</button>}
-        <button class="plain" onClick={() => go(step ? at : 0, false)}>
+        <button class="plain" onClick={() => go(step ? next : 0, false)}>
           {step ? 'Leave the tour' : 'Close'}
         </button>
       </span>
