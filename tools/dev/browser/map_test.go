@@ -131,8 +131,8 @@ func TestADotIsWhereItsCommandIs(t *testing.T) {
 	}
 }
 
-// The page is told of the journal before a slow answer comes: then a command's dot, its bubble and the list of events say the
-// same.
+// The page is told of the journal before a slow answer comes: then a command's dot, its bubble and the list of events
+// say the same.
 func TestADotDoesNotWaitForTheAnswer(t *testing.T) {
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 1100)

@@ -202,7 +202,7 @@ const steps: Step[] = [
       const { hole, came } = facts.value;
       if (came) return `Event ${came} has come, and the projection sees that event ${hole} is missing: the rows have a hole until it has read event ${hole} from the journal.`;
       if (hole) return `The stream has lost the record of event ${hole}. This page knows of it from the journal, where the event is safe; the projection does not yet, so the rows lack it. The next record will show the gap.`;
-      return 'The stream brings the projection a record, which is a copy, of each event: let it lose one.';
+      return 'The stream brings the projection a copy of each event, which is called its record: let it lose one.';
     },
     buttons: () => (facts.value.hole ? (facts.value.came ? [] : [['Send the next message', fillHole]]) : [['Send, and lose the record', loseRecord]]),
     seen: () => facts.value.done ?? '',
