@@ -351,8 +351,8 @@ func TestActionsOnAWS(t *testing.T) {
 	last := ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": "again"})
 	ada.view(t, thread, token(last))
 
-	// An import whose author has no key yet, with a thread that does not exist, and new ones. A new thread is looked for
-	// under both shard counts, unless they put it at the same place, as every fourth.
+	// An import whose author has no key yet, with a thread that does not exist, and new ones. A new thread is looked
+	// for under both shard counts, unless they put it at the same place, as every fourth.
 	eve := s.person("acme")
 	ada.command(t, "/threads/add_member", fields{"thread_id": thread, "user_account_id": eve.id, "role": "Member"})
 	line := func(thread string) string {
