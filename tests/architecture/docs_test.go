@@ -71,6 +71,47 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	})
 }
 
+// The README of the core leads through files by their functions.
+func TestTheWayOfAMessageIsThere(t *testing.T) {
+	text, err := os.ReadFile("../../tools/dev/core/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile("`([^`]+)`")
+	stations := 0
+	for line := range strings.Lines(string(text)) {
+		columns := strings.Split(line, "|")
+		if len(columns) != 5 || !strings.Contains(columns[2], ".go`") {
+			continue
+		}
+		stations++
+		var code strings.Builder
+		folder := ""
+		for _, match := range quoted.FindAllStringSubmatch(columns[2], -1) {
+			path := match[1]
+			if dir, name := filepath.Split(path); dir == "" {
+				path = folder + name
+			} else {
+				folder = dir
+			}
+			file, err := os.ReadFile("../../" + path)
+			if err != nil {
+				t.Error(err)
+			}
+			code.Write(file)
+		}
+		for _, match := range quoted.FindAllStringSubmatch(columns[3], -1) {
+			name := match[1][strings.LastIndex(match[1], ".")+1:]
+			if !strings.HasPrefix(match[1], "go doc ") && !strings.Contains(code.String(), name) {
+				t.Errorf("%s has no %s", columns[2], name)
+			}
+		}
+	}
+	if stations < 10 {
+		t.Errorf("%d stations are found", stations)
+	}
+}
+
 // walk visits the repository's files with an extension, except third-party files.
 func walk(t *testing.T, ending string, visit func(path, text string)) {
 	t.Helper()
