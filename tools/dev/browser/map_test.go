@@ -223,7 +223,7 @@ func TestSlowMotion(t *testing.T) {
 	says(p, ada, "Ada", "slowly")
 	p.shows(flow, "seen after")
 	p.shows(within("What Bob sees"), "slowly")
-	p.eventually("the dot has replayed its way", "globalThis.drawn.length >= 3 && globalThis.drawn.at(-1)[0] === 'visible' && globalThis.drawn.at(-2)[0] === 'written'")
+	p.eventually("the dot has replayed its way", "[...globalThis.beside].some((each) => each.startsWith('visible: Drawn again'))")
 	drawn := evaluate[[][]any](p, "globalThis.drawn.slice(-3)")
 	took := evaluate[float64](p, `Number(/seen after ([\d.]+) ms/.exec(document.querySelector('.trace').innerText)[1])`)
 	slow := drawn[2][1].(float64) - drawn[0][1].(float64)
