@@ -89,9 +89,7 @@ func (p *Projector) apply(ctx context.Context, runs []eventRun, mark batchMark) 
 		return result{}, err
 	}
 	at.committed = time.Now()
-	if p.options.Tracer != nil {
-		p.continueTraces(ctx, work.traced, at)
-	}
+	p.continueTraces(ctx, work.traced, at)
 	work.report(ctx, p.logger)
 	if len(work.done.changed) > 0 {
 		p.options.Notify(work.done.changed)

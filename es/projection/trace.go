@@ -53,6 +53,9 @@ type times struct{ began, saved, committed time.Time }
 // continueTraces adds the spans of committed events to the traces of their commands: the way through the stream, and
 // the projection with its commit. Spans of events in one transaction have the same times.
 func (p *Projector) continueTraces(ctx context.Context, events []Event, at times) {
+	if p.options.Tracer == nil {
+		return
+	}
 	batch := trace.Link{SpanContext: trace.SpanContextFromContext(ctx)}
 	for _, event := range events {
 		parent := p.traceOf(event)

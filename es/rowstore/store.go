@@ -112,7 +112,7 @@ func (s *Store) Explain(doing string, err error) error {
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrRefused, err)
 	case sqldialect.Full:
 		return fmt.Errorf("%s: %w: %w", doing, full{}, err)
-	case sqldialect.None, sqldialect.Fault, sqldialect.Ended, sqldialect.Damaged:
+	case sqldialect.Fault, sqldialect.Ended, sqldialect.Damaged:
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }

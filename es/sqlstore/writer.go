@@ -56,6 +56,7 @@ func (w *transactionWriter) write(ctx context.Context, change change) error {
 		err := w.try(ctx, change)
 		if err == nil {
 			w.onCommit()
+			return nil
 		}
 		if sqldialect.ClassOf(err) != sqldialect.Transient || attempt == attempts ||
 			es.Wait(ctx, es.Backoff(minPause, maxPause, attempt-1)) != nil {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"example.com/threads/es"
 )
 
 // The contenders, as the names of their readings begin.
@@ -141,7 +143,7 @@ func (c *contender) newThreads(ctx context.Context, wanted int) (ids []string, e
 // awaitMessage returns when a query shows the message.
 func (c *contender) awaitMessage(ctx context.Context, id string, timeout time.Duration) error {
 	query := c.message(id, c.user)
-	return until(ctx, timeout, 5*time.Millisecond, func() (bool, error) {
+	return until(ctx, timeout, 5*time.Millisecond, func(ctx context.Context) (bool, error) {
 		text, err := c.ask(ctx, query)
 		return bytes.Contains(text, []byte(`"text":"text.`)), err
 	})
@@ -178,7 +180,7 @@ func (c *contender) load(ctx context.Context, phase string, threads []string, ro
 					own.refused++
 				default:
 					own.unanswered++
-					pause(ctx, 20*time.Millisecond) // the program is dead
+					_ = es.Wait(ctx, 20*time.Millisecond) // the program is dead
 				}
 				own.reason = err
 			}
@@ -197,19 +199,11 @@ func (c *contender) load(ctx context.Context, phase string, threads []string, ro
 
 func toWriter(int) int { return roleWriter }
 
-// pause waits.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
-
 // settle waits until the read model has all acknowledged texts of a phase, or has not changed for so long. It returns
 // the time of the last change.
 func (c *contender) settle(ctx context.Context, phase string, acknowledged []string, unchanged time.Duration) (time.Time, error) {
 	last, rows := time.Now(), 0
-	err := until(ctx, time.Minute, 50*time.Millisecond, func() (bool, error) {
+	err := until(ctx, time.Minute, 50*time.Millisecond, func(ctx context.Context) (bool, error) {
 		found, err := c.rows(ctx, phase)
 		if len(found) != rows {
 			last, rows = time.Now(), len(found)

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/go-sql-driver/mysql"
 	"github.com/oklog/ulid/v2"
 )
 
@@ -21,15 +20,7 @@ import (
 type ours struct{}
 
 func newOurs(ctx context.Context, l *lab) (*contender, error) {
-	tables, err := newTables(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	url, err := newReadModel(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	config, err := mysql.ParseDSN(url)
+	tables, config, env, err := newStores(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +28,7 @@ func newOurs(ctx context.Context, l *lab) (*contender, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.env = []string{"EVENT_STORE=dynamodb", "JOURNAL_TABLE=" + tables.journal, "SNAPSHOT_TABLE=" + tables.snapshot, "DATABASE_URL=" + url, "LOG_LEVEL=info"}
+	c.env = append(env, "LOG_LEVEL=info")
 	return c, nil
 }
 

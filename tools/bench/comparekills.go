@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"example.com/threads/es"
 )
 
 // The times of a kill test: the program is killed, started again, and the clients stop.
@@ -23,9 +25,9 @@ func (c *contender) killed(ctx context.Context, phase string, role int) (ids []s
 	finished := make(chan posts, 1)
 	begun := time.Now()
 	go func() { finished <- c.load(ctx, phase, ids, toWriter, begun, begun.Add(killEnd)) }()
-	pause(ctx, killAfter)
+	_ = es.Wait(ctx, killAfter)
 	c.kill(role)
-	pause(ctx, restartAfter)
+	_ = es.Wait(ctx, restartAfter)
 	restarted = time.Now()
 	_, err = c.start(ctx, role)
 	return ids, <-finished, restarted, err

@@ -110,7 +110,7 @@ func (c *contender) start(ctx context.Context, role int) (time.Duration, error) 
 	if path == "" {
 		return 0, nil
 	}
-	err = until(ctx, startTimeout, 2*time.Millisecond, func() (bool, error) {
+	err = until(ctx, startTimeout, 2*time.Millisecond, func(ctx context.Context) (bool, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.addresses[role]+path, nil)
 		if err != nil {
 			return false, err
@@ -267,13 +267,13 @@ func (c *contender) rows(ctx context.Context, phase string) (_ map[string]int, e
 }
 
 // until calls done at intervals until it is true or fails.
-func until(ctx context.Context, timeout, interval time.Duration, done func() (bool, error)) error {
+func until(ctx context.Context, timeout, interval time.Duration, done func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
-		if is, err := done(); is || err != nil {
+		if is, err := done(ctx); is || err != nil {
 			return err
 		}
 		select {

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/go-sql-driver/mysql"
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -20,11 +21,7 @@ import (
 
 // projectionDynamoDB measures the three programs on DynamoDB Local and MySQL or MariaDB.
 func projectionDynamoDB(ctx context.Context, l *lab) ([]reading, error) {
-	tables, err := newTables(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	url, err := newReadModel(ctx, l)
+	tables, _, env, err := newStores(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +31,7 @@ func projectionDynamoDB(ctx context.Context, l *lab) ([]reading, error) {
 	}
 	system := &runningSystem{writeAddress: addresses[0], readAddress: addresses[1]}
 	defer system.stop()
-	env := []string{"EVENT_STORE=dynamodb", "JOURNAL_TABLE=" + tables.journal, "SNAPSHOT_TABLE=" + tables.snapshot, "DATABASE_URL=" + url,
-		"WRITE_API_ADDR=" + addresses[0], "READ_API_ADDR=" + addresses[1], "UPDATER_ADDR=" + addresses[2]}
+	env = append(env, "WRITE_API_ADDR="+addresses[0], "READ_API_ADDR="+addresses[1], "UPDATER_ADDR="+addresses[2])
 	for _, program := range []string{"write-api", "read-model-updater", "read-api"} {
 		if err := system.launch(l, program, env); err != nil {
 			return nil, err
@@ -84,19 +80,22 @@ func projectionDynamoDB(ctx context.Context, l *lab) ([]reading, error) {
 	}, nil
 }
 
-// newReadModel creates a database with the schema on the server that devservices has started.
-func newReadModel(ctx context.Context, l *lab) (string, error) {
-	config, err := newDatabase(ctx)
-	if err != nil {
-		return "", err
+// newStores creates tables and a database with the schema for the three programs, whose environment names them.
+func newStores(ctx context.Context, l *lab) (tables *testTables, config *mysql.Config, env []string, err error) {
+	if tables, err = newTables(ctx, true); err != nil {
+		return nil, nil, nil, err
+	}
+	if config, err = newDatabase(ctx); err != nil {
+		return nil, nil, nil, err
 	}
 	url := config.FormatDSN()
 	migrate := exec.CommandContext(ctx, filepath.Join(l.binaries, "migrate"), "up")
 	migrate.Env = append(os.Environ(), "DATABASE_URL="+url)
 	if output, err := migrate.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("make the tables of the read model: %w\n%s", err, output)
+		return nil, nil, nil, fmt.Errorf("make the tables of the read model: %w\n%s", err, output)
 	}
-	return url, nil
+	env = []string{"EVENT_STORE=dynamodb", "JOURNAL_TABLE=" + tables.journal, "SNAPSHOT_TABLE=" + tables.snapshot, "DATABASE_URL=" + url}
+	return tables, config, env, nil
 }
 
 // readStream reads the whole stream of the journal, shard by shard, and returns the number of its records.

@@ -87,25 +87,19 @@ func (s *runningSystem) cpu() (sum time.Duration) {
 }
 
 func (s *runningSystem) waitUntilReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	ticker := time.NewTicker(2 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		var missing error
+	var missing error
+	err := until(ctx, startTimeout, 2*time.Millisecond, func(ctx context.Context) (bool, error) {
+		missing = nil
 		for _, address := range []string{s.writeAddress, s.readAddress} {
 			missing = errors.Join(missing, s.call(ctx, http.MethodGet, "http://"+address+"/health/ready", nil, nil))
 		}
-		if missing == nil {
-			return nil
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			s.stop()
-			return fmt.Errorf("the programs are not ready: %w", missing)
-		}
+		return missing == nil, nil
+	})
+	if err != nil {
+		s.stop()
+		return fmt.Errorf("the programs are not ready: %w", missing)
 	}
+	return nil
 }
 
 // answer is the answer to a command.

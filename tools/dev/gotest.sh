@@ -23,7 +23,7 @@ for folder in ./tests/e2e ./cmd/standalone ./interfaceadaptor/readmodel/chatrows
 	[[ -d $folder ]] && slow+=("$folder")
 done
 
-flags=() root=() es=() dev=()
+flags=() race=() root=() es=() dev=()
 for word; do
 	case $word in
 	./*) [[ $again ]] && continue ;;&
@@ -34,20 +34,19 @@ for word; do
 	./es | ./es/*) es+=(".${word#./es}") ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;
 	./*) root+=("$word") ;;
-	-race) flags+=("$word" "-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false") ;;
+	-race) race=("$word" "-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false") ;;
 	[!.]*) flags+=("$word") ;;
 	esac
 done
 
 code=0
 if ((${#es[@]} > 0)); then
-	go test -C es -json "${flags[@]}" "${es[@]}" || code=$?
+	go test -C es -json "${race[@]}" "${flags[@]}" "${es[@]}" || code=$?
 fi
 if ((${#root[@]} > 0 || ${#es[@]} + ${#dev[@]} == 0)); then
-	go test -json "${flags[@]}" "${root[@]}" || code=$?
+	go test -json "${race[@]}" "${flags[@]}" "${root[@]}" || code=$?
 fi
 if ((${#dev[@]} > 0)); then
-	for i in "${!flags[@]}"; do [[ ${flags[i]} == -race || ${flags[i]} == -gcflags=*-race=* ]] && unset "flags[i]"; done
 	go test -C tools/dev -json "${flags[@]}" "${dev[@]}" || code=$?
 fi
 exit $code

@@ -72,7 +72,7 @@ type Positions struct{}
 // Type returns the aggregate type.
 func (Positions) Type() string { return Type }
 
-// Decode decodes a record of the journal.
+// DecodeEvent decodes a record of the journal.
 func (Positions) DecodeEvent(payload []byte) (projection.Event, error) {
 	recorded, err := Events().Decode(payload)
 	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err

@@ -118,8 +118,7 @@ type Class int
 
 // The classes. An unknown error is a [Fault].
 const (
-	None  Class = iota // there is no error
-	Fault              // the database or the statement is wrong: an operator must act
+	Fault Class = iota // the database or the statement is wrong: an operator must act
 	Ended              // the context has ended
 	// the same call may succeed a moment later: deadlock, lock or statement timeout, lost connection
 	Transient
@@ -134,8 +133,6 @@ func ClassOf(err error) Class {
 	var network *net.OpError // not net.Error, which every error of SQLite is
 	var onMySQL *mysql.MySQLError
 	switch {
-	case err == nil:
-		return None
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Ended
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
