@@ -55,11 +55,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if helped || err != nil {
 		return err
 	}
-	parts, err := system.Open(ctx, "read-api", s.system, false, stdout)
-	if err != nil {
+	parts := system.New(s.system, stdout)
+	if err := parts.Open(ctx, "read-api", s.system); err != nil { // extra:access|observe {
 		return err
 	}
-	defer parts.Close()
+	defer parts.Close() // extra:access|observe }
 	db, err := database.Open(ctx, s.databaseURL, database.Settings{Tracer: parts.Tracer, Logger: parts.Log})
 	if err != nil {
 		return fmt.Errorf("DATABASE_URL: %w", err)
@@ -85,5 +85,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	return program.Serve(ctx, parts.Log, server.URL(), server.Run, parts.Run)
+	return program.Serve(
+		ctx, parts.Log, server.URL(), server.Run,
+		parts.Run, // extra:access|observe
+	)
 }

@@ -80,11 +80,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if helped || err != nil {
 		return err
 	}
-	parts, err := system.Open(ctx, "read-model-updater", s.system, false, stdout)
-	if err != nil {
+	parts := system.New(s.system, stdout)
+	if err := parts.Open(ctx, "read-model-updater", s.system); err != nil { // extra:access|observe {
 		return err
 	}
-	defer parts.Close()
+	defer parts.Close() // extra:access|observe }
 	var options []func(*dynamodb.Options)
 	options = append(options, awscalls.Observe(parts.Registry)) // extra:observe
 	open := func(ctx context.Context) (projections.Databases, error) { return s.open(ctx, parts, options) }
@@ -92,7 +92,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	return program.Serve(ctx, parts.Log, server.URL(), server.Run, parts.Run)
+	return program.Serve(
+		ctx, parts.Log, server.URL(), server.Run,
+		parts.Run, // extra:access|observe
+	)
 }
 
 const (

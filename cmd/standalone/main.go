@@ -70,7 +70,8 @@ func readSettings(r *config.Reader) (s settings) {
 	s.page = page.ReadSettings(r)                                               // extra:page
 	s.lab = readLab(r)                                                          // extra:lab
 	s.system = system.ReadSettings(r, "warn", "text")
-	s.system.Access.ReadLive(r) // extra:access
+	s.system.Access.ReadLive(r)         // extra:access
+	s.system.Access.BringsIssuer = true // extra:access
 	return s
 }
 
@@ -92,11 +93,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	parts, err := system.Open(ctx, "standalone", s.system, true, stdout)
-	if err != nil {
+	parts := system.New(s.system, stdout)
+	if err := parts.Open(ctx, "standalone", s.system); err != nil { // extra:access|observe {
 		return err
 	}
-	defer parts.Close()
+	defer parts.Close() // extra:access|observe }
 	rows, err := s.migrated(ctx, readModelFile, database.Settings{Rebuildable: true, Tracer: parts.Tracer, Logger: parts.Log}, system.Schemas()...)
 	if err != nil {
 		return err
@@ -120,7 +121,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if parts.Keys, err = erasure.Open(ctx, s.erasure, store.SQL); err != nil { // extra:erasure {
 		return err
 	} // extra:erasure }
-	running := []func(context.Context) error{parts.Run}
+	var running []func(context.Context) error
+	running = append(running, parts.Run) // extra:access|observe
 	writable, faults := store, esrun.Faults{}
 	var labPage http.Handler // extra:page
 	if s.lab != nil {        // extra:lab {

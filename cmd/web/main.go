@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	log := s.logging.Logger(stdout)
-	letIn, err := access.Open(ctx, s.access, false, log)
+	letIn, err := access.Open(ctx, s.access, log)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,8 @@ func readSettings(r *config.Reader) (s settings) {
 	s.store.ReadClock(r)
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
 	s.system = system.ReadSettings(r, "info", "json")
-	s.system.Observe.ReadMetrics(r) // extra:observe
+	s.system.Observe.ReadMetrics(r)     // extra:observe
+	s.system.Access.BringsIssuer = true // extra:access
 	return s
 }
 
@@ -50,11 +51,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if helped || err != nil {
 		return err
 	}
-	parts, err := system.Open(ctx, "write-api", s.system, true, stdout)
-	if err != nil {
+	parts := system.New(s.system, stdout)
+	if err := parts.Open(ctx, "write-api", s.system); err != nil { // extra:access|observe {
 		return err
 	}
-	defer parts.Close()
+	defer parts.Close() // extra:access|observe }
 	store, err := dynamo.Open(
 		ctx, s.store, parts.Log, parts.Tracer,
 		awscalls.Observe(parts.Registry), // extra:observe
@@ -70,5 +71,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	if err != nil {
 		return err
 	}
-	return program.Serve(ctx, parts.Log, server.URL(), server.Run, parts.Run)
+	return program.Serve(
+		ctx, parts.Log, server.URL(), server.Run,
+		parts.Run, // extra:access|observe
+	)
 }

@@ -48,9 +48,9 @@ type Access struct {
 const OpenWarning = "AUTH=none: everybody is believed to be whoever they say they are. " +
 	"Set AUTH=oidc, or AUTH=dev to try it, before others can reach this server."
 
-// Open reads the settings and takes the addresses. With AUTH=dev, a program with bringsIssuer runs the development
+// Open reads the settings and takes the addresses. With AUTH=dev, a program with BringsIssuer runs the development
 // issuer; other programs expect it to be running. [Access.Run] or [Access.Close] ends it.
-func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.Logger) (*Access, error) {
+func Open(ctx context.Context, settings Settings, log *slog.Logger) (*Access, error) {
 	a := &Access{
 		Settings: settings, log: log,
 		PerAddress: limits.NewRate(settings.PerAddress), PerAccount: limits.NewRate(settings.PerAccount), PerTenant: limits.NewRate(settings.PerTenant),
@@ -64,7 +64,7 @@ func Open(ctx context.Context, settings Settings, bringsIssuer bool, log *slog.L
 	case Dev:
 		a.Settings.Issuer, a.Settings.Audience = "http://"+settings.DevAddress, devissuer.Audience
 		a.Settings.AccountClaim, a.Settings.TenantClaim = devissuer.AccountClaim, devissuer.TenantClaim
-		if bringsIssuer {
+		if settings.BringsIssuer {
 			if err := a.bringIssuer(ctx); err != nil {
 				return nil, err
 			}
@@ -160,6 +160,7 @@ type Settings struct {
 	AccountClaim, TenantClaim string // with OIDC
 	ClockSkew                 time.Duration
 	DevAddress                string // with Dev
+	BringsIssuer              bool   // the program runs the issuer of Dev; one of a system does
 
 	PerAddress, PerAccount, PerTenant int // requests per second; 0: no limit
 	MiBInFlight, MiBPerClient         int

@@ -39,7 +39,7 @@ func opened(t *testing.T, env map[string]string) *access.Access {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := access.Open(t.Context(), settings, false, discard)
+	a, err := access.Open(t.Context(), settings, discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
@@ -125,7 +126,26 @@ var ErrErasureOff = ident.Conflict("erasure_off", "texts are not sealed here, so
 
 type eraseAccount struct{ rest.By }
 
-// Operation returns what erases an account. accounts are those of [Keyring.Commands].
+// withTexts are the paths of commands with texts, which are sealed.
+var withTexts = []string{"/threads/create", "/threads/rename", "/threads/post_message", "/threads/edit_message", "/accounts/register", "/accounts/rename"}
+
+// Operations adds to the operations of chat what erases an account, and what an erased account is told. accounts are
+// those of [Keyring.Commands].
+func Operations(of []rest.Aggregate, accounts chat.Service[account.Command]) []rest.Aggregate {
+	for i := range of {
+		for j, op := range of[i].Operations {
+			if slices.Contains(withTexts, op.Path) {
+				of[i].Operations[j].Rejections = append(slices.Clip(op.Rejections), account.ErrAccountErased)
+			}
+		}
+		if of[i].Name == "accounts" {
+			of[i].Operations = append(of[i].Operations, Operation(accounts))
+		}
+	}
+	return of
+}
+
+// Operation returns what erases an account.
 func Operation(accounts chat.Service[account.Command]) rest.Operation {
 	return rest.Operation{
 		Path: "/accounts/erase", Summary: "Erase an account",

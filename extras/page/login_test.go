@@ -139,7 +139,7 @@ func startPage(t *testing.T, p *provider, env ...string) front {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	letIn, err := access.Open(t.Context(), s.access, false, log)
+	letIn, err := access.Open(t.Context(), s.access, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,23 +85,26 @@ func Operations(s Store, log *slog.Logger) rest.Aggregate {
 				Description: "Handles each line as a command of its own: `{\"path\": \"/threads/post_message\", \"body\": {...}}`, where executor_id may be left out and means who asks. " +
 					"Lines for the same thread or account are handled in their order. A line is applied once, whatever happens to the server. 16 MiB at most. " +
 					"The inputs of unfinished tasks and the results of the last 7 days may take 256 MiB of an account, and 4 GiB of a tenant.",
-				Lines:  `{"path":"/threads/create","body":{"name":"release planning"}}`,
-				Status: http.StatusAccepted, Answer: reflect.TypeFor[TaskReply](),
+				Served: &rest.Served{
+					Serve: s.serveImport, Lines: `{"path":"/threads/create","body":{"name":"release planning"}}`, Answer: reflect.TypeFor[TaskReply](),
+				},
+				Status: http.StatusAccepted,
 				Rejections: []error{
 					tooLarge, malformedBody, &ident.InvalidError{Field: "line 7", Reason: "must have at most 67584 bytes"},
 					account.ErrAccountErased, ErrNoRoom,
 				},
 				Without: []string{rest.IfMatch},
-				Serve:   s.serveImport,
 			},
 			{
 				Path: "/tasks/{task_id}", Summary: "A task", Description: "How far a task is. Its creator only.",
-				Answer: reflect.TypeFor[taskAnswer](), Rejections: []error{task.ErrTaskNotFound}, Without: unread, Serve: s.serveTask,
+				Served:     &rest.Served{Serve: s.serveTask, Answer: reflect.TypeFor[taskAnswer]()},
+				Rejections: []error{task.ErrTaskNotFound}, Without: unread,
 			},
 			{
 				Path: "/tasks/{task_id}/result", Summary: "The result of a task",
 				Description: "Of an import: the rejected lines with their numbers and problems. Of an export: the events of the thread. Of a command: its answer, or its problem. One JSON a line; kept for 7 days. Its creator only.",
-				Rejections:  []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Without: unread, Serve: s.serveResult(log),
+				Served:      &rest.Served{Serve: s.serveResult(log)},
+				Rejections:  []error{task.ErrTaskNotFound, ErrTaskNotFinished}, Without: unread,
 			},
 		},
 	}
@@ -151,7 +154,7 @@ func (s Store) serveTask(w http.ResponseWriter, r *http.Request, c rest.Conditio
 	return err
 }
 
-func (s Store) serveResult(log *slog.Logger) rest.Server {
+func (s Store) serveResult(log *slog.Logger) func(http.ResponseWriter, *http.Request, rest.Conditions) error {
 	return func(w http.ResponseWriter, r *http.Request, c rest.Conditions) error {
 		found, err := s.Find(r.Context(), c.Caller, r.PathValue("task_id"))
 		if err != nil {

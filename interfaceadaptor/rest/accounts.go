@@ -46,7 +46,7 @@ func Accounts(accounts chat.Service[account.Command]) Aggregate {
 			Do: Command(accounts, AccountAnswerOf, func(b registerAccount) es.Request[account.Command] {
 				return b.OnAccount(account.Register{Name: b.Name})
 			}),
-			Rejections: []error{account.ErrAccountExists, account.ErrAccountErased},
+			Rejections: []error{account.ErrAccountExists},
 			Without:    []string{IfMatch},
 		},
 		{
@@ -55,7 +55,7 @@ func Accounts(accounts chat.Service[account.Command]) Aggregate {
 			Do: Command(accounts, AccountAnswerOf, func(b renameAccount) es.Request[account.Command] {
 				return b.OnAccount(account.Rename{Name: b.Name})
 			}),
-			Rejections: []error{account.ErrAccountNotFound, account.ErrAccountClosed, account.ErrNameUnchanged, account.ErrAccountErased},
+			Rejections: []error{account.ErrAccountNotFound, account.ErrAccountClosed, account.ErrNameUnchanged},
 		},
 		{
 			Path: "/accounts/close", Summary: "Close an account",

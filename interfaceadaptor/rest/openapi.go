@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +22,6 @@ import (
 const (
 	MediaJSON    = "application/json"
 	MediaProblem = "application/problem+json"
-	MediaLines   = "application/x-ndjson" // JSON, one a line
 	schemaPrefix = "#/components/schemas/"
 )
 
@@ -72,41 +70,22 @@ func serveJSON(document func() any) http.HandlerFunc {
 	}
 }
 
-var nameInPath = regexp.MustCompile(`{(.*)}`)
-
 func describe(schemas huma.Registry, tag string, op Operation) *huma.Operation {
 	described := &huma.Operation{
-		Method: op.method(), Path: op.Path, Tags: []string{tag}, Summary: op.Summary, Description: op.Description,
+		Method: http.MethodPost, Path: op.Path, Tags: []string{tag}, Summary: op.Summary, Description: op.Description,
 		// the name of the operation in generated clients
 		OperationID: strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(op.Path[1:], "threads/")),
 		Responses:   map[string]*huma.Response{},
 		Metadata:    map[string]any{admission.Rights: op.needs()}, // for functions that describe who is admitted
 	}
 	describeProblems(schemas, described.Responses, problemsOf(op)...)
-	done, answer := "It is done.", map[string]*huma.MediaType{MediaLines: {Schema: &huma.Schema{Type: huma.TypeString}}}
-	if json := cmp.Or(op.Answer, op.Do.answer); json != nil {
-		answer = map[string]*huma.MediaType{MediaJSON: {Schema: schemas.Schema(json, true, "")}}
-	}
-	if op.Serve == nil {
+	done := &huma.Response{Description: "It is done."}
+	if op.Served != nil { // extra:tasks {
+		op.Served.describe(schemas, described, done)
+	} else { // extra:tasks }
+		done.Content = map[string]*huma.MediaType{MediaJSON: {Schema: schemas.Schema(op.Do.answer, true, "")}}
 		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{MediaJSON: {Schema: describeBody(schemas, op.Do.body)}}}
-	} else {
-		done = op.Summary + "."
-		described.Parameters = []*huma.Param{{
-			Name: executorHeader, In: "header", Description: "The user account that asks; a caller who has an account may leave it out.",
-			Schema: &huma.Schema{Type: huma.TypeString, Pattern: ulidPattern, Examples: []any{exampleID}},
-		}}
-		if named := nameInPath.FindStringSubmatch(op.Path); named != nil {
-			described.Parameters = append(described.Parameters, &huma.Param{
-				Name: named[1], In: "path", Required: true, Description: "The " + strings.TrimSuffix(named[1], "_id") + ".",
-				Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{exampleID}},
-			})
-		}
-	}
-	if op.Lines != "" {
-		described.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-			MediaLines: {Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{op.Lines}}},
-		}}
-	}
+	} // extra:tasks
 	for _, header := range requestHeaders {
 		if !slices.Contains(op.Without, header.name) {
 			described.Parameters = append(described.Parameters, header.describe())
@@ -116,9 +95,8 @@ func describe(schemas huma.Registry, tag string, op Operation) *huma.Operation {
 	if op.isVersioned() {
 		answered = append(answered, etag, consistencyToken, idempotentReplayed)
 	}
-	described.Responses[strconv.Itoa(cmp.Or(op.Status, http.StatusOK))] = &huma.Response{
-		Description: done, Headers: describeHeaders(answered...), Content: answer,
-	}
+	done.Headers = describeHeaders(answered...)
+	described.Responses[strconv.Itoa(cmp.Or(op.Status, http.StatusOK))] = done
 	return described
 }
 
@@ -173,16 +151,16 @@ func problemsOf(op Operation) []*Problem {
 		NewProblem(http.StatusExpectationFailed, expectationFailed, "the header Expect can be 100-continue and nothing else; leave it out"),
 		NewProblem(http.StatusRequestHeaderFieldsTooLarge, headersTooLarge, "the URL and the headers together must have at most 32768 bytes"),
 	}
-	if op.Serve != nil {
+	if op.Served != nil { // extra:tasks {
 		problems = append(problems, executorMissing, failed, ProblemOf(es.ErrUnavailable))
-		if op.Lines != "" {
+		if op.Served.Lines != "" {
 			problems = append(problems, unsupported(MediaLines))
 		}
-	} else {
+	} else { // extra:tasks }
 		problems = append(problems, malformed("the header %s must be sent once", tenantCode), requestTooLarge, unsupported(MediaJSON),
 			InvalidFields([]FieldError{{"body.executor_id", "is required"}}), ProblemOf(es.ErrUnavailable), failed,
 			NewProblem(http.StatusInternalServerError, storeInconsistent, inconsistent))
-	}
+	} // extra:tasks
 	for _, rejection := range op.Rejections {
 		problems = append(problems, ProblemOf(rejection))
 	}

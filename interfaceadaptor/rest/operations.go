@@ -28,27 +28,20 @@ type Aggregate struct {
 	Operations []Operation
 }
 
-// Operation is a request that clients can send: a POST with a JSON object, or one that serves itself.
+// Operation is a request that clients can send: a POST with a JSON object.
 type Operation struct {
-	Path        string // in an operation that serves itself also with names in braces, as in /threads/{thread_id}
+	Path        string
 	Summary     string
 	Description string
 	Status      int             // of success; 0: 200
 	Do          Action          // what it does: [Command] or [Doing]
 	Rejections  []error         // those of the domain that can come back
 	Right       admission.Right // that it needs; empty: admission.Write
-	Global      bool            // it works in the tenant with the empty code, whichever the caller's is
+	Global      bool            // it works in the tenant with the empty code, whichever the caller's is // extra:tenants
 	Operators   bool            // operators may do it, too, and in any tenant, also one that is not admitted
 	Without     []string        // request headers that make no sense here: one that carries a condition is refused
-
-	// Of an operation that serves itself in place of Do: a GET, or a POST of lines of JSON. A header says who asks.
-	Serve  Server
-	Lines  string       // an example of the body; empty: a GET
-	Answer reflect.Type // of JSON; nil: lines of JSON
+	Served      *Served         // in place of Do // extra:tasks
 }
-
-// Server answers a request whose caller has an executor, or returns why not. Where it streams, it limits the time.
-type Server func(w http.ResponseWriter, r *http.Request, c Conditions) error
 
 // Prepare decodes and checks a body, as the handler does.
 func (o Operation) Prepare(c Conditions, body []byte) (Request, error) {
@@ -74,13 +67,6 @@ func (o Operation) IsOrdinary() bool { return o.Do.isCommand && o.Right == "" &&
 
 // isVersioned reports whether the answer carries an aggregate's version in its headers.
 func (o Operation) isVersioned() bool { return !slices.Contains(o.Without, IdempotencyKey) }
-
-func (o Operation) method() string {
-	if o.Serve != nil && o.Lines == "" {
-		return http.MethodGet
-	}
-	return http.MethodPost
-}
 
 // By is the acting user account. Every body embeds it.
 type By struct {

@@ -55,7 +55,11 @@ func NewHandler(aggregates []Aggregate, settings Settings) chi.Router {
 			if op.Do.unservable != nil {
 				panic(fmt.Sprintf("rest: %s: %v", op.Path, op.Do.unservable))
 			}
-			router.MethodFunc(op.method(), op.Path, a.serve(op))
+			if op.Served != nil { // extra:tasks {
+				router.MethodFunc(op.Served.method(), op.Path, a.serve(op, a.serveItself))
+				continue
+			} // extra:tasks }
+			router.Post(op.Path, a.serve(op, a.do))
 		}
 	}
 	router.Get("/openapi.json", serveJSON(func() any { return Document(aggregates, settings) }))
@@ -73,16 +77,13 @@ const MaxBody = 64 << 10
 // statusClientGone is logged and counted for a request whose client did not wait for the response; nginx introduced it.
 const statusClientGone = 499
 
-func (a *api) serve(op Operation) http.HandlerFunc {
-	ask := admission.Ask{Rights: op.needs(), AnyTenant: op.Operators || op.Global}
+func (a *api) serve(op Operation, do func(http.ResponseWriter, *http.Request, Operation, Conditions) error) http.HandlerFunc {
+	ask := admission.Ask{Rights: op.needs(), AnyTenant: op.Operators}
+	ask.AnyTenant = ask.AnyTenant || op.Global // extra:tenants
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, err := a.conditions(r, op, ask)
-		switch {
-		case err != nil:
-		case op.Serve != nil:
-			err = a.serveItself(w, r, op, c)
-		default:
-			err = a.do(w, r, op, c)
+		if err == nil {
+			err = do(w, r, op, c)
 		}
 		if err != nil {
 			a.fail(w, r, err)
@@ -108,30 +109,6 @@ func (a *api) do(w http.ResponseWriter, r *http.Request, op Operation, c Conditi
 	return err
 }
 
-func (a *api) serveItself(w http.ResponseWriter, r *http.Request, op Operation, c Conditions) error {
-	var named ident.UserID
-	values := r.Header.Values(executorHeader)
-	if len(values) > 0 || !c.Principal.IsKnown() { // a known principal may leave it out
-		if len(values) != 1 || named.UnmarshalText([]byte(values[0])) != nil {
-			return executorMissing
-		}
-	}
-	executor, err := c.Principal.For(named)
-	if err != nil {
-		return err
-	}
-	c.Executor, c.Caller.Executor = executor, executor.String()
-	if op.Lines != "" && !admission.Sends(r.Header, MediaLines) {
-		return unsupported(MediaLines)
-	}
-	if op.Lines == "" && op.Answer != nil { // nothing is streamed
-		ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
-		defer cancel()
-		r = r.WithContext(ctx)
-	}
-	return op.Serve(w, r, c)
-}
-
 // conditions admits a request, for which ask lacks the tenant, and returns who sends it and what its headers say.
 func (a *api) conditions(r *http.Request, op Operation, ask admission.Ask) (Conditions, error) {
 	c, unreadable := readHeaders(r.Header, op.Without)
@@ -142,9 +119,9 @@ func (a *api) conditions(r *http.Request, op Operation, ask admission.Ask) (Cond
 	}
 	c.Principal = principal
 	c.Caller.Tenant, c.Caller.ClientIP = principal.Tenant, principal.ClientIP()
-	if op.Global {
+	if op.Global { // extra:tenants {
 		c.Caller.Tenant = ""
-	}
+	} // extra:tenants }
 	c.Caller.Source = a.settings.Source + " " + op.Path
 	return c, nil
 }
@@ -153,10 +130,7 @@ func unsupported(media string) *Problem {
 	return NewProblem(http.StatusUnsupportedMediaType, unsupportedMediaType, "send the body as "+media+" in UTF-8, not encoded otherwise")
 }
 
-var (
-	requestTooLarge = NewProblem(http.StatusRequestEntityTooLarge, BodyTooLarge, "the body must have at most 65536 bytes")
-	executorMissing = malformed("the header %s must be sent once, and be a ULID of 26 characters", executorHeader)
-)
+var requestTooLarge = NewProblem(http.StatusRequestEntityTooLarge, BodyTooLarge, "the body must have at most 65536 bytes")
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if !admission.Sends(r.Header, MediaJSON) {
@@ -209,7 +183,6 @@ const (
 	requestID      = "X-Request-Id"
 	CorrelationID  = "X-Correlation-Id"
 	Traceparent    = "traceparent"
-	executorHeader = "X-Executor-Id" // says who asks where there is no body that could
 
 	etag               = "ETag"
 	consistencyToken   = "Consistency-Token"

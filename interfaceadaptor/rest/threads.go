@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
@@ -127,8 +126,7 @@ func Threads(threads chat.Service[thread.Command]) Aggregate {
 				c := thread.Create{Executor: b.Executor, Member: NewID[thread.Member](), Name: b.Name}
 				return threadRequest{ID: NewID[thread.Thread]().String(), Begins: true, Command: c, Name: thread.CommandName(c)}
 			}),
-			Rejections: []error{account.ErrAccountErased},
-			Without:    []string{IfMatch},
+			Without: []string{IfMatch},
 		},
 		{
 			Path: "/threads/rename", Summary: "Rename a thread",
@@ -136,7 +134,7 @@ func Threads(threads chat.Service[thread.Command]) Aggregate {
 			Do: Command(threads, threadAnswerOf, func(b renameThread) threadRequest {
 				return b.request(thread.Rename{Executor: b.Executor, Name: b.Name})
 			}),
-			Rejections: append(byAdmins[:4:4], thread.ErrNameUnchanged, account.ErrAccountErased),
+			Rejections: append(byAdmins[:4:4], thread.ErrNameUnchanged),
 		},
 		{
 			Path: "/threads/delete", Summary: "Delete a thread",
@@ -176,7 +174,7 @@ func Threads(threads chat.Service[thread.Command]) Aggregate {
 			Do: Command(threads, messageAnswerOf, func(b postMessage) threadRequest {
 				return b.request(thread.PostMessage{Executor: b.Executor, Message: NewID[thread.Message](), Text: b.Text})
 			}),
-			Rejections: append(byMembers[:3:3], account.ErrAccountErased),
+			Rejections: byMembers,
 		},
 		{
 			Path: "/threads/edit_message", Summary: "Edit a message",
@@ -184,7 +182,7 @@ func Threads(threads chat.Service[thread.Command]) Aggregate {
 			Do: Command(threads, messageAnswerOf, func(b editMessage) threadRequest {
 				return b.request(thread.EditMessage{Executor: b.Executor, Message: b.Message, Text: b.Text})
 			}),
-			Rejections: append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender, thread.ErrTextUnchanged, account.ErrAccountErased),
+			Rejections: append(byMembers[:3:3], thread.ErrMessageNotFound, thread.ErrNotSender, thread.ErrTextUnchanged),
 		},
 		{
 			Path: "/threads/delete_message", Summary: "Delete a message",

@@ -50,19 +50,37 @@ type Parts struct {
 	Tenants  tenants.Settings     // extra:tenants
 }
 
-// Open opens the parts of a program. One program of a system brings along the issuer of tokens for development.
-func Open(ctx context.Context, name string, s Settings, bringsIssuer bool, stdout io.Writer) (p Parts, err error) {
-	p = Parts{Log: s.Logging.Logger(stdout), Registry: httpserver.NewRegistry()}
-	if p.Observer, err = observe.Start(ctx, s.Observe, name, p.Registry, p.Log); err != nil { // extra:observe {
-		return p, err
+// New returns the parts. The log goes to stdout.
+func New(s Settings, stdout io.Writer) Parts {
+	return Parts{
+		Log: s.Logging.Logger(stdout), Registry: httpserver.NewRegistry(),
+		Tenants: s.Tenants, // extra:tenants
 	}
-	p.Tracer = p.Observer.Provider                                                   // extra:observe }
-	if p.Access, err = access.Open(ctx, s.Access, bringsIssuer, p.Log); err != nil { // extra:access {
-		return p, err
-	} // extra:access }
-	p.Tenants = s.Tenants // extra:tenants
-	return p, nil
 }
+
+// Open adds the parts that connect to others, in a program of this name. Close ends them. // extra:access|observe {
+func (p *Parts) Open(ctx context.Context, name string, s Settings) (err error) {
+	if p.Observer, err = observe.Start(ctx, s.Observe, name, p.Registry, p.Log); err != nil { // extra:observe {
+		return err
+	}
+	p.Tracer = p.Observer.Provider                    // extra:observe }
+	p.Access, err = access.Open(ctx, s.Access, p.Log) // extra:access
+	return err
+}
+
+// Run works for the servers until ctx ends.
+func (p Parts) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return p.Observer.Run(ctx) }) // extra:observe
+	group.Go(func() error { return p.Access.Run(ctx) })   // extra:access
+	return group.Wait()
+}
+
+// Close releases what Open took.
+func (p Parts) Close() {
+	p.Observer.Stop()    // extra:observe
+	_ = p.Access.Close() // extra:access
+} // extra:access|observe }
 
 // Anew returns the parts for one more server of the program, which has metrics of its own.
 func (p Parts) Anew() Parts {
@@ -73,27 +91,12 @@ func (p Parts) Anew() Parts {
 // Listen takes the address of an API, whose name setting is.
 func (p Parts) Listen(ctx context.Context, setting, address string) (*httpserver.Server, error) {
 	server, err := httpserver.Listen(ctx, p.Log, setting, address)
-	if err != nil {
+	if err != nil { // extra:access|observe {
 		return nil, err
 	}
 	p.Observer.Watch(server) // extra:observe
 	p.Access.Protect(server) // extra:access
-	return server, nil
-}
-
-// Run works for the servers until ctx ends.
-func (p Parts) Run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return p.Observer.Run(ctx) }) // extra:observe
-	group.Go(func() error { return p.Access.Run(ctx) })   // extra:access
-	<-ctx.Done()
-	return group.Wait()
-}
-
-// Close releases what Open took.
-func (p Parts) Close() {
-	p.Observer.Stop()    // extra:observe
-	_ = p.Access.Close() // extra:access
+	return server, nil       // extra:access|observe }
 }
 
 // ReportLag adds how far the read model is behind the journal.

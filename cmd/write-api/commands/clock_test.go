@@ -77,11 +77,11 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 		t.Fatal(err)
 	}
 	s.store.Clock = clock
-	parts, err := system.Open(t.Context(), "test", s.system, false, io.Discard)
-	if err != nil {
+	parts := system.New(s.system, io.Discard)
+	if err := parts.Open(t.Context(), "test", s.system); err != nil { // extra:access|observe {
 		t.Fatal(err)
 	}
-	t.Cleanup(parts.Close)
+	t.Cleanup(parts.Close) // extra:access|observe }
 	store, err := dynamo.Open(t.Context(), s.store, parts.Log, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -105,8 +105,6 @@ func New(
 	services := chat.Services{Threads: threads, Accounts: accounts}
 	services = keys.Commands(services, threads.Reload) // extra:erasure
 	codes := es.Sequence{Store: gateway, Kind: chat.CodeKind, Reset: settings.CodeReset}
-	ofAccounts := rest.Accounts(services.Accounts)
-	ofAccounts.Operations = append(ofAccounts.Operations, erasure.Operation(services.Accounts)) // extra:erasure
 	// extra:chat }
 	c := &Commands{
 		Services: []Service{
@@ -115,10 +113,11 @@ func New(
 		},
 		Operations: []rest.Aggregate{
 			rest.Threads(chat.WithCodes(services.Threads, codes)), // extra:chat
-			ofAccounts, // extra:chat
+			rest.Accounts(services.Accounts),                      // extra:chat
 		},
 	}
-	registry := es.NewService(tenants.Aggregate(), gateway, ofOthers) // extra:tenants {
+	c.Operations = erasure.Operations(c.Operations, services.Accounts) // extra:erasure
+	registry := es.NewService(tenants.Aggregate(), gateway, ofOthers)  // extra:tenants {
 	c.Services = append(c.Services, registry)
 	c.Operations = append(c.Operations, tenants.Operations(registry)) // extra:tenants }
 	taskService := es.NewService(task.Aggregate(), gateway, ofOthers) // extra:tasks {

@@ -7,7 +7,7 @@
 //
 // and so do the lines from the mark `extra:lab {` to `extra:lab }`, with what stands before these marks. A mark in a
 // file's first line marks the whole file. A mark with several names, as in extra:page,lab, belongs to those who have
-// all of them. What belongs to an extra that is not copied is left out; the other marks are removed. A folder
+// all of them; with extra:page|lab, to those who have one of them. What belongs to an extra that is not copied is left out; the other marks are removed. A folder
 // of tests that only helps tests which are not copied is left out, too.
 //
 // The extra "whole" is never copied: it marks what makes sense only where everything is. The extra "chat" is this

@@ -34,6 +34,7 @@ func withoutUnused(code []byte) ([]byte, error) {
 		return true
 	})
 	lines := bytes.Split(code, []byte("\n"))
+	unused := map[int]bool{}
 	for _, spec := range file.Imports {
 		from, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
@@ -48,10 +49,16 @@ func withoutUnused(code []byte) ([]byte, error) {
 		}
 		line := files.Position(spec.Pos()).Line - 1
 		if name != "_" && !used[name] && isOursOrStandard(from) {
-			lines[line] = nil // gofmt closes the gap
+			unused[line] = true
 		}
 	}
-	return format.Source(bytes.Join(lines, []byte("\n")))
+	var rest [][]byte
+	for n, line := range lines {
+		if !unused[n] {
+			rest = append(rest, line)
+		}
+	}
+	return format.Source(bytes.Join(rest, []byte("\n")))
 }
 
 func isOursOrStandard(from string) bool {

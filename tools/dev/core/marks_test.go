@@ -19,6 +19,33 @@ func TestCut(t *testing.T) {
 	}
 }
 
+func TestOneOfSeveralIsEnough(t *testing.T) {
+	const text = "a\nb // extra:lab|page\nc"
+	for kept, want := range map[string]string{"": "a\nc", "page": "a\nb\nc", "lab": "a\nb\nc"} {
+		if got, _, err := cut(text, strings.Fields(kept)); got != want || err != nil {
+			t.Errorf("with %q: %q, %v; want %q", kept, got, err, want)
+		}
+	}
+}
+
+// What is left must read as if nothing had been there.
+func TestCutJoinsWhatIsLeft(t *testing.T) {
+	for text, want := range map[string]string{
+		"\tf(\n\t\ta, b,\n\t\tx, // extra:lab\n\t)":              "\tf(a, b)",
+		"\tf(\n\t\tx, // extra:lab\n\t\ta,\n\t\tb,\n\t) error {": "\tf(a, b) error {",
+		"\tf(\n\t\ta,\n\t)": "\tf(\n\t\ta,\n\t)",
+		"\tt{\n\t\tA: 1,\n\t\tB: 2,\n\t\tX: 3, // extra:lab\n\t}":               "\tt{\n\t\tA: 1,\n\t\tB: 2,\n\t}",
+		"\ta := b()\n\tuse(a) // extra:lab\n\treturn a\n}":                      "\treturn b()\n}",
+		"\ta := b{\n\t\tc(),\n\t\td(),\n\t}\n\tuse(a) // extra:lab\n\treturn a": "\treturn b{\n\t\tc(),\n\t\td(),\n\t}",
+		"\ta := b()\n\treturn a":                                                "\ta := b()\n\treturn a",
+		"\ta.b = 1\n\tuse(a) // extra:lab\n\treturn a":                          "\ta.b = 1\n\treturn a",
+	} {
+		if got, _, err := cut(text, nil); got != want || err != nil {
+			t.Errorf("%q is left as %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
 func TestCutLeavesOneEmptyLine(t *testing.T) {
 	const text = "one\n\n# extra:lab {\nlab\n# extra:lab }\n\ntwo\n\n\nthree\n\n# extra:lab {\nlab\n# extra:lab }\n"
 	if got, _, err := cut(text, nil); got != "one\n\ntwo\n\n\nthree\n" || err != nil {
