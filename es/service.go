@@ -77,7 +77,7 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 // Handle applies a command. It returns when the events are in the journal, or the command is rejected on the latest
 // state: by the decider, or with a [VersionMismatchError], [ErrKeyReused], or an [InvalidError] for its id. After
 // [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable], or when ctx ends first, the outcome is unknown:
-// repeat with the same idempotency key to learn it.
+// repeat with the same idempotency key to learn it. A write that has begun is completed first.
 func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (result Result, err error) {
 	ctx, span := StartSpan(ctx, request.Name)
 	defer func() {
@@ -95,7 +95,10 @@ func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (resu
 		traceparent: traceparentOf(ctx),
 		answered:    make(chan struct{}),
 	}
-	s.enqueue(key, c)
+	if s.enqueue(key, c) {
+		s.work(key)
+		return c.result, c.err
+	}
 	select {
 	case <-c.answered:
 		return c.result, c.err
@@ -166,20 +169,30 @@ func (c *call[C, E]) answer(result Result, err error) {
 // maxBatch limits the commands of a batch: each may need an event and a receipt.
 const maxBatch = MaxAppend / 2
 
-// enqueue adds the call to its aggregate's queue. The calls that arrive during a write share the next one.
-func (s *Service[S, C, E]) enqueue(key AggregateID, c *call[C, E]) {
+// enqueue adds the call to its aggregate's queue, and reports whether nobody works on that yet.
+func (s *Service[S, C, E]) enqueue(key AggregateID, c *call[C, E]) (idle bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	waiting, busy := s.waiting[key]
 	s.waiting[key] = append(waiting, c)
-	if busy {
-		return
+	return !busy
+}
+
+// work handles the calls that wait for the aggregate. The first one's caller does it: on a new goroutine, whose stack
+// would have to grow, a command takes a tenth more processor time. Calls that arrive during the write share the next one.
+func (s *Service[S, C, E]) work(key AggregateID) {
+	s.working.Add(1)
+	defer s.working.Done()
+	if calls := s.next(key); len(calls) > 0 {
+		s.handle(key, calls)
 	}
-	s.working.Go(func() {
-		for calls := s.next(key); len(calls) > 0; calls = s.next(key) {
-			s.handle(key, calls)
-		}
-	})
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if len(s.waiting[key]) > 0 {
+		s.working.Go(func() { s.work(key) })
+	} else {
+		delete(s.waiting, key)
+	}
 }
 
 // next takes a batch of the waiting calls, without those whose callers have gone and with no command id twice.
@@ -200,9 +213,6 @@ func (s *Service[S, C, E]) next(key AggregateID) []*call[C, E] {
 		}
 	}
 	s.waiting[key] = rest
-	if len(batch) == 0 {
-		delete(s.waiting, key)
-	}
 	return batch
 }
 

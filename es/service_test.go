@@ -284,18 +284,22 @@ func TestACallerWhoLeaves(t *testing.T) {
 		return send(ctx)
 	}
 	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan error)
-	go func() {
-		_, err := service.Handle(ctx, request(ada, id, say(ada, "bye")))
-		left <- err
-	}()
+	first, second := make(chan error), make(chan error)
+	handle := func(text string, answered chan error) {
+		_, err := service.Handle(ctx, request(ada, id, say(ada, text)))
+		answered <- err
+	}
+	go handle("bye", first)
 	<-underWay
+	go handle("me, too", second)
 	leave()
-	if err := <-left; es.KindOf(err) != es.Canceled {
-		t.Errorf("who left is told %v", err)
+	if err := <-second; es.KindOf(err) != es.Canceled {
+		t.Errorf("who leaves before a write is told %v", err)
 	}
 	close(goOn)
-	// Accepted commands must be completed.
+	if err := <-first; err != nil {
+		t.Errorf("who leaves during the write is told %v", err)
+	}
 	if result := accepted(t, service, request(ada, id, say(ada, "still here"))); result.Version != 3 {
 		t.Errorf("version %d after the one that was under way", result.Version)
 	}
