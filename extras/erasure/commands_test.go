@@ -81,6 +81,22 @@ func (h *handles) Handle(_ context.Context, request es.Request[thread.Command]) 
 	return es.Result{}, nil
 }
 
+// Without a key, no text can be sealed: who sends one after the erasure is told so.
+func TestOperationsWithTextsTellOfErasure(t *testing.T) {
+	all := erasure.Operations([]rest.Aggregate{rest.Threads(nil), rest.Accounts(nil)}, nil)
+	doc := rest.Document(all, rest.Settings{})
+	for _, aggregate := range all {
+		for _, op := range aggregate.Operations {
+			_, body, _ := strings.Cut(doc.Paths[op.Path].Post.RequestBody.Content[rest.MediaJSON].Schema.Ref, "schemas/")
+			fields := doc.Components.Schemas.Map()[body].Properties
+			hasText := fields["name"] != nil || fields["text"] != nil
+			if told := slices.Contains(op.Rejections, error(account.ErrAccountErased)); told != (hasText || op.Path == "/accounts/erase") {
+				t.Errorf("%s tells of it: %v; it has a text: %v", op.Path, told, hasText)
+			}
+		}
+	}
+}
+
 func TestNobodyIsErasedWhileErasureIsOff(t *testing.T) {
 	var off *erasure.Keyring
 	operation := erasure.Operation(off.Commands(chat.Services{}, nil).Accounts)

@@ -86,9 +86,6 @@ func TestRejectionsAreDescribed(t *testing.T) {
 			meet(account.CommandName(c), second(account.Decide(state, c)))
 		}
 	}
-	for _, name := range []string{"thread.Create", "thread.Rename", "thread.PostMessage", "thread.EditMessage", "account.Register", "account.Rename"} {
-		meet(name, account.ErrAccountErased) // there is no key to seal the texts with
-	}
 	// A creation generates the id of its thread, so it can't exist.
 	delete(met["thread.Create"], thread.ErrThreadExists.Code())
 	asked(t, func(op Operation, r describedRequest) {

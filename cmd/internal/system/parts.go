@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
-	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/errgroup" // extra:access|observe
 
 	"example.com/threads/es/projection"
 	"example.com/threads/extras/access"  // extra:access
@@ -91,12 +91,11 @@ func (p Parts) Anew() Parts {
 // Listen takes the address of an API, whose name setting is.
 func (p Parts) Listen(ctx context.Context, setting, address string) (*httpserver.Server, error) {
 	server, err := httpserver.Listen(ctx, p.Log, setting, address)
-	if err != nil { // extra:access|observe {
-		return nil, err
-	}
-	p.Observer.Watch(server) // extra:observe
-	p.Access.Protect(server) // extra:access
-	return server, nil       // extra:access|observe }
+	if err == nil { // extra:access|observe {
+		p.Observer.Watch(server) // extra:observe
+		p.Access.Protect(server) // extra:access
+	} // extra:access|observe }
+	return server, err
 }
 
 // ReportLag adds how far the read model is behind the journal.

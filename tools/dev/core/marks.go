@@ -25,7 +25,11 @@ func hasAll(kept []string, names string) bool {
 func cut(text string, kept []string) (rest string, any bool, err error) {
 	var lines []string
 	cuts := map[int]bool{} // the lines before which something was left out
-	block, drop, gap := "", false, false
+	var blocks []string    // that the line is in: their names
+	gap := false
+	dropped := func() bool {
+		return slices.ContainsFunc(blocks, func(names string) bool { return !hasAll(kept, names) })
+	}
 	keep := func(line string) {
 		if line == "" && gap && (len(lines) == 0 || lines[len(lines)-1] == "") {
 			return // a block stood between two empty lines
@@ -39,7 +43,7 @@ func cut(text string, kept []string) (rest string, any bool, err error) {
 			found = mark.FindStringSubmatch(line)
 		}
 		if found == nil {
-			if !drop {
+			if !dropped() {
 				keep(line)
 			}
 			continue
@@ -51,22 +55,22 @@ func cut(text string, kept []string) (rest string, any bool, err error) {
 			return "", false, nil
 		}
 		switch {
-		case brace == "{" && block == "":
-			block, drop = names, !has
-		case brace == "}" && block != names, brace == "{":
-			return "", false, fmt.Errorf("line %d: the mark %q does not fit the block %q", n+1, strings.TrimSpace(found[0]), block)
+		case brace == "{":
+			blocks = append(blocks, names)
+		case brace == "}" && (len(blocks) == 0 || blocks[len(blocks)-1] != names):
+			return "", false, fmt.Errorf("line %d: the mark %q does not fit the blocks %q", n+1, strings.TrimSpace(found[0]), blocks)
 		}
-		if has && !drop && bare != "" {
+		if has && !dropped() && bare != "" {
 			keep(bare)
 		} else {
 			gap = true
 		}
 		if brace == "}" {
-			block, drop = "", false
+			blocks = blocks[:len(blocks)-1]
 		}
 	}
-	if block != "" {
-		return "", false, fmt.Errorf("the block of %s has no end", block)
+	if len(blocks) > 0 {
+		return "", false, fmt.Errorf("the blocks of %s have no end", blocks)
 	}
 	return strings.Join(joined(lines, cuts), "\n"), true, nil
 }

@@ -28,6 +28,15 @@ func TestOneOfSeveralIsEnough(t *testing.T) {
 	}
 }
 
+func TestBlocksInBlocks(t *testing.T) {
+	const text = "a\n// extra:lab|page {\nb\nif c { // extra:lab {\n\tc\n} // extra:lab }\nd // extra:page\n// extra:lab|page }\ne"
+	for kept, want := range map[string]string{"": "a\ne", "page": "a\nb\nd\ne", "lab": "a\nb\nif c {\n\tc\n}\ne"} {
+		if got, _, err := cut(text, strings.Fields(kept)); got != want || err != nil {
+			t.Errorf("with %q: %q, %v; want %q", kept, got, err, want)
+		}
+	}
+}
+
 // What is left must read as if nothing had been there.
 func TestCutJoinsWhatIsLeft(t *testing.T) {
 	for text, want := range map[string]string{
