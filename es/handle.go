@@ -22,7 +22,7 @@ type attempt[S any] struct {
 }
 
 // handle runs load -> decide -> save for the calls of a batch until each has its answer. A write is conditional on the
-// version that the decisions were made on, so it proves the rejections in the same batch, too.
+// version that the batch was decided on. If it succeeds, that was the latest, so the batch's rejections hold, too.
 func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 	// A batch is completed even if the caller whose context it uses disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), s.settings.Timeout)

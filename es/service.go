@@ -179,7 +179,7 @@ func (s *Service[S, C, E]) enqueue(key AggregateID, c *call[C, E]) (idle bool) {
 }
 
 // work handles the calls that wait for the aggregate. The first one's caller does it: on a new goroutine, whose stack
-// would have to grow, a command takes a tenth more processor time. Calls that arrive during the write share the next one.
+// would have to grow, a command takes a tenth more processor time. Calls that arrive meanwhile share the next write.
 func (s *Service[S, C, E]) work(key AggregateID) {
 	s.working.Add(1)
 	defer s.working.Done()

@@ -18,8 +18,8 @@ type ID = ident.UserID
 
 // Account is the state that results from an account's events. It is an immutable value; zero: it does not exist.
 //
-// A new field must be added to its JSON (eventjson). If older snapshots lack it, the snapshot format must be increased:
-// older snapshots are then skipped and the state is replayed from events.
+// A new field must be added to its JSON (eventjson). If it is not zero in every older account, the snapshot format must
+// be increased: older snapshots are then skipped and the state is replayed from events.
 type Account struct {
 	Exists bool
 	Closed bool

@@ -69,8 +69,8 @@ func Decide(t Thread, command Command) ([]Event, error) {
 //
 // It also knows the number of the event that each member and message comes from, so that history can be read there.
 //
-// A new field must be added to the [Memento] or [Postings], and to its JSON (eventjson). If older snapshots lack it,
-// the snapshot format must be increased: older snapshots are then skipped and the state is replayed from events.
+// A new field must be added to the [Memento] or [Postings], and to its JSON (eventjson). If it is not zero in every
+// older thread, the snapshot format must be increased: older snapshots are then skipped and events are replayed.
 type Thread struct {
 	created bool
 	deleted bool

@@ -37,9 +37,9 @@ func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 	return Explain(ctx, err, "append to %s", write.ID)
 }
 
-// transaction returns the changes of a write: the head, then the entries, then the receipts. One that creates an
-// aggregate ends with the conditions that no other number of shards has it. They are on its first event, because that
-// never changes.
+// transaction returns the changes of a write: the head, then the entries, then the receipts. The aggregate may exist
+// under a former or later number of shards: a write that creates it ends with one condition for each of those, that its
+// first event is not there.
 func (g *Gateway) transaction(write es.Append) ([]types.TransactWriteItem, error) {
 	if err := write.Check(); err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func (u *Updater) work(ctx context.Context, databases Databases, right *rowstore
 	if err != nil {
 		return err
 	}
-	// Once it is complete: a registry that has changed since is not found again to unregister it.
+	// A registry is found by its metrics, so these must be complete now, or Unregister would not find it.
 	if err := u.registry.Register(t.Registry); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func TestEveryColumnIsInTheSchema(t *testing.T) {
 				unused = slices.DeleteFunc(unused, func(left string) bool { return left == exception })
 			}
 			if shown := schema.Types[name].Fields.ForName(field) != nil; !shown && !isHidden {
-				t.Errorf("the row query.%s has %s, but the schema's %s has no field %s: add it, or name it in the list hidden of this test", name, column, name, field)
+				t.Errorf("the row query.%s has %s, but the schema's %s has no field %s: add it and run make generate, or name it in the list hidden of this test", name, column, name, field)
 			} else if shown && isHidden {
 				t.Errorf("%s.%s is in the schema: remove it from the list hidden of this test", name, field)
 			}

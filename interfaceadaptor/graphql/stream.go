@@ -72,7 +72,7 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 // subscription is shared by the resolver, which sends changes ([Stream]), and the handler, which answers them.
 type subscription struct {
 	presenter
-	// ended is the reason for the end; nil: the client's request. That of a guard counts before the resolver's.
+	// ended is the reason for the end; nil: the client's request. A guard's counts before the resolver's.
 	ended atomic.Pointer[gqlerror.Error]
 }
 

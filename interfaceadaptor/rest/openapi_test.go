@@ -97,7 +97,7 @@ func TestTheDocumentCoversTheContract(t *testing.T) {
 		}
 	}
 	if paths := len(doc.at("paths")); paths != len(contract) {
-		t.Errorf("%d paths", paths)
+		t.Errorf("%d paths, want the %d of this test's contract: add a new one to it", paths, len(contract))
 	}
 }
 
@@ -156,7 +156,7 @@ func TestTheDocumentIsWhole(t *testing.T) {
 	}
 	walk("#/", map[string]any(doc))
 	if len(ids) != len(contract) {
-		t.Errorf("%d operations", len(ids))
+		t.Errorf("%d operations, want the %d of the contract", len(ids), len(contract))
 	}
 }
 

@@ -37,7 +37,7 @@ type Operation struct {
 	Do          Action          // what it does: [Command] or [Doing]
 	Rejections  []error         // those of the domain that can come back
 	Right       admission.Right // that it needs; empty: admission.Write
-	Global      bool            // it works in the tenant with the empty code, whichever the caller's is // extra:tenants
+	Global      bool            // it works in the tenant with the empty code, whoever asks // extra:tenants
 	Operators   bool            // operators may do it, too, and in any tenant, also one that is not admitted
 	Without     []string        // request headers that make no sense here: one that carries a condition is refused
 	Served      *Served         // in place of Do // extra:tasks

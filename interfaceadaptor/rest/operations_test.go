@@ -116,7 +116,7 @@ func TestTheContentOfRequestsStaysWhatItIs(t *testing.T) {
 	asked(t, func(op Operation, r describedRequest) {
 		checkPassed(t, op, r)
 		if got := strings.ReplaceAll(r.content, executor, "ID"); got != want[r.name] {
-			t.Errorf("%s: %s is %s, want %s", op.Path, r.name, got, want[r.name])
+			t.Errorf("%s: the content of %s is %s, want %q; add that of a new command to this test", op.Path, r.name, got, want[r.name])
 		}
 		if r.begins != (r.name == "thread.Create") || r.caller != (es.Caller{Executor: executor}) || !r.begins && r.id != executor || r.begins && r.id == "" {
 			t.Errorf("%s: %+v", op.Path, r)

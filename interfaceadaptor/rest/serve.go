@@ -109,7 +109,7 @@ func (a *api) do(w http.ResponseWriter, r *http.Request, op Operation, c Conditi
 	return err
 }
 
-// conditions admits a request, for which ask lacks the tenant, and returns who sends it and what its headers say.
+// conditions admits a request in the tenant that it names, and returns who sends it and what its headers say.
 func (a *api) conditions(r *http.Request, op Operation, ask admission.Ask) (Conditions, error) {
 	c, unreadable := readHeaders(r.Header, op.Without)
 	ask.Tenant = c.Caller.Tenant

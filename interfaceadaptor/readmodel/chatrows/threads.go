@@ -76,7 +76,8 @@ func (threadRows) Shadow(key es.AggregateID, after uint64) projection.Shadow {
 	return &threadShadow{threadFold: threadFold{rows}, key: key}
 }
 
-// threadShadow is the [projection.Shadow] of the expected rows of a window, and with the first one that of the thread.
+// threadShadow is the [projection.Shadow] of the expected rows of a window of events. The first window has the thread's
+// own row, too.
 type threadShadow struct {
 	threadFold
 	key  es.AggregateID

@@ -7,8 +7,9 @@
 //
 // and so do the lines from the mark `extra:lab {` to `extra:lab }`, with what stands before these marks. A mark in a
 // file's first line marks the whole file. A mark with several names, as in extra:page,lab, belongs to those who have
-// all of them; with extra:page|lab, to those who have one of them. What belongs to an extra that is not copied is left out; the other marks are removed. A folder
-// of tests that only helps tests which are not copied is left out, too.
+// all of them; one as extra:page|lab, to those who have one. Blocks may stand in blocks. What belongs to an extra that
+// is not copied is left out, and what is left is joined; the other marks are removed. A folder of tests that only helps
+// tests which are not copied is left out, too.
 //
 // The extra "whole" is never copied: it marks what makes sense only where everything is. The extra "chat" is this
 // application; a copy has it.

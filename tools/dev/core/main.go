@@ -231,7 +231,7 @@ func copyTree(ctx context.Context, root, to string, kept []string) error {
 		}
 		err := copyFile(root, to, path, kept)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // deleted, and not committed yet
-			return fmt.Errorf("copy %s: %w", path, err)
+			return errors.Join(fmt.Errorf("copy %s: %w", path, err), os.RemoveAll(to))
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(root, readme))
