@@ -15,6 +15,7 @@ import (
 	"example.com/threads/extras/history"          // extra:history
 	"example.com/threads/extras/observe/awscalls" // extra:observe
 	"example.com/threads/extras/replica"          // extra:replica
+	"example.com/threads/extras/tenants"          // extra:tenants
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -40,7 +41,11 @@ type settings struct {
 func readSettings(r *config.Reader) (s settings) {
 	s.queries = queries.ReadSettings(r)
 	s.databaseURL = eventstore.ReadDatabaseURL(r)
-	s.queries.Replica = replica.ReadSettings(r)                            // extra:replica
+	s.queries.Replica = replica.ReadSettings(r)  // extra:replica
+	s.queries.Tenants = tenants.ReadDatabases(r) // extra:tenants {
+	if !s.queries.Tenants.In(s.databaseURL)("") {
+		r.Wrong("DATABASE_URL is in TENANT_DATABASES, but must be the database of all other tenants")
+	} // extra:tenants }
 	s.store = eventstore.ReadSettings(r.Group("History (extras/history)")) // extra:history
 	s.erasure = erasure.ReadSettings(r, "")                                // extra:erasure
 	s.system = system.ReadSettings(r, "info", "json")

@@ -23,6 +23,7 @@ import (
 	"example.com/threads/extras/publishing/kafka"   // extra:publishing
 	"example.com/threads/extras/publishing/nats"    // extra:publishing
 	"example.com/threads/extras/publishing/webhook" // extra:publishing
+	"example.com/threads/extras/tenants"            // extra:tenants
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -63,6 +64,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.projections.Polls = eventstore.ReadPolls(r)
 	s.projections.Publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
 	s.databaseURL = eventstore.ReadDatabaseURL(r)
+	s.projections.Tenants = tenants.ReadDatabases(r).In(s.databaseURL) // extra:tenants
 	s.store = eventstore.ReadSettings(r)
 	s.store.ReadClock(r)
 	working := r.Group("Long work (extras/tasks)") // extra:tasks {

@@ -13,6 +13,7 @@ import (
 	"example.com/threads/extras/erasure"         // extra:erasure
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/extras/operate/ctl"
+	"example.com/threads/extras/tenants" // extra:tenants
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -28,7 +29,11 @@ func main() {
 
 // run writes results to stdout; progress and log go to stderr.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
-	read := func(r *config.Reader) ctl.Settings { return readSettings(r).ofCommands() }
+	read := func(r *config.Reader) ctl.Settings {
+		s := readSettings(r).ofCommands()
+		s.ReadModel.Tenants = tenants.ReadDatabases(r).In(getenv("DATABASE_URL")) // extra:tenants
+		return s
+	}
 	return ctl.Run(ctx, read, args, getenv, stdout, stderr)
 }
 

@@ -49,6 +49,8 @@ type Settings struct {
 	Silence time.Duration
 	// Tracer gives statements below a recorded span spans of their own; nil: no spans.
 	Tracer trace.TracerProvider
+	// Later leaves it to the statements to find out that the database does not answer.
+	Later bool
 	// Logger receives the driver's messages about connections; nil discards them.
 	Logger *slog.Logger
 }
@@ -79,7 +81,7 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	if err := db.PingContext(ctx); err != nil {
+	if err := db.PingContext(ctx); err != nil && !settings.Later {
 		_ = db.Close()
 		return nil, explain(err)
 	}
@@ -105,6 +107,55 @@ func prepare(url string, settings Settings) (db *sqlx.DB, explain func(error) er
 	default:
 		return openMySQL(url, settings)
 	}
+}
+
+// TenantDatabase is the database of the tenants with these codes.
+type TenantDatabase struct{ Codes, URL string }
+
+// ByTenant has the databases of some tenants. All other tenants are in the main database.
+type ByTenant map[es.Tenant]TenantDatabase
+
+// ParseByTenant parses entries such as acme,globex=URL, separated by spaces. Its errors contain no URL.
+func ParseByTenant(text string) (ByTenant, error) {
+	all, seen := ByTenant{}, map[string]bool{}
+	for i, entry := range strings.Fields(text) {
+		codes, url, _ := strings.Cut(entry, "=")
+		if _, err := DriverOf(url); err != nil {
+			return nil, fmt.Errorf("entry %d is not of the form tenant=URL or tenant,tenant=URL with the URL of a database", i+1)
+		}
+		if seen[place(url)] {
+			return nil, fmt.Errorf("entry %d has the database of another entry: write tenant,tenant=URL", i+1)
+		}
+		seen[place(url)] = true
+		for code := range strings.SplitSeq(codes, ",") {
+			switch tenant, err := es.ParseTenant(code); {
+			case err != nil || tenant == "": // not shown, because it may be a part of a password
+				return nil, fmt.Errorf("entry %d has a tenant that is not 1 to 32 characters out of a-z, 0-9 and -", i+1)
+			case all[tenant].URL != "":
+				return nil, fmt.Errorf("entry %d has the tenant %s again", i+1, tenant)
+			default:
+				all[tenant] = TenantDatabase{codes, url}
+			}
+		}
+	}
+	return all, nil
+}
+
+// In returns which tenants are in the database of a URL. It is the main one if it is none of these.
+func (t ByTenant) In(url string) func(es.Tenant) bool {
+	own := TenantDatabase{}
+	for _, other := range t {
+		if place(other.URL) == place(url) {
+			own = other
+		}
+	}
+	return func(tenant es.Tenant) bool { return t[tenant] == own }
+}
+
+// place is where the database of a URL is, without user, password and parameters.
+func place(url string) string {
+	at, _, _ := strings.Cut(url[strings.LastIndexByte(url, '@')+1:], "?")
+	return at
 }
 
 // shownText limits the part of a statement, without values, in its span, in bytes: those for many rows are long.

@@ -19,6 +19,9 @@ import (
 // events beyond the head and after is beyond it, too.
 func (p *Projector) eventsAfter(ctx context.Context, key es.AggregateID, after uint64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
+		if !p.options.Tenants(key.Tenant) {
+			return
+		}
 		head, err := p.journal.Head(ctx, key)
 		if err == nil && after > head.Version { // the journal lost events, or the head is wrong
 			err = head.Verify(ctx, p.journal, key)

@@ -16,6 +16,8 @@ import (
 
 // Options configure a [Projector]. Zero fields take their defaults.
 type Options struct {
+	// Tenants reports whether a tenant's events are projected. To the projector, the journal has no others; default: all.
+	Tenants func(es.Tenant) bool
 	// Ignore lists aggregate types without a handler that are skipped on purpose.
 	Ignore []string
 	// Skipped are the events that operators have decided to leave out; see [Store].
@@ -59,6 +61,9 @@ type Projector struct {
 
 // New returns a projector. A source calls its methods; the program also runs [Projector.Run].
 func New(store Store, journal es.Journal, options Options, handlers ...Handler) *Projector {
+	if options.Tenants == nil {
+		options.Tenants = func(es.Tenant) bool { return true }
+	}
 	if options.Notify == nil {
 		options.Notify = func([]Head) {}
 	}

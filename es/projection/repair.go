@@ -177,6 +177,9 @@ func (p *Projector) heads(ctx context.Context) iter.Seq2[Head, error] {
 	var all []iter.Seq2[Head, error]
 	for name := range p.handlers {
 		all = append(all, seq.Map(p.journal.Heads(ctx, name), func(head es.StoredAggregate) (Head, error) {
+			if !p.options.Tenants(head.ID.Tenant) {
+				return Head{}, seq.ErrSkip
+			}
 			return Head{Key: head.ID, Version: head.Version}, nil
 		}))
 	}
@@ -245,7 +248,7 @@ func (p *Projector) Retract(ctx context.Context, other Store, position Head) (bo
 	if es.KindOf(err) == es.Inconsistent {
 		return false, nil // the head is wrong; no event is known to be lost
 	}
-	if err != nil || !ahead {
+	if err != nil || !ahead || !p.options.Tenants(position.Key.Tenant) {
 		return false, err
 	}
 	end, err := p.journal.Head(ctx, position.Key)

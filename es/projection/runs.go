@@ -52,6 +52,9 @@ func (p *Projector) decodeAll(batch Batch) decodedBatch {
 	decoded := decodedBatch{mark: batchMark{checkpoint: batch.Checkpoint}, records: len(batch.Records), began: time.Now()}
 	index := make(map[es.AggregateID]int) // into runs
 	for _, record := range batch.Records {
+		if !p.options.Tenants(record.Key.Tenant) {
+			continue
+		}
 		if _, registered := p.handlers[record.Key.Type]; !registered {
 			decoded.outcome.Unregistered++
 			decoded.mark.unregistered = p.meet(decoded.mark.unregistered, record.Key)

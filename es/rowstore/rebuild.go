@@ -25,6 +25,7 @@ type Rebuild struct {
 	Tables   []string // of the application, in which the handlers keep the rows
 	Journal  es.Journal
 	Handlers []projection.Handler
+	Tenants  func(es.Tenant) bool // see [projection.Options]
 	// Others are the names of the projections in the same database that are not rebuilt. Where they are ahead of the
 	// journal, because it was restored to an earlier time, they go on at its end.
 	Others []string
@@ -326,7 +327,7 @@ func (w *rebuilding) projector(store *Store) *projection.Projector {
 		defer w.mu.Unlock()
 		w.state.Done += uint64(o.Applied + o.Filled)
 	}
-	return projection.New(store, w.Journal, projection.Options{Logger: w.Logger, Skipped: w.skipped, Observe: count}, w.Handlers...)
+	return projection.New(store, w.Journal, projection.Options{Tenants: w.Tenants, Logger: w.Logger, Skipped: w.skipped, Observe: count}, w.Handlers...)
 }
 
 func (w *rebuilding) read(ctx context.Context) error {
@@ -418,6 +419,9 @@ func (w *rebuilding) verify(ctx context.Context) error {
 		for head, err := range w.Journal.Heads(ctx, handler.Type()) {
 			if err != nil {
 				return fmt.Errorf("list the aggregates of type %s: %w", handler.Type(), err)
+			}
+			if w.Tenants != nil && !w.Tenants(head.ID.Tenant) {
+				continue
 			}
 			if err := compare(ctx, projector, head.ID); err != nil {
 				return err

@@ -45,6 +45,7 @@ func (t *Turn) Follow(
 ) (*Followed, error) {
 	measured := newOutcomes(registry)
 	options.Observe, options.Tracer, options.Ignore = measured.count, t.updater.tracer(name), append(options.Ignore, t.updater.options.Ignore...)
+	options.Tenants = t.updater.options.ReadModel.Tenants
 	projector := projection.New(rows, t.databases.Journal, options, handlers...)
 	source, err := t.databases.Source(projector, positions, besidePollMin)
 	if err != nil {

@@ -107,7 +107,7 @@ func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 	}
 	projector := projection.New(store, journal, projection.Options{
 		Logger: u.options.Log, Notify: notify, Observe: u.outcomes.count, Ignore: u.options.Ignore,
-		Tracer: u.tracer(u.options.ReadModel.Name),
+		Tracer: u.tracer(u.options.ReadModel.Name), Tenants: u.options.ReadModel.Tenants,
 	}, u.options.ReadModel.Handlers...)
 	sink := projection.Sink(projector)
 	if wrap := u.options.Faults.Projector; wrap != nil {

@@ -52,6 +52,7 @@ type ReadModel struct {
 	Name     string   // of the projection
 	Tables   []string // that the handlers keep rows in
 	Handlers []projection.Handler
+	Tenants  func(es.Tenant) bool // see [projection.Options]
 	// Others are the names of the projections in the same database that a rebuild leaves alone.
 	Others []string
 }

@@ -17,6 +17,7 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/read-api/graphiql"
 	"example.com/threads/es"
+	"example.com/threads/es/database" // extra:tenants
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -43,6 +44,7 @@ type Settings struct {
 	Documents   documents.Limits   // extra:limits
 	WebSocket   websocket.Settings // extra:websocket
 	Replica     replica.Settings   // extra:replica
+	Tenants     database.ByTenant  // extra:tenants
 }
 
 // ReadSettings reads them.
@@ -94,11 +96,35 @@ func Listen(
 	versions, waiting, background := query.Watcher(watcher), watcher.Waiting, []func(context.Context){watcher.Run}
 	if s.Replica.URL != "" { // extra:replica {
 		r := s.Replica.Of(db, watcher, parts.Log, parts.Tracer, parts.Registry)
-		reader, versions, waiting, background = reader.From(r), r, r.Waiting, append(background, r.Run)
+		reader, versions, waiting, background = reader.From(func(context.Context) sqlx.QueryerContext { return r }), r, r.Waiting, append(background, r.Run)
 		reported = r.Report(report)
 		server.Around = append(server.Around, r.Around)
 	} // extra:replica }
 	server.Reports = append(server.Reports, reported)
+	if len(s.Tenants) > 0 { // extra:tenants {
+		rows, watchers := map[database.TenantDatabase]sqlx.QueryerContext{}, map[database.TenantDatabase]query.Watcher{{}: versions}
+		for _, some := range s.Tenants {
+			if rows[some] == nil {
+				other, err := database.Open(ctx, some.URL, database.Settings{Later: true, Tracer: parts.Tracer, Logger: parts.Log})
+				if err != nil {
+					return nil, err
+				}
+				own, before := projection.NewWatcher(queryreader.New(other).Versions, parts.Log), waiting
+				rows[some], watchers[some], waiting = other, own, func() int { return before() + own.Waiting() }
+				background = append(background, func(ctx context.Context) { own.Run(ctx); _ = other.Close() })
+				server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) {
+					ctx, cancel := context.WithTimeout(ctx, time.Second/4)
+					defer cancel()
+					if _, err := rowstore.ReadReport(ctx, other, chatrows.Projection); err != nil { // ready for all other tenants
+						parts.Log.WarnContext(ctx, "a database of TENANT_DATABASES can't be used", "tenants", some.Codes, "error", err)
+						health.Warn("the database of " + some.Codes + " (TENANT_DATABASES) can't be used: these tenants' queries are UNAVAILABLE")
+					}
+				})
+			}
+		}
+		reader = reader.From(func(ctx context.Context) sqlx.QueryerContext { return rows[s.Tenants[graphql.PrincipalOf(ctx).Tenant]] })
+		versions = byTenant(func(tenant es.Tenant) query.Watcher { return watchers[s.Tenants[tenant]] })
+	} // extra:tenants }
 	server.Reports = append(server.Reports, history.Report(store, parts.Log)) // extra:history
 	promauto.With(parts.Registry).NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "subscribers", Help: "Subscriptions that wait for a change, and queries that wait for a version.",
@@ -131,6 +157,22 @@ func Listen(
 	handler := server.Handler(mux, parts.Registry, "GraphQL is at /graphql, and / is a page to try it on")
 	return &Server{server, watcher, handler, endStreams, background}, nil
 }
+
+// byTenant waits in the database of each aggregate's tenant. // extra:tenants {
+type byTenant func(es.Tenant) query.Watcher
+
+func (of byTenant) Await(ctx context.Context, least map[es.AggregateID]uint64) error {
+	for key, version := range least {
+		if err := of(key.Tenant).Await(ctx, map[es.AggregateID]uint64{key: version}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (of byTenant) AwaitChange(ctx context.Context, key es.AggregateID, after uint64) error {
+	return of(key.Tenant).AwaitChange(ctx, key, after)
+} // extra:tenants }
 
 // Run answers queries until ctx ends, then finishes the accepted ones. Streams end at once.
 func (s *Server) Run(ctx context.Context) error {

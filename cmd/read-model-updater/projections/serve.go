@@ -30,12 +30,13 @@ import (
 // Settings are read from the environment.
 type Settings struct {
 	Address     string
-	Polls       eventstore.Polls    // zero: the source's defaults
-	Ignore      []string            // aggregate types
-	VerifyRate  int                 // aggregates per second that are compared with the journal; 0: none
-	RebuildAuto bool                // rebuild rows automatically when needed
-	Commands    commands.Settings   // extra:tasks
-	Publishing  publishing.Settings // extra:publishing
+	Polls       eventstore.Polls     // zero: the source's defaults
+	Ignore      []string             // aggregate types
+	VerifyRate  int                  // aggregates per second that are compared with the journal; 0: none
+	RebuildAuto bool                 // rebuild rows automatically when needed
+	Tenants     func(es.Tenant) bool // extra:tenants
+	Commands    commands.Settings    // extra:tasks
+	Publishing  publishing.Settings  // extra:publishing
 }
 
 // ReadSettings reads what every program has. rebuild has the values of REBUILD, the default first.
@@ -124,7 +125,8 @@ func options(s Settings, ports Ports, parts system.Parts) run.Options {
 		},
 		Notify: ports.Notify, Faults: ports.Faults, Tracer: parts.Tracer, Log: parts.Log,
 	}
-	operate.Advise(&all.Advice) // extra:operate
+	all.ReadModel.Tenants = s.Tenants // extra:tenants
+	operate.Advise(&all.Advice)       // extra:operate
 	return all
 }
 

@@ -43,7 +43,7 @@ func (v *verify) Run(ctx context.Context, c *call) (err error) {
 		return err
 	}
 	// It logs nothing: what it finds is printed.
-	v.c, v.projector = c, projection.New(v.rows, c.store.Gateway, projection.Options{}, c.ReadModel.Handlers...)
+	v.c, v.projector = c, projection.New(v.rows, c.store.Gateway, projection.Options{Tenants: c.ReadModel.Tenants}, c.ReadModel.Handlers...)
 	if v.AID != nil {
 		err = v.one(ctx)
 	} else if err = v.projector.VerifyAll(ctx, v.have, v.Repair, v.count); err != nil {

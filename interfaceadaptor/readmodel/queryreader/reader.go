@@ -24,21 +24,25 @@ import (
 // Reader reads the read model. It implements the ports of usecase/query and is safe for concurrent use.
 type Reader struct {
 	db   *sqlx.DB
-	rows sqlx.QueryerContext // that statements run on: db
+	rows func(context.Context) sqlx.QueryerContext // that a statement runs on: db
 }
 
 var _ query.Reader = (*Reader)(nil)
 
 // New returns a reader of the read model in db.
-func New(db *sqlx.DB) *Reader { return &Reader{db, db} }
+func New(db *sqlx.DB) *Reader {
+	return &Reader{db, func(context.Context) sqlx.QueryerContext { return db }}
+}
 
-// From returns a reader whose statements run on rows, which chooses a database for each. // extra:replica {
-func (r *Reader) From(rows sqlx.QueryerContext) *Reader { return &Reader{r.db, rows} } // extra:replica }
+// From returns a reader whose statements run on what rows chooses; nil: as before. // extra:replica|tenants {
+func (r *Reader) From(rows func(context.Context) sqlx.QueryerContext) *Reader {
+	return &Reader{r.db, func(ctx context.Context) sqlx.QueryerContext { return cmp.Or(rows(ctx), r.rows(ctx)) }}
+} // extra:replica|tenants }
 
 // One reads one row; if there is none it returns the error missing.
 func One[R any](ctx context.Context, r *Reader, of table.Table[R], missing error, statement string, args ...any) (found R, err error) {
 	exists := false
-	err = of.Query(ctx, r.rows, func(row R) { found, exists = row, true }, statement, args...)
+	err = of.Query(ctx, r.rows(ctx), func(row R) { found, exists = row, true }, statement, args...)
 	if err == nil && !exists {
 		return found, missing
 	}
@@ -134,7 +138,7 @@ func (l List) add(s *unionStatement, page query.Range, leftOut int, scope ...any
 // run calls take with the rows of a statement, in any order, and with the number of the SELECT that each is from.
 func run[R any](ctx context.Context, r *Reader, s *unionStatement, of table.Table[R], take func(part int, row R)) error {
 	const doing = "read a list of the read model"
-	rows, err := r.rows.QueryContext(ctx, s.text(), s.args...)
+	rows, err := r.rows(ctx).QueryContext(ctx, s.text(), s.args...)
 	if err != nil {
 		return database.Explain(doing, err)
 	}

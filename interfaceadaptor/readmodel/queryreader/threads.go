@@ -227,7 +227,7 @@ func (r *Reader) begin(ctx context.Context, page query.Range, missing error, sta
 		return page, nil
 	}
 	page.After.ID = page.AfterID
-	err := sqlx.GetContext(ctx, r.rows, &page.After.At, statement, args...)
+	err := sqlx.GetContext(ctx, r.rows(ctx), &page.After.At, statement, args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return page, missing
 	}
@@ -241,6 +241,6 @@ func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.I
 	for i, id := range ids {
 		keys[i] = []string{tenant.String(), id.String()}
 	}
-	err := chatrows.Accounts.Load(ctx, r.rows, keys, "", func(row query.Account) { found[row.ID] = row })
+	err := chatrows.Accounts.Load(ctx, r.rows(ctx), keys, "", func(row query.Account) { found[row.ID] = row })
 	return found, database.Explain("read accounts of the read model", err)
 }
