@@ -45,7 +45,6 @@ func readSettings(r *config.Reader) (s settings) {
 		r.Wrong(fmt.Sprintf("EVENT_STORE is %q, but Lambda delivers the events of %s only", s.store.Kind, eventstore.DynamoDB))
 	}
 	s.ignore = system.ReadIgnored(r) // extra:operate
-	r.Unknown("TENANT_DATABASES", "", "this program projects all tenants into DATABASE_URL")
 	s.logging = logging.ReadSettings(r, "info", "json")
 	return s
 }

@@ -54,6 +54,7 @@ func main() { program.Main("read-model-updater", run) }
 type settings struct {
 	projections projections.Settings
 	databaseURL string
+	tenants     database.ByTenant // extra:tenants
 	store       eventstore.Settings
 	erasure     erasure.Settings // extra:erasure
 	system      system.Settings
@@ -64,7 +65,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.projections.Polls = eventstore.ReadPolls(r)
 	s.projections.Publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
 	s.databaseURL = eventstore.ReadDatabaseURL(r)
-	s.projections.Tenants = tenants.ReadDatabases(r).In(s.databaseURL) // extra:tenants
+	s.tenants = tenants.ReadDatabases(r) // extra:tenants
 	s.store = eventstore.ReadSettings(r)
 	s.store.ReadClock(r)
 	working := r.Group("Long work (extras/tasks)") // extra:tasks {
@@ -90,6 +91,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	var options []func(*dynamodb.Options)
 	options = append(options, awscalls.Observe(parts.Registry)) // extra:observe
 	open := func(ctx context.Context) (projections.Databases, error) { return s.open(ctx, parts, options) }
+	s.projections.Tenants = s.tenants.In(s.databaseURL) // extra:tenants
 	server, err := projections.Listen(ctx, s.projections, projections.Ports{Open: open}, parts)
 	if err != nil {
 		return err

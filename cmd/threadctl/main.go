@@ -10,6 +10,7 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/es"
+	"example.com/threads/es/database"            // extra:tenants
 	"example.com/threads/extras/erasure"         // extra:erasure
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/extras/operate/ctl"
@@ -29,17 +30,14 @@ func main() {
 
 // run writes results to stdout; progress and log go to stderr.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
-	read := func(r *config.Reader) ctl.Settings {
-		s := readSettings(r).ofCommands()
-		s.ReadModel.Tenants = tenants.ReadDatabases(r).In(getenv("DATABASE_URL")) // extra:tenants
-		return s
-	}
+	read := func(r *config.Reader) ctl.Settings { return readSettings(r).ofCommands(getenv("DATABASE_URL")) }
 	return ctl.Run(ctx, read, args, getenv, stdout, stderr)
 }
 
 type settings struct {
 	store         eventstore.Settings
-	erasure       erasure.Settings // extra:erasure
+	erasure       erasure.Settings  // extra:erasure
+	tenants       database.ByTenant // extra:tenants
 	snapshotEvery int
 	logging       logging.Settings
 }
@@ -49,12 +47,15 @@ func readSettings(r *config.Reader) (s settings) {
 	s.store.ReadSnapshots(r)
 	s.store.ReadClock(r)
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
+	s.tenants = tenants.ReadDatabases(r)    // extra:tenants
 	s.snapshotEvery = commands.ReadSnapshotEvery(r)
 	s.logging = logging.ReadSettings(r, "error", "text")
 	return s
 }
 
-func (s settings) ofCommands() ctl.Settings {
+func (s settings) ofCommands(databaseURL string) ctl.Settings {
+	model := system.ReadModel()
+	model.Tenants = s.tenants.In(databaseURL) // extra:tenants
 	return ctl.Settings{
 		SnapshotEvery: s.snapshotEvery,
 		Logger:        s.logging.Logger,
@@ -68,7 +69,7 @@ func (s settings) ofCommands() ctl.Settings {
 		},
 		// extra:erasure }
 		Types:     system.Types(),
-		ReadModel: system.ReadModel(),
+		ReadModel: model,
 		Schemas:   system.Schemas(),
 	}
 }

@@ -117,16 +117,15 @@ type ByTenant map[es.Tenant]TenantDatabase
 
 // ParseByTenant parses entries such as acme,globex=URL, separated by spaces. Its errors contain no URL.
 func ParseByTenant(text string) (ByTenant, error) {
-	all, seen := ByTenant{}, map[string]bool{}
+	all := ByTenant{}
 	for i, entry := range strings.Fields(text) {
 		codes, url, _ := strings.Cut(entry, "=")
 		if _, err := DriverOf(url); err != nil {
 			return nil, fmt.Errorf("entry %d is not of the form tenant=URL or tenant,tenant=URL with the URL of a database", i+1)
 		}
-		if seen[place(url)] {
+		if !all.In(url)("") {
 			return nil, fmt.Errorf("entry %d has the database of another entry: write tenant,tenant=URL", i+1)
 		}
-		seen[place(url)] = true
 		for code := range strings.SplitSeq(codes, ",") {
 			switch tenant, err := es.ParseTenant(code); {
 			case err != nil || tenant == "": // not shown, because it may be a part of a password

@@ -16,7 +16,7 @@ import (
 
 // Options configure a [Projector]. Zero fields take their defaults.
 type Options struct {
-	// Tenants reports whether a tenant's events are projected. To the projector, the journal has no others; default: all.
+	// Tenants reports whether a tenant's events are projected; for the others the journal is empty. Default: all.
 	Tenants func(es.Tenant) bool
 	// Ignore lists aggregate types without a handler that are skipped on purpose.
 	Ignore []string

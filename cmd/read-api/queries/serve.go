@@ -115,7 +115,7 @@ func Listen(
 				server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) {
 					ctx, cancel := context.WithTimeout(ctx, time.Second/4)
 					defer cancel()
-					if _, err := rowstore.ReadReport(ctx, other, chatrows.Projection); err != nil { // ready for all other tenants
+					if _, err := rowstore.ReadReport(ctx, other, chatrows.Projection); err != nil { // others are ready
 						parts.Log.WarnContext(ctx, "a database of TENANT_DATABASES can't be used", "tenants", some.Codes, "error", err)
 						health.Warn("the database of " + some.Codes + " (TENANT_DATABASES) can't be used: these tenants' queries are UNAVAILABLE")
 					}

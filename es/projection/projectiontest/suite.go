@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"retry beside the source":           retryBesideTheSource,
 		"parked halfway":                    parkedHalfway,
 		"repair":                            repair,
+		"tenants":                           tenants,
 		"repair beside the source":          repairBesideTheSource,
 		"repair with stale heads":           repairWithStaleHeads,
 		"notify":                            notify,
