@@ -21,7 +21,8 @@ func TestArgumentsAreRefused(t *testing.T) { underTest.CheckArguments(t) }
 
 func TestEverythingWrongIsToldAtOnce(t *testing.T) {
 	underTest.CheckWrong(t, map[string]string{
-		"UPDATER_ADDR": "28081", "DATABASE_URL": "user:hunter2@tcp(localhost:3306)/", "EVENT_STORE": "paper",
+		"TENANT_DATABASES": "user:hunter2@tcp(localhost:3306)/acme",
+		"UPDATER_ADDR":     "28081", "DATABASE_URL": "user:hunter2@tcp(localhost:3306)/", "EVENT_STORE": "paper",
 		"JOURNAL_TABLE": "one", "SNAPSHOT_TABLE": "one", "SHARD_COUNT": "0", "CLOCK_TOLERANCE": "1s",
 		"STREAM_POLL_MIN": "2s", "STREAM_POLL_MAX": "1s", "STREAM_PAGE_LIMIT": "1001", "STREAM_DISCOVERY_INTERVAL": "1ms",
 		"STREAM_CONCURRENCY": "none", "LOG_LEVEL": "loud", "LOG_FORMAT": "xml",
