@@ -28,9 +28,7 @@ const formerNumber = "ser_nr"
 const formerHeads = "(seq_nr = :head OR attribute_not_exists(seq_nr) AND attribute_exists(" + formerNumber + "))"
 
 // isFormer reports whether the item has the documents' form.
-func isFormer(found item) bool {
-	return found["seq_nr"] == nil && found[formerNumber] != nil
-}
+func isFormer(found item) bool { return found["seq_nr"] == nil && found[formerNumber] != nil }
 
 // readFormer returns an item in today's form.
 func readFormer(found item) item {

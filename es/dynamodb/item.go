@@ -93,9 +93,7 @@ const (
 )
 
 // partition returns the pkey of an aggregate's items.
-func (g *Gateway) partition(id es.AggregateID) string {
-	return partitionOf(id.Tenant, id.Type, id.ID, g.shards)
-}
+func (g *Gateway) partition(id es.AggregateID) string { return partitionOf(id.Tenant, id.Type, id.ID, g.shards) }
 
 // partitionOf returns the pkey of all items of name, which is hashed.
 func partitionOf(tenant es.Tenant, kind, name string, shards int) string {
@@ -108,9 +106,7 @@ func partitionOf(tenant es.Tenant, kind, name string, shards int) string {
 	return tenant.String() + tenantSeparator + shard
 }
 
-func sortKey(id es.AggregateID, seqNr uint64) string {
-	return id.String() + "-" + strconv.FormatUint(seqNr, 10)
-}
+func sortKey(id es.AggregateID, seqNr uint64) string { return id.String() + "-" + strconv.FormatUint(seqNr, 10) }
 
 // key returns the primary key of an aggregate's item: an event, the head (0), or a snapshot.
 func (g *Gateway) key(id es.AggregateID, seqNr uint64) item {
@@ -166,6 +162,4 @@ func (g *Gateway) expired(found item) bool {
 }
 
 // ceilSeconds returns the time in seconds since 1970, rounded up, so that a ttl is never early.
-func ceilSeconds(t time.Time) int64 {
-	return t.Add(time.Second - time.Nanosecond).Unix()
-}
+func ceilSeconds(t time.Time) int64 { return t.Add(time.Second - time.Nanosecond).Unix() }

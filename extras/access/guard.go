@@ -179,9 +179,7 @@ func (g *guard) Hold(n int) (release func(), err error) {
 }
 
 // client is the owner of a share: the account, or the network if there is none.
-func (g *guard) client() string {
-	return cmp.Or(g.Name(), network(g.Address))
-}
+func (g *guard) client() string { return cmp.Or(g.Name(), network(g.Address)) }
 
 // hold reserves n of a share until the request ends.
 func (g *guard) hold(what *func(), of *limits.Budget, key string, n int, refused string) error {

@@ -64,9 +64,7 @@ func Schema() migration.Set {
 }
 
 // Handler returns what keeps [Rows], for the projection of the read model.
-func Handler() projection.Handler {
-	return rowstore.OneRow(Rows, task.Events(), rowsVersion, next)
-}
+func Handler() projection.Handler { return rowstore.OneRow(Rows, task.Events(), rowsVersion, next) }
 
 // next is the row after an event of its task. Events between the first and this one may be missing.
 func next(row Row, exists bool, recorded es.Recorded[task.Event]) (Row, error) {

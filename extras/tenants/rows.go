@@ -48,9 +48,7 @@ func Schema() migration.Set {
 const rowsVersion = 2
 
 // Handler returns what keeps [Rows], for the projection of the read model.
-func Handler() projection.Handler {
-	return rowstore.OneRow(Rows, Events(), rowsVersion, next)
-}
+func Handler() projection.Handler { return rowstore.OneRow(Rows, Events(), rowsVersion, next) }
 
 // next is the row after recorded, the next event of its tenant.
 func next(row Row, exists bool, recorded es.Recorded[Event]) (Row, error) {

@@ -103,9 +103,7 @@ func (r *Reader) read(name, fallback, help string) string {
 }
 
 // String returns the value, or fallback when it is not set.
-func (r *Reader) String(name, fallback, help string) string {
-	return cmp.Or(r.read(name, fallback, help), fallback)
-}
+func (r *Reader) String(name, fallback, help string) string { return cmp.Or(r.read(name, fallback, help), fallback) }
 
 // OneOf returns the value, which must be one of the choices. The first is the default.
 func (r *Reader) OneOf(name, help string, choices ...string) string {
@@ -148,9 +146,7 @@ func number[T cmp.Ordered](r *Reader, name, help, kind string, limits [3]T, show
 }
 
 // short formats d without zeros at the end: 1m, not 1m0s.
-func short(d time.Duration) string {
-	return zeros.ReplaceAllString(d.String(), "$1")
-}
+func short(d time.Duration) string { return zeros.ReplaceAllString(d.String(), "$1") }
 
 var zeros = regexp.MustCompile(`([hm])(0m)?0s$`)
 
