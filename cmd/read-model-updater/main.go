@@ -54,7 +54,7 @@ func main() { program.Main("read-model-updater", run) }
 type settings struct {
 	projections projections.Settings
 	databaseURL string
-	tenants     database.ByTenant // extra:tenants
+	tenants     tenants.Databases // extra:tenants
 	store       eventstore.Settings
 	erasure     erasure.Settings // extra:erasure
 	system      system.Settings

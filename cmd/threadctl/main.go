@@ -9,8 +9,7 @@ import (
 
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/commands"
-	"example.com/threads/es"
-	"example.com/threads/es/database"            // extra:tenants
+	"example.com/threads/es"                     // extra:tenants
 	"example.com/threads/extras/erasure"         // extra:erasure
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/extras/operate/ctl"
@@ -37,7 +36,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 type settings struct {
 	store         eventstore.Settings
 	erasure       erasure.Settings  // extra:erasure
-	tenants       database.ByTenant // extra:tenants
+	tenants       tenants.Databases // extra:tenants
 	snapshotEvery int
 	logging       logging.Settings
 }

@@ -109,54 +109,6 @@ func prepare(url string, settings Settings) (db *sqlx.DB, explain func(error) er
 	}
 }
 
-// TenantDatabase is the database of the tenants with these codes.
-type TenantDatabase struct{ Codes, URL string }
-
-// ByTenant has the databases of some tenants. All other tenants are in the main database.
-type ByTenant map[es.Tenant]TenantDatabase
-
-// ParseByTenant parses entries such as acme,globex=URL, separated by spaces. Its errors contain no URL.
-func ParseByTenant(text string) (ByTenant, error) {
-	all := ByTenant{}
-	for i, entry := range strings.Fields(text) {
-		codes, url, _ := strings.Cut(entry, "=")
-		if _, err := DriverOf(url); err != nil {
-			return nil, fmt.Errorf("entry %d is not of the form tenant=URL or tenant,tenant=URL with the URL of a database", i+1)
-		}
-		if !all.In(url)("") {
-			return nil, fmt.Errorf("entry %d has the database of another entry: write tenant,tenant=URL", i+1)
-		}
-		for code := range strings.SplitSeq(codes, ",") {
-			switch tenant, err := es.ParseTenant(code); {
-			case err != nil || tenant == "": // not shown, because it may be a part of a password
-				return nil, fmt.Errorf("entry %d has a tenant that is not 1 to 32 characters out of a-z, 0-9 and -", i+1)
-			case all[tenant].URL != "":
-				return nil, fmt.Errorf("entry %d has the tenant %s again", i+1, tenant)
-			default:
-				all[tenant] = TenantDatabase{codes, url}
-			}
-		}
-	}
-	return all, nil
-}
-
-// In returns which tenants are in the database of a URL. It is the main one if it is none of these.
-func (t ByTenant) In(url string) func(es.Tenant) bool {
-	own := TenantDatabase{}
-	for _, other := range t {
-		if place(other.URL) == place(url) {
-			own = other
-		}
-	}
-	return func(tenant es.Tenant) bool { return t[tenant] == own }
-}
-
-// place is where the database of a URL is, without user, password and parameters.
-func place(url string) string {
-	at, _, _ := strings.Cut(url[strings.LastIndexByte(url, '@')+1:], "?")
-	return at
-}
-
 // shownText limits the part of a statement, without values, in its span, in bytes: those for many rows are long.
 const shownText = 300
 

@@ -30,10 +30,10 @@ import (
 )
 
 const (
-	probeEvery       = time.Second
-	probeTimeout     = time.Second
-	statementTimeout = 3 * time.Second
-	waitShare        = 4 // a query waits on the replica for this part of READ_WAIT_TIMEOUT
+	probeEvery   = time.Second
+	probeTimeout = time.Second
+	readTimeout  = 3 * time.Second
+	waitShare    = 4 // a query waits on the replica for this part of READ_WAIT_TIMEOUT
 )
 
 // Settings are read from the environment.
@@ -51,7 +51,7 @@ func ReadSettings(r *config.Reader) Settings {
 	})}
 }
 
-// Replica chooses the database of each statement and wait. It is safe for concurrent use.
+// Replica chooses the database of each reading and wait. It is safe for concurrent use.
 type Replica struct {
 	open    func(context.Context) (*sqlx.DB, error)
 	log     *slog.Logger
@@ -158,58 +158,25 @@ func (r *Replica) leave(ctx context.Context, reason string) {
 	}
 }
 
-// read runs a statement on the replica, or on the writer.
-func read[R any](ctx context.Context, r *Replica, run func(context.Context, *sqlx.DB) (R, error)) (R, error) {
+// Read runs a reading on the replica, or on the writer: again, if the replica fails before all rows are read. It also
+// reads the writer if the replica lacks the row that a page begins after; the client may have it from the writer.
+func (r *Replica) Read(ctx context.Context, read func(context.Context, *sqlx.DB) error) error {
 	if s := r.session(ctx); s != nil {
-		// The rows need the context after the return: the timeout releases it.
-		within, cancel := context.WithTimeout(ctx, statementTimeout)
-		detach := context.AfterFunc(s.ctx, cancel)
-		result, err := run(within, s.db)
-		goesOn := detach() // or else the rows have ended with the session
-		if err == nil && goesOn || ctx.Err() != nil {
-			return result, err
+		within, cancel := context.WithTimeout(ctx, readTimeout)
+		defer cancel()
+		defer context.AfterFunc(s.ctx, cancel)()
+		err := read(within, s.db)
+		if err == nil || ctx.Err() != nil {
+			return err
 		}
-		r.fail(ctx, s, err)
-		r.leave(ctx, "unavailable")
+		if errors.Is(err, sql.ErrNoRows) {
+			r.leave(ctx, "behind")
+		} else {
+			r.fail(ctx, s, err)
+			r.leave(ctx, "unavailable")
+		}
 	}
-	return run(ctx, r.writer)
-}
-
-// QueryContext implements [sqlx.QueryerContext].
-func (r *Replica) QueryContext(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
-	return read(ctx, r, func(ctx context.Context, db *sqlx.DB) (*sql.Rows, error) {
-		return db.QueryContext(ctx, statement, args...)
-	})
-}
-
-// QueryxContext implements [sqlx.QueryerContext].
-func (r *Replica) QueryxContext(ctx context.Context, statement string, args ...any) (*sqlx.Rows, error) {
-	return read(ctx, r, func(ctx context.Context, db *sqlx.DB) (*sqlx.Rows, error) {
-		return db.QueryxContext(ctx, statement, args...)
-	})
-}
-
-// QueryRowxContext implements [sqlx.QueryerContext]. A page begins after such a row; the replica may lack one that the
-// client has from the writer.
-func (r *Replica) QueryRowxContext(ctx context.Context, statement string, args ...any) *sqlx.Row {
-	if r.session(ctx) != nil && r.lacks(ctx, statement, args...) {
-		r.leave(ctx, "behind")
-	}
-	row, _ := read(ctx, r, func(ctx context.Context, db *sqlx.DB) (*sqlx.Row, error) {
-		row := db.QueryRowxContext(ctx, statement, args...)
-		return row, row.Err()
-	}) // row has the error, too
-	return row
-}
-
-// lacks reports whether a statement finds no row.
-func (r *Replica) lacks(ctx context.Context, statement string, args ...any) bool {
-	rows, err := r.QueryContext(ctx, statement, args...)
-	if err != nil {
-		return false // the statement is run again
-	}
-	defer func() { _ = rows.Close() }()
-	return !rows.Next() || rows.Err() != nil
+	return read(ctx, r.writer)
 }
 
 // versions reads versions in the replica alone: those of the writer may be newer than the rows that are read next.

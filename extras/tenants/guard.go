@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"example.com/threads/es"
-	"example.com/threads/es/database"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/interfaceadaptor/admission"
 )
@@ -24,12 +23,6 @@ type Settings struct {
 func ReadSettings(r *config.Reader) Settings {
 	r = r.Group("Tenants (extras/tenants)")
 	return Settings{r.OneOf("TENANTS", "which tenants are let in: all, or those that are registered and not suspended", "open", "registered") == "registered"}
-}
-
-// ReadDatabases reads which tenants have their rows in other databases.
-func ReadDatabases(r *config.Reader) database.ByTenant {
-	const help = "with the same value in all programs: tenants whose rows are not in the database of all others, such as acme=URL globex,initech=URL"
-	return config.Parsed(r.Group("Tenants (extras/tenants)"), "TENANT_DATABASES", "", help, database.ParseByTenant)
 }
 
 // IsActive reports whether a tenant is registered and not suspended.

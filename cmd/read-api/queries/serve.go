@@ -44,7 +44,7 @@ type Settings struct {
 	Documents   documents.Limits   // extra:limits
 	WebSocket   websocket.Settings // extra:websocket
 	Replica     replica.Settings   // extra:replica
-	Tenants     database.ByTenant  // extra:tenants
+	Tenants     tenants.Databases  // extra:tenants
 }
 
 // ReadSettings reads them.
@@ -96,13 +96,13 @@ func Listen(
 	versions, waiting, background := query.Watcher(watcher), watcher.Waiting, []func(context.Context){watcher.Run}
 	if s.Replica.URL != "" { // extra:replica {
 		r := s.Replica.Of(db, watcher, parts.Log, parts.Tracer, parts.Registry)
-		reader, versions, waiting, background = reader.From(func(context.Context) sqlx.QueryerContext { return r }), r, r.Waiting, append(background, r.Run)
+		reader, versions, waiting, background = reader.From(func(queryreader.Run) queryreader.Run { return r.Read }), r, r.Waiting, append(background, r.Run)
 		reported = r.Report(report)
 		server.Around = append(server.Around, r.Around)
 	} // extra:replica }
 	server.Reports = append(server.Reports, reported)
 	if len(s.Tenants) > 0 { // extra:tenants {
-		rows, watchers := map[database.TenantDatabase]sqlx.QueryerContext{}, map[database.TenantDatabase]query.Watcher{{}: versions}
+		rows, watchers := map[tenants.Database]*sqlx.DB{}, map[tenants.Database]query.Watcher{{}: versions}
 		for _, some := range s.Tenants {
 			if rows[some] == nil {
 				other, err := database.Open(ctx, some.URL, database.Settings{Later: true, Tracer: parts.Tracer, Logger: parts.Log})
@@ -122,7 +122,14 @@ func Listen(
 				})
 			}
 		}
-		reader = reader.From(func(ctx context.Context) sqlx.QueryerContext { return rows[s.Tenants[graphql.PrincipalOf(ctx).Tenant]] })
+		reader = reader.From(func(main queryreader.Run) queryreader.Run {
+			return func(ctx context.Context, reading func(context.Context, *sqlx.DB) error) error {
+				if own := rows[s.Tenants[graphql.PrincipalOf(ctx).Tenant]]; own != nil {
+					return reading(ctx, own)
+				}
+				return main(ctx, reading)
+			}
+		})
 		versions = byTenant(func(tenant es.Tenant) query.Watcher { return watchers[s.Tenants[tenant]] })
 	} // extra:tenants }
 	server.Reports = append(server.Reports, history.Report(store, parts.Log)) // extra:history

@@ -23,26 +23,32 @@ import (
 
 // Reader reads the read model. It implements the ports of usecase/query and is safe for concurrent use.
 type Reader struct {
-	db   *sqlx.DB
-	rows func(context.Context) sqlx.QueryerContext // that a statement runs on: db
+	db *sqlx.DB
+	on Run
 }
+
+// Run runs a reading on a database. It may run it again: only the last time counts.
+type Run = func(ctx context.Context, reading func(context.Context, *sqlx.DB) error) error
 
 var _ query.Reader = (*Reader)(nil)
 
 // New returns a reader of the read model in db.
 func New(db *sqlx.DB) *Reader {
-	return &Reader{db, func(context.Context) sqlx.QueryerContext { return db }}
+	return &Reader{db, func(ctx context.Context, reading func(context.Context, *sqlx.DB) error) error {
+		return reading(ctx, db)
+	}}
 }
 
-// From returns a reader whose statements run on what rows chooses; nil: as before. // extra:replica|tenants {
-func (r *Reader) From(rows func(context.Context) sqlx.QueryerContext) *Reader {
-	return &Reader{r.db, func(ctx context.Context) sqlx.QueryerContext { return cmp.Or(rows(ctx), r.rows(ctx)) }}
-} // extra:replica|tenants }
+// From returns a reader that runs its readings by what run makes of the former way. // extra:replica|tenants {
+func (r *Reader) From(run func(former Run) Run) *Reader { return &Reader{r.db, run(r.on)} } // extra:replica|tenants }
 
 // One reads one row; if there is none it returns the error missing.
 func One[R any](ctx context.Context, r *Reader, of table.Table[R], missing error, statement string, args ...any) (found R, err error) {
 	exists := false
-	err = of.Query(ctx, r.rows(ctx), func(row R) { found, exists = row, true }, statement, args...)
+	err = r.on(ctx, func(ctx context.Context, db *sqlx.DB) error {
+		exists = false
+		return of.Query(ctx, db, func(row R) { found, exists = row, true }, statement, args...)
+	})
 	if err == nil && !exists {
 		return found, missing
 	}
@@ -137,21 +143,30 @@ func (l List) add(s *unionStatement, page query.Range, leftOut int, scope ...any
 
 // run calls take with the rows of a statement, in any order, and with the number of the SELECT that each is from.
 func run[R any](ctx context.Context, r *Reader, s *unionStatement, of table.Table[R], take func(part int, row R)) error {
-	const doing = "read a list of the read model"
-	rows, err := r.rows(ctx).QueryContext(ctx, s.text(), s.args...)
-	if err != nil {
-		return database.Explain(doing, err)
+	type numbered struct {
+		part int
+		row  R
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
-	var part int
-	var row R
-	fields := append([]any{&part}, of.Fields(&row)...)
-	for err == nil && rows.Next() {
-		if err = rows.Scan(fields...); err == nil {
-			take(part, row)
+	var found []numbered
+	err := r.on(ctx, func(ctx context.Context, db *sqlx.DB) error {
+		found = found[:0]
+		rows, err := db.QueryContext(ctx, s.text(), s.args...)
+		if err != nil {
+			return err
 		}
+		defer func() { _ = rows.Close() }() // rows.Err has the error
+		var next numbered
+		fields := append([]any{&next.part}, of.Fields(&next.row)...)
+		for err == nil && rows.Next() {
+			err = rows.Scan(fields...)
+			found = append(found, next)
+		}
+		return cmp.Or(err, rows.Err())
+	})
+	for _, each := range found {
+		take(each.part, each.row)
 	}
-	return database.Explain(doing, cmp.Or(err, rows.Err()))
+	return database.Explain("read a list of the read model", err)
 }
 
 // read returns the rows of a page and one more from one list, without the first ones, in any order.

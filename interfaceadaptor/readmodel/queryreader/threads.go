@@ -227,7 +227,9 @@ func (r *Reader) begin(ctx context.Context, page query.Range, missing error, sta
 		return page, nil
 	}
 	page.After.ID = page.AfterID
-	err := sqlx.GetContext(ctx, r.rows(ctx), &page.After.At, statement, args...)
+	err := r.on(ctx, func(ctx context.Context, db *sqlx.DB) error {
+		return db.GetContext(ctx, &page.After.At, statement, args...)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return page, missing
 	}
@@ -241,6 +243,9 @@ func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.I
 	for i, id := range ids {
 		keys[i] = []string{tenant.String(), id.String()}
 	}
-	err := chatrows.Accounts.Load(ctx, r.rows(ctx), keys, "", func(row query.Account) { found[row.ID] = row })
+	err := r.on(ctx, func(ctx context.Context, db *sqlx.DB) error {
+		clear(found)
+		return chatrows.Accounts.Load(ctx, db, keys, "", func(row query.Account) { found[row.ID] = row })
+	})
 	return found, database.Explain("read accounts of the read model", err)
 }

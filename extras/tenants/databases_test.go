@@ -1,4 +1,4 @@
-package database_test
+package tenants_test
 
 import (
 	"maps"
@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"example.com/threads/es"
-	"example.com/threads/es/database"
+	"example.com/threads/extras/tenants"
 )
 
 func TestDatabasesByTenant(t *testing.T) {
 	const acme, globex = "reader:hun=ter2@tcp(10.0.0.5:3306)/acme?tls=true", "reader:hunter2@tcp(10.0.0.5:3306)/globex"
-	found, err := database.ParseByTenant(" acme=" + acme + "\n globex,initech=" + globex)
-	want := database.ByTenant{"acme": {"acme", acme}, "globex": {"globex,initech", globex}, "initech": {"globex,initech", globex}}
+	found, err := tenants.ParseDatabases(" acme=" + acme + "\n globex,initech=" + globex)
+	want := tenants.Databases{"acme": {"acme", acme}, "globex": {"globex,initech", globex}, "initech": {"globex,initech", globex}}
 	if err != nil || !maps.Equal(found, want) {
 		t.Errorf("%v, %v", found, err)
 	}
@@ -31,7 +31,7 @@ func TestDatabasesByTenant(t *testing.T) {
 			t.Errorf("%s has %q, want %q", url, in, want)
 		}
 	}
-	if none, err := database.ParseByTenant(""); err != nil || !none.In(acme)("acme") || !none.In("")("") {
+	if none, err := tenants.ParseDatabases(""); err != nil || !none.In(acme)("acme") || !none.In("")("") {
 		t.Errorf("without databases of tenants: %v, %v", none, err)
 	}
 }
@@ -51,22 +51,9 @@ func TestWrongDatabasesByTenant(t *testing.T) {
 		"acme,acme=sqlite:a.db":                     "entry 1 has the tenant acme again",
 		"acme=a@tcp(h)/a globex=b:hunter2@tcp(h)/a": "entry 2 has the database of another entry",
 	} {
-		_, err := database.ParseByTenant(text)
+		_, err := tenants.ParseDatabases(text)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) || err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", text, err)
 		}
-	}
-}
-
-// A program for many databases starts while one is down.
-func TestADatabaseThatAnswersLater(t *testing.T) {
-	db, err := database.Open(t.Context(), "root@tcp(127.0.0.1:1)/a", database.Settings{Later: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	_, err = db.ExecContext(t.Context(), "SELECT 1")
-	if err = database.Explain("read", err); es.KindOf(err) != es.Unavailable {
-		t.Errorf("%v", err)
 	}
 }
