@@ -13,17 +13,52 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
 const patience = time.Minute
 
-// chromium starts a browser with an empty profile and one tab. more are further options.
-func chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) context.Context {
+// shared is the browser of all tests: to start one for each test costs more than the test.
+var (
+	shared    context.Context //nolint:containedctx // of the browser
+	endShared = func() {}
+)
+
+// chromium returns a tab of a browser profile of its own.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	if shared == nil || shared.Err() != nil { // the first one, or the last one has crashed
+		shared, endShared = launch(t) // TestMain ends it
+	}
+	var id target.ID
+	inBrowser := cdp.WithExecutor(shared, chromedp.FromContext(shared).Browser)
+	profile, err := target.CreateBrowserContext().Do(inBrowser)
+	if err == nil {
+		id, err = target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).Do(inBrowser)
+	}
+	if err != nil {
+		t.Fatalf("open a tab of Chromium: %v", err)
+	}
+	tab, closeTab := chromedp.NewContext(shared, chromedp.WithTargetID(id))
+	chromedp.FromContext(tab).BrowserContextID = profile
+	t.Cleanup(func() {
+		closeTab()
+		_ = target.DisposeBrowserContext(profile).Do(inBrowser)
+	})
+	if err := chromedp.Run(tab); err != nil {
+		t.Fatalf("attach to a tab of Chromium: %v", err)
+	}
+	return tab
+}
+
+// launch starts a browser with an empty profile and one tab. more are further options.
+func launch(t *testing.T, more ...chromedp.ExecAllocatorOption) (context.Context, func()) {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -44,17 +79,13 @@ func chromium(t *testing.T, more ...chromedp.ExecAllocatorOption) context.Contex
 	} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
-	allocated, end := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), append(options, more...)...)
-	browser, close := chromedp.NewContext(allocated)
-	t.Cleanup(func() {
-		close()
-		end()
-		_ = os.RemoveAll(profile)
-	})
+	allocated, free := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), append(options, more...)...)
+	browser, closeBrowser := chromedp.NewContext(allocated)
 	if err := chromedp.Run(browser); err != nil {
+		free()
 		t.Fatalf("start Chromium: %v", err)
 	}
-	return browser
+	return browser, func() { closeBrowser(); free() }
 }
 
 // tab is a page in the browser. It records what the page must not do.

@@ -34,7 +34,9 @@ func TestPictures(t *testing.T) {
 	}
 	s := start(t, "LAB=on")
 	sharp := chromedp.Flag("force-device-scale-factor", fmt.Sprint(scale)) // a recording does not heed EmulateScale
-	p := open(t, chromium(t, sharp), s.url, width, height)
+	browser, end := launch(t, sharp)
+	t.Cleanup(end)
+	p := open(t, browser, s.url, width, height)
 	p.run(chromedp.EmulateViewport(width, height, chromedp.EmulateScale(scale)))
 	p.allow("403") // of the refused command
 	film(p)

@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		binaries = folder
+		defer func() { endShared() }()
 		return m.Run()
 	}())
 }

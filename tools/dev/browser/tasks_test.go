@@ -105,7 +105,8 @@ func (p *tab) download(element string) string {
 			saved <- e.GUID
 		}
 	})
-	p.run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllowAndName).WithDownloadPath(folder).WithEventsEnabled(true))
+	p.run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllowAndName).WithBrowserContextID(chromedp.FromContext(p.ctx).BrowserContextID).
+		WithDownloadPath(folder).WithEventsEnabled(true))
 	p.click(element)
 	select {
 	case name := <-saved:
