@@ -87,12 +87,14 @@ const many = 20;
 
 const toBeSeen = 3500; // milliseconds
 
-/** Has an event lost for sure, and holds the projection before it looks for it: people can see the hole in the rows. */
-async function leaveAHole(page: PageForLab): Promise<void> {
+/** Has an event lost for sure, and holds the projection before it looks for it: people can see the hole in the rows. It returns what ends that. */
+async function leaveAHole(page: PageForLab): Promise<() => Promise<void>> {
+  const held = faults.peek()?.hold_ms ?? 0;
   await set(page, { delivery: 'none' });
   await page.post('and one that is lost for sure');
   await pause(toBeSeen);
   await set(page, { delivery: '', hold_ms: toBeSeen });
+  return () => set(page, { hold_ms: held });
 }
 
 /** Sends messages while the source is bad, and then compares. The last one comes well: what was lost before it shows. */
@@ -100,16 +102,17 @@ async function badly(page: PageForLab, delivery: string, counter: string, counte
   const before = await figure(page, counter);
   await set(page, { delivery });
   let versions: number[];
+  let release = async (): Promise<void> => {};
   try {
     versions = await Promise.all(Array.from({ length: many }, (_, i) => page.post(`message ${i + 1} of ${many}`)));
     await pause(400); // for the source to deliver them
-    if (delivery === 'lost') await leaveAHole(page);
+    if (delivery === 'lost') release = await leaveAHole(page);
   } finally {
     await set(page, { delivery: '' });
   }
   const last = await page.post('and one that is delivered well');
   const shown = await seen(page, last);
-  if (delivery === 'lost') await set(page, { hold_ms: 0 });
+  await release();
   await pause(300); // for the figures, which are read four times a second
   const numbers = new Set(versions).size;
   const count = (await figure(page, counter)) - before;

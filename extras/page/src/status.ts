@@ -44,7 +44,7 @@ export function quantile(program: string, name: string, part: number): number | 
 
 /** At this time the stream was read to its end, and nothing was parked: the records of earlier events never came. */
 function markLost(at: number): void {
-  for (const { key, stage, writtenAt = at } of state.traces.peek()) if (stage === 'written' && at - writtenAt > 1000) updateTrace(key, { lost: true });
+  for (const { key, stage, lost, writtenAt = at } of state.traces.peek()) if (stage === 'written' && !lost && at - writtenAt > 1000) updateTrace(key, { lost: true });
 }
 
 export async function readStatus(): Promise<void> {
