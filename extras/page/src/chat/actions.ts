@@ -65,6 +65,7 @@ export function open(pane: Pane, thread: string): void {
   pane.unfollow();
   pane.selected.value = thread;
   pane.thread.value = null;
+  pane.panel.value = 'messages'; // here, and not when it is drawn: by then somebody may have opened the other one
   pane.older.value = [];
   pane.more.value = null;
   pane.gone.value = '';
@@ -80,6 +81,7 @@ export function open(pane: Pane, thread: string): void {
       if (code === 'NOT_FOUND') left(thread, pane.id);
       pane.gone.value = code === 'NOT_FOUND' ? `${pane.viewer.name} is not in this thread any more, or it has been deleted.` : message;
       pane.pushed = pane.thread.value = null;
+      pane.panel.value = 'messages';
       pane.absent = false;
       void loadThreads(pane);
     },

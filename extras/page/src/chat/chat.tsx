@@ -1,6 +1,6 @@
 // The chat: what each person sees, in a pane of their own.
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { inWords } from '../api.ts';
 import { hue, Problem, typed } from '../common.tsx';
 import { state } from '../state.ts';
@@ -195,9 +195,6 @@ function NewThread({ pane, at }: { pane: Pane; at: number }) {
 function Title({ pane }: { pane: Pane }) {
   const thread = pane.thread.value;
   const count = pane.members.length;
-  useEffect(() => {
-    pane.panel.value = 'messages';
-  }, [thread?.id]);
   return (
     <div class="title">
       <h2 dir="auto">{thread?.name}</h2>
