@@ -100,10 +100,10 @@ func TestTimeTravel(t *testing.T) {
 	p.accessible("causes")
 }
 
-// long is the number of events of a long thread, 3,000 unless BROWSER_EVENTS is set.
+// long is the number of events of a long thread, 1,000 unless BROWSER_EVENTS is set.
 func long(t *testing.T) int {
 	t.Helper()
-	count, err := strconv.Atoi(cmp.Or(os.Getenv("BROWSER_EVENTS"), "3000"))
+	count, err := strconv.Atoi(cmp.Or(os.Getenv("BROWSER_EVENTS"), "1000"))
 	if err != nil {
 		t.Fatal(err)
 	}
