@@ -150,7 +150,9 @@ func (*InconsistentError) Class() string { return "inconsistent" }
 // HandledError: a command was handled before; Receipt holds the answer, or the command's id alone if it was lost.
 type HandledError struct{ Receipt Receipt }
 
-func (e *HandledError) Error() string { return fmt.Sprintf("command %s was handled before", e.Receipt.CommandID) }
+func (e *HandledError) Error() string {
+	return fmt.Sprintf("command %s was handled before", e.Receipt.CommandID)
+}
 
 // Reject returns an error with which a decider rejects a command. code tells programs what is wrong, reason people.
 func Reject(kind Kind, code, reason string) error { return &rejection{failure{kind, reason}, code} }

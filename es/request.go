@@ -103,7 +103,9 @@ func (r Request[C]) fingerprint(content string) string {
 }
 
 // hash returns the SHA-256 of the parts. They are joined with zero bytes, which no part can contain.
-func hash(parts ...string) [sha256.Size]byte { return sha256.Sum256([]byte(strings.Join(parts, "\x00"))) }
+func hash(parts ...string) [sha256.Size]byte {
+	return sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+}
 
 // newID returns a new ULID for an event, or for a command without a key.
 func newID(now time.Time) string {

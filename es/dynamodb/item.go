@@ -93,7 +93,9 @@ const (
 )
 
 // partition returns the pkey of an aggregate's items.
-func (g *Gateway) partition(id es.AggregateID) string { return partitionOf(id.Tenant, id.Type, id.ID, g.shards) }
+func (g *Gateway) partition(id es.AggregateID) string {
+	return partitionOf(id.Tenant, id.Type, id.ID, g.shards)
+}
 
 // partitionOf returns the pkey of all items of name, which is hashed.
 func partitionOf(tenant es.Tenant, kind, name string, shards int) string {
@@ -106,7 +108,9 @@ func partitionOf(tenant es.Tenant, kind, name string, shards int) string {
 	return tenant.String() + tenantSeparator + shard
 }
 
-func sortKey(id es.AggregateID, seqNr uint64) string { return id.String() + "-" + strconv.FormatUint(seqNr, 10) }
+func sortKey(id es.AggregateID, seqNr uint64) string {
+	return id.String() + "-" + strconv.FormatUint(seqNr, 10)
+}
 
 // key returns the primary key of an aggregate's item: an event, the head (0), or a snapshot.
 func (g *Gateway) key(id es.AggregateID, seqNr uint64) item {

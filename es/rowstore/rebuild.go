@@ -70,7 +70,9 @@ const (
 )
 
 // Over reports that nothing is left to do.
-func (s RebuildState) Over() bool { return s.Phase == "" || s.Phase == phaseDone || s.Phase == phaseCancelled }
+func (s RebuildState) Over() bool {
+	return s.Phase == "" || s.Phase == phaseDone || s.Phase == phaseCancelled
+}
 
 // DoneAt returns when all was done; zero: it is not, or was cancelled.
 func (s RebuildState) DoneAt() time.Time {

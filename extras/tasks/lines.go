@@ -164,7 +164,9 @@ func cut(input io.Reader) iter.Seq2[linesPart, error] {
 }
 
 // stored returns the part as it is stored, for [partOf].
-func (p linesPart) stored() []byte { return fmt.Appendf(nil, "%d\n%s", p.first, strings.Join(p.lines, "\n")) }
+func (p linesPart) stored() []byte {
+	return fmt.Appendf(nil, "%d\n%s", p.first, strings.Join(p.lines, "\n"))
+}
 
 func partOf(stored []byte) (p linesPart) {
 	first, lines, _ := strings.Cut(string(stored), "\n")

@@ -103,7 +103,9 @@ func (r *Reader) read(name, fallback, help string) string {
 }
 
 // String returns the value, or fallback when it is not set.
-func (r *Reader) String(name, fallback, help string) string { return cmp.Or(r.read(name, fallback, help), fallback) }
+func (r *Reader) String(name, fallback, help string) string {
+	return cmp.Or(r.read(name, fallback, help), fallback)
+}
 
 // OneOf returns the value, which must be one of the choices. The first is the default.
 func (r *Reader) OneOf(name, help string, choices ...string) string {

@@ -96,7 +96,9 @@ func IsStream(r *http.Request) bool {
 	return r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
 
-func isRoutine(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/health/") || r.URL.Path == "/metrics" }
+func isRoutine(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, "/health/") || r.URL.Path == "/metrics"
+}
 
 // answerPanic logs a panic and answers with a problem. It returns true if the connection must be dropped instead.
 func answerPanic(log *slog.Logger, response middleware.WrapResponseWriter, r *http.Request, reason any) (aborted bool) {

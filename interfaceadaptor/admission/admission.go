@@ -69,7 +69,9 @@ func (o open) Enter(ask Ask) (Principal, error) {
 	return Principal{Tenant: ask.Tenant, Address: o.address}, nil
 }
 func (open) Next(context.Context) error { return nil }
-func (open) Stay(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
+func (open) Stay(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithCancel(ctx)
+}
 func (open) Hold(int) (release func(), err error) { return func() {}, nil }
 
 // AddressOf returns the IP address of a connection's address, such as "192.0.2.1:5", without zone and IPv4-mapping.

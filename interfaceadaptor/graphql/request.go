@@ -56,7 +56,9 @@ func qualityOf(clauses []goautoneg.Accept, names []string) float64 {
 	return 0
 }
 
-func wantsEvents(r *http.Request) bool { return r.Method != http.MethodHead && negotiate(r.Header) == mediaEvents }
+func wantsEvents(r *http.Request) bool {
+	return r.Method != http.MethodHead && negotiate(r.Header) == mediaEvents
+}
 
 // paramsOf reads the operation in a request. The status is for a request without one.
 func paramsOf(w http.ResponseWriter, r *http.Request) (params *graphql.RawParams, status int, err error) {

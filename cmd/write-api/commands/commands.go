@@ -33,7 +33,9 @@ type Settings struct {
 }
 
 // ReadAddress reads where the API listens.
-func ReadAddress(r *config.Reader) string { return r.Address("WRITE_API_ADDR", ":28080", "address to listen on") }
+func ReadAddress(r *config.Reader) string {
+	return r.Address("WRITE_API_ADDR", ":28080", "address to listen on")
+}
 
 // ReadSettings reads how commands are handled.
 func ReadSettings(r *config.Reader) Settings {

@@ -33,7 +33,9 @@ type Table[R any] struct {
 const rowsAtOnce = 100
 
 // List returns the columns with an alias of the table, as in "t.id, t.name".
-func (t Table[R]) List(alias string) string { return alias + "." + strings.Join(t.Columns, ", "+alias+".") }
+func (t Table[R]) List(alias string) string {
+	return alias + "." + strings.Join(t.Columns, ", "+alias+".")
+}
 
 // ErrRow says that what is in a row is nothing that can be there.
 var ErrRow = errors.New("a row that can't be read")

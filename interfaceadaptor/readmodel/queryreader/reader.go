@@ -141,40 +141,36 @@ func (l List) add(s *unionStatement, page query.Range, leftOut int, scope ...any
 	s.add(text+fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.At, l.ID, order, page.Limit+1, leftOut), args...)
 }
 
-// run calls take with the rows of a statement, in any order, and with the number of the SELECT that each is from.
-func run[R any](ctx context.Context, r *Reader, s *unionStatement, of table.Table[R], take func(part int, row R)) error {
-	type numbered struct {
-		part int
-		row  R
-	}
-	var found []numbered
-	err := r.on(ctx, func(ctx context.Context, db *sqlx.DB) error {
-		found = found[:0]
+// run returns the rows of a statement, in any order, for each of its SELECTs, which is expected to have so many.
+func run[R any](ctx context.Context, r *Reader, s *unionStatement, of table.Table[R], expected int) (found [][]R, err error) {
+	found = make([][]R, len(s.selects))
+	err = r.on(ctx, func(ctx context.Context, db *sqlx.DB) error {
+		for i := range found {
+			found[i] = make([]R, 0, expected)
+		}
 		rows, err := db.QueryContext(ctx, s.text(), s.args...)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = rows.Close() }() // rows.Err has the error
-		var next numbered
-		fields := append([]any{&next.part}, of.Fields(&next.row)...)
+		var part int
+		var row R
+		fields := append([]any{&part}, of.Fields(&row)...)
 		for err == nil && rows.Next() {
 			err = rows.Scan(fields...)
-			found = append(found, next)
+			found[part] = append(found[part], row)
 		}
 		return cmp.Or(err, rows.Err())
 	})
-	for _, each := range found {
-		take(each.part, each.row)
-	}
-	return database.Explain("read a list of the read model", err)
+	return found, database.Explain("read a list of the read model", err)
 }
 
 // read returns the rows of a page and one more from one list, without the first ones, in any order.
 func read[R any](
 	ctx context.Context, r *Reader, of table.Table[R], l List, page query.Range, leftOut int, scope ...any,
-) (found []R, err error) {
+) ([]R, error) {
 	var s unionStatement
 	l.add(&s, page, leftOut, scope...)
-	err = run(ctx, r, &s, of, func(_ int, row R) { found = append(found, row) })
-	return found, err
+	found, err := run(ctx, r, &s, of, page.Limit+1)
+	return found[0], err
 }

@@ -150,14 +150,8 @@ func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range)
 	threadsOfFew.add(&s, page, 0, tenant, user, tenant, user, tenant)
 	s.add(fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ? LIMIT 1`, threadsOfTenant.Columns, counted, fewThreads),
 		tenant, user, tenant)
-	err = run(ctx, r, &s, threads, func(part int, row query.Thread) {
-		if part == 0 {
-			found = append(found, row)
-		} else {
-			many = true
-		}
-	})
-	return found, many, err
+	rows, err := run(ctx, r, &s, threads, 0)
+	return rows[0], len(rows[1]) > 0, err
 }
 
 // walk searches the tenant's threads for the page's, from its start. whole: the page is complete at the maximum.
@@ -203,11 +197,8 @@ func pagesOf[R query.Positioned](
 		for _, id := range some {
 			l.add(&s, page, 0, tenant.String(), id.String())
 		}
-		found := make([][]R, len(some))
-		for i := range found {
-			found[i] = make([]R, 0, page.Limit/len(threads)+1)
-		}
-		if err := run(ctx, r, &s, of, func(part int, row R) { found[part] = append(found[part], row) }); err != nil {
+		found, err := run(ctx, r, &s, of, page.Limit/len(threads)+1)
+		if err != nil {
 			return nil, err
 		}
 		for i, id := range some {

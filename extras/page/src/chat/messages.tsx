@@ -62,6 +62,8 @@ function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list:
   const toEnd = (): void => {
     if (list.current) list.current.scrollTop = list.current.scrollHeight;
   };
+  const isAbove = (element: HTMLElement): boolean =>
+    element.scrollTop + element.clientHeight < element.scrollHeight - near && element.scrollTop < was.current.top - near;
   const latest = useRef(messages);
   latest.current = messages;
   const read = (): void => {
@@ -72,9 +74,8 @@ function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list:
   useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
-    const { top, height, first } = was.current;
-    const isAway = element.scrollTop + element.clientHeight < element.scrollHeight - near;
-    if (isAway && element.scrollTop < top - near) was.current.atEnd = false; // scrolled up, which is told in the next frame
+    const { height, first } = was.current;
+    if (isAbove(element)) was.current.atEnd = false; // scrolled up, which is told in the next frame
     if (posts > was.current.posts) was.current.atEnd = true; // who writes wants to see it
     if (was.current.atEnd) {
       toEnd();
@@ -91,7 +92,8 @@ function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list:
     const element = list.current;
     if (!element) return;
     const scrolled = (): void => {
-      if (element.clientHeight !== was.current.room) return; // nobody has scrolled: what is beside the list has grown, which is told next
+      // Nobody has scrolled: what is beside the list has grown, which is told next.
+      if (element.clientHeight !== was.current.room && !isAbove(element)) return;
       was.current.atEnd = element.scrollTop + element.clientHeight > element.scrollHeight - near;
       was.current.top = element.scrollTop;
       if (was.current.atEnd) read();
