@@ -322,7 +322,7 @@ func FuzzVerify(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	v := access.NewVerifier(access.Settings{Issuer: issuer.URL(), Audience: devissuer.Audience}, discard)
+	v := access.NewVerifier(access.Settings{Issuer: issuer.URL, Audience: devissuer.Audience}, discard)
 	f.Add(good)
 	f.Add("eyJhbGciOiJub25lIn0.e30.")
 	f.Add(`{"payload":"","signatures":[]}`)

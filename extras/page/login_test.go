@@ -50,7 +50,7 @@ func newProvider(t *testing.T) *provider {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{
-			"issuer": p.URL(), "jwks_uri": p.URL() + "/jwks", "authorization_endpoint": p.URL() + "/authorize", "token_endpoint": p.URL() + "/token",
+			"issuer": p.URL, "jwks_uri": p.URL + "/jwks", "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
 			"id_token_signing_alg_values_supported": []string{"ES256"},
 		})
 	})
@@ -94,7 +94,7 @@ func (p *provider) serveToken(w http.ResponseWriter, r *http.Request) {
 	var identity string
 	if err == nil {
 		identity, err = p.Sign(jwt.Claims{
-			Issuer: p.URL(), Subject: account.(string), Audience: jwt.Audience{"page"}, Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour)),
+			Issuer: p.URL, Subject: account.(string), Audience: jwt.Audience{"page"}, Expiry: jwt.NewNumericDate(time.Now().Add(time.Hour)),
 		}, map[string]any{"nonce": nonce})
 	}
 	if err != nil {
@@ -123,7 +123,7 @@ func startPage(t *testing.T, p *provider, env ...string) front {
 	served := httptest.NewUnstartedServer(nil)
 	home := "http://" + served.Listener.Addr().String()
 	set := map[string]string{
-		"AUTH": "oidc", "AUTH_ISSUER": p.URL(), "AUTH_AUDIENCE": devissuer.Audience, "WEB_URL": home, "WEB_CLIENT_ID": "page", "WEB_ADDR": "127.0.0.1:0",
+		"AUTH": "oidc", "AUTH_ISSUER": p.URL, "AUTH_AUDIENCE": devissuer.Audience, "WEB_URL": home, "WEB_CLIENT_ID": "page", "WEB_ADDR": "127.0.0.1:0",
 	}
 	for i := 0; i < len(env); i += 2 {
 		set[env[i]] = env[i+1]

@@ -83,8 +83,7 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) h
 	return s.access.LimitAddresses(httpserver.WithProblems(mux, "/ is the page, the APIs are below /api/write and /api/read"))
 }
 
-// Describe calls describe with the routes of the page's own server in JSON, and with a value of the type of each
-// answer.
+// Describe calls describe with the routes of the page's own server in JSON, and with values of the types of answers.
 func Describe(describe func(pattern string, body, answer any)) {
 	describe("GET /session", nil, sessionAnswer{})
 	describe("GET /status", nil, statusAnswer{})

@@ -85,9 +85,7 @@ func Operations(s Store, log *slog.Logger) rest.Aggregate {
 				Description: "Handles each line as a command of its own: `{\"path\": \"/threads/post_message\", \"body\": {...}}`, where executor_id may be left out and means who asks. " +
 					"Lines for the same thread or account are handled in their order. A line is applied once, whatever happens to the server. 16 MiB at most. " +
 					"The inputs of unfinished tasks and the results of the last 7 days may take 256 MiB of an account, and 4 GiB of a tenant.",
-				Served: &rest.Served{
-					Serve: s.serveImport, Lines: `{"path":"/threads/create","body":{"name":"release planning"}}`, Answer: reflect.TypeFor[TaskReply](),
-				},
+				Served: &rest.Served{Serve: s.serveImport, Lines: `{"path":"/threads/create","body":{"name":"release planning"}}`, Answer: reflect.TypeFor[TaskReply]()},
 				Status: http.StatusAccepted,
 				Rejections: []error{
 					tooLarge, malformedBody, &ident.InvalidError{Field: "line 7", Reason: "must have at most 67584 bytes"},

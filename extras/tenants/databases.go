@@ -26,11 +26,8 @@ func ParseDatabases(text string) (Databases, error) {
 	all := Databases{}
 	for i, entry := range strings.Fields(text) {
 		codes, url, _ := strings.Cut(entry, "=")
-		if _, err := database.DriverOf(url); err != nil {
-			return nil, fmt.Errorf("entry %d is not of the form tenant=URL or tenant,tenant=URL with the URL of a database", i+1)
-		}
-		if !all.In(url)("") {
-			return nil, fmt.Errorf("entry %d has the database of another entry: write tenant,tenant=URL", i+1)
+		if _, err := database.DriverOf(url); err != nil || !all.In(url)("") {
+			return nil, fmt.Errorf("entry %d is not of the form tenant=URL or tenant,tenant=URL with the URL of a database that no other entry has", i+1)
 		}
 		for code := range strings.SplitSeq(codes, ",") {
 			switch tenant, err := es.ParseTenant(code); {

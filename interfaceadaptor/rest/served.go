@@ -23,10 +23,10 @@ type Served struct {
 	Answer reflect.Type // of JSON; nil: lines of JSON
 }
 
-// MediaLines is JSON, one a line.
-const MediaLines = "application/x-ndjson"
-
-const executorHeader = "X-Executor-Id" // says who asks where there is no body that could
+const (
+	MediaLines     = "application/x-ndjson" // JSON, one a line
+	executorHeader = "X-Executor-Id"        // says who asks where there is no body that could
+)
 
 var (
 	executorMissing = malformed("the header %s must be sent once, and be a ULID of 26 characters", executorHeader)

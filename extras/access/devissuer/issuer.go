@@ -46,7 +46,7 @@ const usualLifetime = 12 * time.Hour
 
 // Issuer signs tokens. It is safe for concurrent use.
 type Issuer struct {
-	url    string
+	URL    string
 	key    jose.JSONWebKey
 	signer jose.Signer
 }
@@ -59,9 +59,6 @@ func New(url string) (*Issuer, error) {
 	return &Issuer{url, private, signer}, err
 }
 
-// URL is the issuer's identifier.
-func (i *Issuer) URL() string { return i.url }
-
 // Mint signs a token.
 func (i *Issuer) Mint(grant Grant) (string, error) {
 	now := time.Now()
@@ -70,7 +67,7 @@ func (i *Issuer) Mint(grant Grant) (string, error) {
 		private[TenantClaim] = grant.Tenant
 	}
 	return i.Sign(jwt.Claims{
-		Issuer: i.url, Subject: grant.Account, Audience: jwt.Audience{Audience}, ID: rand.Text(),
+		Issuer: i.URL, Subject: grant.Account, Audience: jwt.Audience{Audience}, ID: rand.Text(),
 		IssuedAt: jwt.NewNumericDate(now), Expiry: jwt.NewNumericDate(now.Add(cmp.Or(grant.Lifetime, usualLifetime))),
 	}, private)
 }
@@ -107,7 +104,7 @@ func (i *Issuer) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		httpserver.WriteJSON(w, http.StatusOK, map[string]any{
-			"issuer": i.url, "jwks_uri": i.url + "/jwks", "token_endpoint": i.url + "/token", "authorization_endpoint": i.url + "/token",
+			"issuer": i.URL, "jwks_uri": i.URL + "/jwks", "token_endpoint": i.URL + "/token", "authorization_endpoint": i.URL + "/token",
 			"response_types_supported": []string{"token"}, "subject_types_supported": []string{"public"},
 			"id_token_signing_alg_values_supported": []string{"ES256"},
 		})

@@ -34,7 +34,7 @@ var (
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	if shared == nil || shared.Err() != nil { // the first one, or the last one has crashed
-		shared, endShared = launch(t) // TestMain ends it
+		shared, endShared = launch(t) //nolint:fatcontext // it is that of one browser, which TestMain ends
 	}
 	var id target.ID
 	inBrowser := cdp.WithExecutor(shared, chromedp.FromContext(shared).Browser)
