@@ -28,7 +28,7 @@ func newIssuer(t *testing.T) issuer {
 }
 
 func (i issuer) trusted(more ...string) map[string]string {
-	env := map[string]string{"AUTH": "oidc", "AUTH_ISSUER": i.URL(), "AUTH_AUDIENCE": devissuer.Audience}
+	env := map[string]string{"AUTH": "oidc", "AUTH_ISSUER": i.URL, "AUTH_AUDIENCE": devissuer.Audience}
 	for n := 0; n < len(more); n += 2 {
 		env[more[n]] = more[n+1]
 	}
