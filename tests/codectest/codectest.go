@@ -226,14 +226,15 @@ func howToWrite(t testing.TB) string {
 }
 
 // released reports whether a file is in the branch main, here or where it is pushed. If there is no such branch, it
-// asks for the last commit; if there is no repository, every file counts as released.
+// asks for the last commit; if there is no repository, every file counts as released that is there.
 func released(t testing.TB, path string) bool {
 	t.Helper()
 	git := func(arguments ...string) bool {
 		return exec.CommandContext(t.Context(), "git", arguments...).Run() == nil
 	}
 	if !git("rev-parse", "--git-dir") {
-		return true
+		_, err := os.Stat(path)
+		return err == nil
 	}
 	known := false
 	for _, branch := range []string{"origin/main", "main", "HEAD"} {

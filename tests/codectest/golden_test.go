@@ -20,6 +20,9 @@ func (*told) Helper() {}
 
 func (r *told) Errorf(format string, args ...any) { r.errors += fmt.Sprintf(format, args...) }
 
+// Fatalf ends the test's function, as that of a test does.
+func (*told) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
 func TestOnlyWhatWasNeverReleasedIsWrittenAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
@@ -57,6 +60,16 @@ func TestOnlyWhatWasNeverReleasedIsWrittenAgain(t *testing.T) {
 	git("commit", "-m", "not yet")
 	if file, said := check("1", "order/new.json", `{"a":3}`); file != `{"a":2}` || !strings.Contains(said, "was released") {
 		t.Errorf("a file of main became %s: %s", file, said)
+	}
+	if err := os.Remove("testdata/order/new.json"); err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		check("1", "order/new.json", `{"a":3}`)
+	}()
+	if _, err := os.Stat("testdata/order/new.json"); !os.IsNotExist(err) {
+		t.Errorf("a file of main that was deleted has been written: %v", err)
 	}
 	if file, said := check("", "order/later.json", `{"b":2}`); file != `{"b":1}` || !strings.Contains(said, "UPDATE_GOLDEN=1 go -C") {
 		t.Errorf("without being asked, a file became %s: %s", file, said)
