@@ -160,7 +160,7 @@ func (r *Replica) leave(ctx context.Context, reason string) {
 
 // Read runs a reading on the replica, or on the writer: again, if the replica fails before all rows are read. It also
 // reads the writer if the replica lacks the row that a page begins after; the client may have it from the writer.
-func (r *Replica) Read(ctx context.Context, read func(context.Context, *sqlx.DB) error) error {
+func (r *Replica) Read(ctx context.Context, read queryreader.Reading) error {
 	if s := r.session(ctx); s != nil {
 		within, cancel := context.WithTimeout(ctx, readTimeout)
 		defer cancel()

@@ -99,7 +99,7 @@ func Check(t testing.TB, what string, want, got []string) {
 	}
 	for _, name := range got {
 		if !slices.Contains(want, name) {
-			t.Errorf("%s: %s is not wanted: nothing has this name any more", what, name)
+			t.Errorf("%s: %s is there, but is not wanted", what, name)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func Listen(
 			}
 		}
 		reader = reader.From(func(main queryreader.Run) queryreader.Run {
-			return func(ctx context.Context, reading func(context.Context, *sqlx.DB) error) error {
+			return func(ctx context.Context, reading queryreader.Reading) error {
 				if own := rows[s.Tenants[graphql.PrincipalOf(ctx).Tenant]]; own != nil {
 					return reading(ctx, own)
 				}

@@ -27,16 +27,17 @@ type Reader struct {
 	on Run
 }
 
-// Run runs a reading on a database. It may run it again: only the last time counts.
-type Run = func(ctx context.Context, reading func(context.Context, *sqlx.DB) error) error
+// Reading reads rows from a database. It may be run again: only the last time counts.
+type Reading = func(ctx context.Context, db *sqlx.DB) error
+
+// Run runs a reading on a database of its choice.
+type Run = func(context.Context, Reading) error
 
 var _ query.Reader = (*Reader)(nil)
 
 // New returns a reader of the read model in db.
 func New(db *sqlx.DB) *Reader {
-	return &Reader{db, func(ctx context.Context, reading func(context.Context, *sqlx.DB) error) error {
-		return reading(ctx, db)
-	}}
+	return &Reader{db, func(ctx context.Context, reading Reading) error { return reading(ctx, db) }}
 }
 
 // From returns a reader that runs its readings by what run makes of the former way. // extra:replica|tenants {

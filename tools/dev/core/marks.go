@@ -100,15 +100,15 @@ func list(lines []string, cuts map[int]bool, n int) (end int, line string) {
 	}
 	indent := indentOf(lines[n])
 	var parts []string
-	cut := false
+	wasCut := false
 	for end = n + 1; end < len(lines) && indentOf(lines[end]) == indent+1 && strings.HasSuffix(lines[end], ","); end++ {
-		parts, cut = append(parts, strings.TrimSpace(lines[end])), cut || cuts[end]
+		parts, wasCut = append(parts, strings.TrimSpace(lines[end])), wasCut || cuts[end]
 	}
 	if len(parts) == 0 || end == len(lines) || indentOf(lines[end]) != indent || !strings.HasPrefix(lines[end][indent:], ")") && !strings.HasPrefix(lines[end][indent:], "}") {
 		return n, ""
 	}
 	line = lines[n] + strings.TrimSuffix(strings.Join(parts, " "), ",") + lines[end][indent:]
-	if !cut && !cuts[end] || len(line) > longest || len(parts) > 1 && strings.Contains(parts[0], ": ") {
+	if !wasCut && !cuts[end] || len(line) > longest || len(parts) > 1 && strings.Contains(parts[0], ": ") {
 		return n, ""
 	}
 	return end, line
