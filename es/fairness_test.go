@@ -39,7 +39,7 @@ func onEachStore(t *testing.T, processes int, test func(t *testing.T, gateways [
 			if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 				t.Fatal(err)
 			}
-			gateway, err := sqlstore.New(db, sqlstore.Settings{})
+			gateway, err := sqlstore.New(t.Context(), db, sqlstore.Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}

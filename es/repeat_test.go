@@ -190,7 +190,7 @@ func TestARelationalStoreRemembersEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	var years int
-	gateway, err := sqlstore.New(db, sqlstore.Settings{Clock: func() time.Time { return time.Now().AddDate(years, 0, 0) }})
+	gateway, err := sqlstore.New(t.Context(), db, sqlstore.Settings{Clock: func() time.Time { return time.Now().AddDate(years, 0, 0) }})
 	if err != nil {
 		t.Fatal(err)
 	}

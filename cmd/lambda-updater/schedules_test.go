@@ -283,7 +283,7 @@ func newModel(t *testing.T, empty []byte) *model {
 			t.Fatal(err)
 		}
 	}
-	gateway, err := sqlstore.New(openFile(t, filepath.Join(m.folder, "events.db"), false), sqlstore.Settings{})
+	gateway, err := sqlstore.New(t.Context(), openFile(t, filepath.Join(m.folder, "events.db"), false), sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

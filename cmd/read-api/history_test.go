@@ -89,7 +89,7 @@ func createThread(t *testing.T, folder, url string, id thread.ID, creator thread
 	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{})
+	gateway, err := sqlstore.New(t.Context(), db, sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func (s *world) onRelational(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	discard := slog.New(slog.DiscardHandler)
-	gateway, err := sqlstore.New(db, sqlstore.Settings{})
+	gateway, err := sqlstore.New(t.Context(), db, sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

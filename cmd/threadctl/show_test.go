@@ -28,7 +28,7 @@ func TestWhatACommandDid(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	discard := slog.New(slog.DiscardHandler)
-	gateway, err := sqlstore.New(db, sqlstore.Settings{})
+	gateway, err := sqlstore.New(t.Context(), db, sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

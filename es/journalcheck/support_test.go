@@ -48,7 +48,7 @@ func newWorld(t *testing.T) world {
 	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{SnapshotKeep: 5})
+	gateway, err := sqlstore.New(t.Context(), db, sqlstore.Settings{SnapshotKeep: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func onServer(t *testing.T) *world {
 	if _, err := migration.Up(t.Context(), db, sqlstore.Schema(), rowstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{})
+	gateway, err := sqlstore.New(t.Context(), db, sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

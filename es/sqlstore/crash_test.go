@@ -36,7 +36,7 @@ func appendForEver(url string) error {
 	if err != nil {
 		return err
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{})
+	gateway, err := sqlstore.New(context.Background(), db, sqlstore.Settings{})
 	if err != nil {
 		return err
 	}

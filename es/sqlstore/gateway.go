@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,8 +62,9 @@ type Gateway struct {
 var _ es.Store = (*Gateway)(nil)
 
 // New returns a gateway over a database that has the event store's tables. On SQLite it uses one of db's connections
-// only for writing. It does not connect before its first use.
-func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
+// only for writing, and refuses settings with which a power failure could lose acknowledged commits. On MySQL it does
+// not connect before its first use.
+func New(ctx context.Context, db *sqlx.DB, settings Settings) (*Gateway, error) {
 	dialect, err := sqldialect.Of(db)
 	concurrent := db.DriverName() == database.MySQL
 	switch {
@@ -78,11 +80,31 @@ func New(db *sqlx.DB, settings Settings) (*Gateway, error) {
 	}
 	settings.OwnerBytes, settings.TenantBytes = cmp.Or(settings.OwnerBytes, 256<<20), cmp.Or(settings.TenantBytes, 4<<30)
 	g := &Gateway{DB: db, dialect: dialect, concurrent: concurrent, settings: settings, packer: packing.New()}
-	g.writer = &groupWriter{db: db, onCommit: g.wake}
 	if concurrent {
 		g.writer = &transactionWriter{db: db, options: dialect.Writing(), onCommit: g.wake}
+		return g, nil
+	}
+	g.writer = &groupWriter{db: db, onCommit: g.wake}
+	if err := checkDurability(ctx, db); err != nil {
+		return nil, err
 	}
 	return g, nil
+}
+
+// synchronousFull is SQLite's value for a commit that waits until it is on the disk.
+const synchronousFull = 2
+
+func checkDurability(ctx context.Context, db *sqlx.DB) error {
+	var set struct {
+		Journal     string `db:"journal_mode"`
+		Synchronous int    `db:"synchronous"`
+	}
+	err := db.GetContext(ctx, &set, "SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous")
+	if err == nil && (!strings.EqualFold(set.Journal, "wal") || set.Synchronous < synchronousFull) {
+		err = fmt.Errorf("the file is open with journal_mode %s and synchronous %d: open it with WAL and FULL, otherwise a power failure can lose acknowledged commands",
+			set.Journal, set.Synchronous)
+	}
+	return database.Explain("open the event store", err)
 }
 
 // wake has the sources of this process look at once for what was committed.
@@ -110,7 +132,7 @@ func OpenFile(ctx context.Context, path string) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := New(db, Settings{})
+	gateway, err := New(ctx, db, Settings{})
 	if err == nil {
 		_, err = migration.Up(ctx, db, Schema(), rowstore.Schema())
 	}

@@ -16,7 +16,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		db.SetMaxOpenConns(2)
 		var bad sqlstore.Settings
 		spoil(&bad)
-		if _, err := sqlstore.New(db, bad); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := sqlstore.New(t.Context(), db, bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}

@@ -50,7 +50,7 @@ func newSystem(t testing.TB, eventsURL, rowsURL string) *system {
 	s.rows = openSet(t, rowsURL, rowstore.Schema())
 	logger := slog.New(slog.DiscardHandler)
 	var err error
-	s.gateway, err = sqlstore.New(s.events, sqlstore.Settings{})
+	s.gateway, err = sqlstore.New(t.Context(), s.events, sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

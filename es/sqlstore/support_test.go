@@ -49,7 +49,7 @@ func newGateway(t testing.TB, db *sqlx.DB, adjust ...func(*sqlstore.Settings)) *
 	for _, adjust := range adjust {
 		adjust(&settings)
 	}
-	gateway, err := sqlstore.New(db, settings)
+	gateway, err := sqlstore.New(t.Context(), db, settings)
 	if err != nil {
 		t.Fatal(err)
 	}

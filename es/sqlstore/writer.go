@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -172,7 +171,7 @@ var errNotBegun = errors.New("the transaction could not begin")
 // try runs a group in one transaction, each change in a savepoint.
 func (w *groupWriter) try(ctx context.Context, group []*groupPart) (err error) {
 	if w.connection == nil {
-		if err := w.connect(ctx); err != nil {
+		if w.connection, err = w.db.Connx(ctx); err != nil {
 			return fmt.Errorf("%w: %w", errNotBegun, err)
 		}
 	}
@@ -209,32 +208,6 @@ func (p *groupPart) join(ctx context.Context, on *sqlx.Conn) error {
 	}
 	_, err := on.ExecContext(ctx, "RELEASE part")
 	return err
-}
-
-// synchronousFull is SQLite's value for a commit that waits until it is on the disk.
-const synchronousFull = 2
-
-// connect opens the writing connection. It refuses settings with which a power failure could lose acknowledged commits.
-func (w *groupWriter) connect(ctx context.Context) error {
-	conn, err := w.db.Connx(ctx)
-	if err != nil {
-		return err
-	}
-	var durability struct {
-		Journal     string `db:"journal_mode"`
-		Synchronous int    `db:"synchronous"`
-	}
-	err = conn.GetContext(ctx, &durability, "SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous")
-	if err == nil && (!strings.EqualFold(durability.Journal, "wal") || durability.Synchronous < synchronousFull) {
-		err = fmt.Errorf("the event store's file is open with journal_mode %s and synchronous %d: open it with WAL and FULL, otherwise a power failure can lose acknowledged commands",
-			durability.Journal, durability.Synchronous)
-	}
-	if err != nil {
-		sqldialect.Discard(conn.Conn)
-		return err
-	}
-	w.connection = conn
-	return nil
 }
 
 func (w *groupWriter) close(ctx context.Context) error {

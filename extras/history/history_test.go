@@ -42,7 +42,7 @@ func sqlite(t testing.TB) es.Store {
 	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{SnapshotKeep: 1000})
+	gateway, err := sqlstore.New(t.Context(), db, sqlstore.Settings{SnapshotKeep: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

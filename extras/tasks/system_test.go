@@ -50,7 +50,7 @@ func newSystemWith(t *testing.T, ownerBytes, tenantBytes int) system {
 	t.Helper()
 	_, db := sqlitetest.New(t)
 	log := slog.New(slog.DiscardHandler)
-	store, err := sqlstore.New(db, sqlstore.Settings{OwnerBytes: ownerBytes, TenantBytes: tenantBytes})
+	store, err := sqlstore.New(t.Context(), db, sqlstore.Settings{OwnerBytes: ownerBytes, TenantBytes: tenantBytes})
 	if err != nil {
 		t.Fatal(err)
 	}

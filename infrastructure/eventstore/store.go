@@ -56,7 +56,7 @@ func Open(ctx context.Context, settings Settings, log *slog.Logger, tracer trace
 	if err := migration.Check(ctx, db, sqlstore.Schema()); err != nil {
 		return nil, errors.Join(fmt.Errorf("EVENT_STORE_URL: %w", err), db.Close())
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{SnapshotKeep: settings.SnapshotKeep})
+	gateway, err := sqlstore.New(ctx, db, sqlstore.Settings{SnapshotKeep: settings.SnapshotKeep})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

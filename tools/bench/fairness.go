@@ -79,7 +79,7 @@ func writer(ctx context.Context, file string) (*chat.ThreadCommands, func() erro
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	store, err := sqlstore.New(db, sqlstore.Settings{})
+	store, err := sqlstore.New(ctx, db, sqlstore.Settings{})
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}

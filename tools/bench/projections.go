@@ -168,7 +168,7 @@ func readJournal(ctx context.Context, file string) (_ time.Duration, err error) 
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	store, err := sqlstore.New(db, sqlstore.Settings{})
+	store, err := sqlstore.New(ctx, db, sqlstore.Settings{})
 	if err != nil {
 		return 0, err
 	}

@@ -29,7 +29,7 @@ func appends(ctx context.Context, folder string, clients int, duration time.Dura
 	if _, err := migration.Up(ctx, db, sqlstore.Schema()); err != nil {
 		return 0, err
 	}
-	store, err := sqlstore.New(db, sqlstore.Settings{})
+	store, err := sqlstore.New(ctx, db, sqlstore.Settings{})
 	if err != nil {
 		return 0, err
 	}

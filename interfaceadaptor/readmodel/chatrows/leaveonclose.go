@@ -194,15 +194,10 @@ func (l *leaving) saveMemberships(ctx context.Context, in *rowstore.Tx) error {
 	if err := memberships.Delete(ctx, in, keys); err != nil {
 		return in.Explain("end memberships", err)
 	}
-	var threads [][]string
 	for key := range l.ended {
-		threads = append(threads, []string{key.Tenant.String(), key.ID})
-	}
-	slices.SortFunc(threads, slices.Compare)
-	for some := range slices.Chunk(threads, 500) {
-		where, args := table.Where([]string{"tenant_code", "thread_id"}, some)
-		if _, err := in.ExecContext(ctx, "DELETE FROM leave_on_close_memberships WHERE "+where, args...); err != nil {
-			return in.Explain("end the memberships of threads", err)
+		_, err := in.ExecContext(ctx, "DELETE FROM leave_on_close_memberships WHERE tenant_code = ? AND thread_id = ?", key.Tenant.String(), key.ID)
+		if err != nil {
+			return in.Explain("end the memberships of a thread", err)
 		}
 	}
 	return in.Explain("begin memberships", memberships.Insert(ctx, in, in.Dialect, joined))

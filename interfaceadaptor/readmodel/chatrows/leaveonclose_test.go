@@ -266,7 +266,7 @@ func newWorld(t *testing.T) *world {
 	if _, err := migration.Up(t.Context(), db, sqlstore.Schema()); err != nil {
 		t.Fatal(err)
 	}
-	gateway, err := sqlstore.New(db, sqlstore.Settings{})
+	gateway, err := sqlstore.New(t.Context(), db, sqlstore.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
