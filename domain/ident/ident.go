@@ -48,8 +48,8 @@ func New[T any](at time.Time, entropy [10]byte) Of[T] {
 	return id
 }
 
-// FromULID returns the id with this value.
-func FromULID[T any](value ulid.ULID) Of[T] { return Of[T]{value} }
+// FromULID returns the id with this value. // extra:tenants {
+func FromULID[T any](value ulid.ULID) Of[T] { return Of[T]{value} } // extra:tenants }
 
 // ULID returns the id's value.
 func (id Of[T]) ULID() ulid.ULID { return id.value }

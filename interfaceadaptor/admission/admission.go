@@ -22,8 +22,8 @@ type Stage int
 const (
 	Request   Stage = iota // a request with one answer
 	Stream                 // a request whose answers follow until the client leaves: server-sent events
-	Handshake              // of a WebSocket, whose caller may say in connection_init who they are
-	Init                   // connection_init, after the handshake
+	Handshake              // of a WebSocket, whose caller may say in connection_init who they are // extra:access|websocket
+	Init                   // connection_init, after the handshake // extra:access|websocket
 )
 
 // Ask is what a request is to be admitted for.
@@ -31,16 +31,16 @@ type Ask struct {
 	Stage     Stage
 	Rights    []Right        // the caller needs one of them
 	Tenant    es.Tenant      // that the request names; empty: it names none
-	AnyTenant bool           // operators may name any tenant, also one that is not admitted
-	Payload   map[string]any // of connection_init, with Init
+	AnyTenant bool           // operators may name any tenant, also one that is not admitted // extra:access|tasks|tenants
+	Payload   map[string]any // of connection_init, with Init // extra:access|websocket
 }
 
 // Guard decides about one request or WebSocket. Its errors are [Refusal]s. After Enter, it is safe for concurrent use.
 type Guard interface {
 	// Enter admits a request and returns who sends it.
 	Enter(ask Ask) (Principal, error)
-	// Next admits another operation on a WebSocket.
-	Next(ctx context.Context) error
+	// Next admits another operation on a WebSocket. // extra:access|tenants|websocket {
+	Next(ctx context.Context) error // extra:access|tenants|websocket }
 	// Stay returns a context that ends, with a [Refusal] as its cause, when the caller is not admitted any more.
 	Stay(ctx context.Context) (staying context.Context, leave context.CancelFunc)
 	// Hold reserves n bytes of memory for an answer, until release is called.
@@ -68,7 +68,7 @@ type open struct{ address netip.Addr }
 func (o open) Enter(ask Ask) (Principal, error) {
 	return Principal{Tenant: ask.Tenant, Address: o.address}, nil
 }
-func (open) Next(context.Context) error { return nil }
+func (open) Next(context.Context) error { return nil } // extra:access|tenants|websocket
 func (open) Stay(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
@@ -101,8 +101,8 @@ const (
 	Operate Right = "operate" // operations on the service, for its operators
 )
 
-// Rights is the key of an operation's rights in its metadata in the OpenAPI document.
-const Rights = "rights"
+// Rights is the key of an operation's rights in its metadata in the OpenAPI document. // extra:access {
+const Rights = "rights" // extra:access }
 
 // Principal is who sends a request. Without an account it is unknown: it may name any account, and has all rights.
 type Principal struct {

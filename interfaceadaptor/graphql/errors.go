@@ -64,8 +64,8 @@ type resolverError struct{ error }
 
 func (e resolverError) Unwrap() error { return e.error }
 
-// Failure marks an error of what extends the engine as one that a resolver could have.
-func Failure(err error) error { return resolverError{err} }
+// Failure marks an error of what extends the engine as one that a resolver could have. // extra:erasure {
+func Failure(err error) error { return resolverError{err} } // extra:erasure }
 
 // presenter turns errors into those that clients see, and logs the cause.
 type presenter struct{ log *slog.Logger }

@@ -151,15 +151,15 @@ func askerOf(ctx context.Context) asker {
 	return a
 }
 
-// PrincipalOf returns who asks.
-func PrincipalOf(ctx context.Context) admission.Principal { return askerOf(ctx).Principal }
+// PrincipalOf returns who asks. // extra:erasure|tenants {
+func PrincipalOf(ctx context.Context) admission.Principal { return askerOf(ctx).Principal } // extra:erasure|tenants }
 
-// As returns a context in which the principal asks.
+// As returns a context in which the principal asks. // extra:websocket {
 func As(ctx context.Context, principal admission.Principal) context.Context {
 	a := askerOf(ctx)
 	a.Principal = principal
 	return context.WithValue(ctx, askerKey{}, a)
-}
+} // extra:websocket }
 
 // admit determines who sends a request and whether queries are allowed.
 func (h *Handler) admit(r *http.Request, stage admission.Stage) (asker, error) {
@@ -203,7 +203,7 @@ func ViewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
 	return query.Viewer{Tenant: a.Tenant, User: user}, err
 }
 
-var errOperators = admission.Forbidden("only operators of the service may ask this")
+var errOperators = admission.Forbidden("only operators of the service may ask this") // extra:history|tenants {
 
 // OnlyOperators returns an error unless an operator of the service asks.
 func OnlyOperators(ctx context.Context) error {
@@ -211,7 +211,7 @@ func OnlyOperators(ctx context.Context) error {
 		return errOperators
 	}
 	return nil
-}
+} // extra:history|tenants }
 
 // named reads the argument userAccountId, which a known principal may leave out.
 func (a asker) named(userAccountID string) (ident.UserID, error) {

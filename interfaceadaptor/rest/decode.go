@@ -238,15 +238,15 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// MembersOf splits a JSON object into its members; false if raw is not exactly one object in UTF-8.
+// MembersOf splits a JSON object into its members; false if raw is not exactly one object in UTF-8. // extra:tasks {
 func MembersOf(raw []byte) (all Members, ok bool) {
 	if !isJSON(raw) {
 		return nil, false
 	}
 	return membersOf(raw)
-}
+} // extra:tasks }
 
-// membersOf is MembersOf for what is known to be JSON, as a body is once it has been read.
+// membersOf splits a JSON object into its members; false if raw, which must be JSON, is no object.
 func membersOf(raw []byte) (all Members, ok bool) {
 	object := json.NewDecoder(bytes.NewReader(raw)) // without errors: raw is JSON
 	if begin, _ := object.Token(); begin != json.Delim('{') {
@@ -273,11 +273,11 @@ func (m *Members) Take(name string) (taken []json.RawMessage) {
 	return taken
 }
 
-// ExecutorOf returns the user account that a JSON body names as its executor; zero: none, or it can't be read.
+// ExecutorOf returns the user account that a JSON body names as its executor; zero: none, or none to read. // extra:tasks {
 func ExecutorOf(body []byte) (executor ident.UserID) {
 	members, _ := MembersOf(body)
 	if named := members.Take(executorField); len(named) != 1 || readID(&executor, named[0]) != nil {
 		return ident.UserID{}
 	}
 	return executor
-}
+} // extra:tasks }

@@ -76,7 +76,7 @@ func describe(schemas huma.Registry, tag string, op Operation) *huma.Operation {
 		// the name of the operation in generated clients
 		OperationID: strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(op.Path[1:], "threads/")),
 		Responses:   map[string]*huma.Response{},
-		Metadata:    map[string]any{admission.Rights: op.needs()}, // for functions that describe who is admitted
+		Metadata:    map[string]any{admission.Rights: op.needs()}, // extra:access
 	}
 	describeProblems(schemas, described.Responses, problemsOf(op)...)
 	done := &huma.Response{Description: "It is done."}
@@ -173,10 +173,10 @@ func problemsOf(op Operation) []*Problem {
 	return problems
 }
 
-// DescribeProblem adds the problem of an error to the responses of an operation.
+// DescribeProblem adds the problem of an error to the responses of an operation. // extra:access|tasks {
 func DescribeProblem(doc *huma.OpenAPI, op *huma.Operation, err error) {
 	describeProblems(doc.Components.Schemas, op.Responses, ProblemOf(err))
-}
+} // extra:access|tasks }
 
 // describeProblems adds problems to responses: by status, with an example for each code.
 func describeProblems(schemas huma.Registry, responses map[string]*huma.Response, problems ...*Problem) {

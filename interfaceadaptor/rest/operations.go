@@ -38,7 +38,7 @@ type Operation struct {
 	Rejections  []error         // those of the domain that can come back
 	Right       admission.Right // that it needs; empty: admission.Write
 	Global      bool            // it works in the tenant with the empty code, whoever asks // extra:tenants
-	Operators   bool            // operators may do it, too, and in any tenant, also one that is not admitted
+	Operators   bool            // operators may do it, too, and in any tenant, also one that is not admitted // extra:tasks
 	Without     []string        // request headers that make no sense here: one that carries a condition is refused
 	Served      *Served         // in place of Do // extra:tasks
 }
@@ -56,14 +56,14 @@ func (o Operation) Prepare(c Conditions, body []byte) (Request, error) {
 // needs returns the rights of which the caller needs one.
 func (o Operation) needs() []admission.Right {
 	needed := []admission.Right{cmp.Or(o.Right, admission.Write)}
-	if o.Operators {
+	if o.Operators { // extra:tasks {
 		needed = append(needed, admission.Operate)
-	}
+	} // extra:tasks }
 	return needed
 }
 
-// IsOrdinary reports whether the operation is a command that needs the rights of those who write, no more.
-func (o Operation) IsOrdinary() bool { return o.Do.isCommand && o.Right == "" && !o.Operators }
+// IsOrdinary reports whether it is a command that needs the rights of those who write, no more. // extra:tasks {
+func (o Operation) IsOrdinary() bool { return o.Do.isCommand && o.Right == "" && !o.Operators } // extra:tasks }
 
 // isVersioned reports whether the answer carries an aggregate's version in its headers.
 func (o Operation) isVersioned() bool { return !slices.Contains(o.Without, IdempotencyKey) }
@@ -92,7 +92,7 @@ type Action struct {
 	prepare      func(c Conditions, raw []byte) (Request, error)
 	body, answer reflect.Type
 	unservable   error // why the body can't be served
-	isCommand    bool
+	isCommand    bool  // extra:tasks
 }
 
 // Request is a request that has been decoded and checked, so that it can be executed.
@@ -134,7 +134,7 @@ func Command[B body, C, A any](service chat.Service[C], answerOf func(es.Result)
 		}
 		return r, nil
 	})
-	action.isCommand = true
+	action.isCommand = true // extra:tasks
 	return action
 }
 

@@ -78,7 +78,8 @@ const MaxBody = 64 << 10
 const statusClientGone = 499
 
 func (a *api) serve(op Operation, do func(http.ResponseWriter, *http.Request, Operation, Conditions) error) http.HandlerFunc {
-	ask := admission.Ask{Rights: op.needs(), AnyTenant: op.Operators}
+	ask := admission.Ask{Rights: op.needs()}
+	ask.AnyTenant = op.Operators               // extra:tasks
 	ask.AnyTenant = ask.AnyTenant || op.Global // extra:tenants
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, err := a.conditions(r, op, ask)

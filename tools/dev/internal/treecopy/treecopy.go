@@ -67,7 +67,9 @@ func Do(t *testing.T, folder, name string, args ...string) string {
 	// slow for every change is not repeated in copies.
 	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath"), "RELEASE_CHECK=")
 	output, err := cmd.CombinedOutput()
-	t.Logf("%.0f s: %s %.100s", time.Since(began).Seconds(), name, strings.Join(args, " "))
+	if state := cmd.ProcessState; state != nil && time.Since(began) > time.Second {
+		t.Logf("%.0f s, %.0f of a processor: %.100s", time.Since(began).Seconds(), (state.UserTime() + state.SystemTime()).Seconds(), strings.Join(cmd.Args, " "))
+	}
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, passed.ReplaceAll(output, nil))
 	}
