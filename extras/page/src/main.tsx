@@ -17,7 +17,7 @@ begin({
     chat.front, // extra:chat
     commands,
     events,
-    chat.past, // extra:chat
+    chat.past, // extra:chat,history
     chat.broken, // extra:chat
     operations,
   ],

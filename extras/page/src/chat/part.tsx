@@ -14,7 +14,7 @@ import { Map } from './map.tsx';
 import { postText } from './message.tsx';
 import { resume } from './outbox.ts';
 import { frontPane, Pane, panes } from './panes.ts';
-import * as tasks from './tasks.tsx';
+import * as tasks from './tasks.tsx'; // extra:tasks
 import { look, lostByTour, Tour, TourButton } from './tour.tsx';
 import { unreadByAll } from './unread.ts';
 
@@ -98,8 +98,9 @@ function tick(): void {
 }
 
 export const others: Omit<Application, 'views' | 'aggregates'> = {
-  Tools, Top: Tour, Section: tasks.Tasks, look, recall, begin, connected: reload, tick, settled: (trace) => void act.readEvent(trace),
-  load: () => void tasks.load(frontPane()),
+  Tools, Top: Tour, look, recall, begin, connected: reload, tick, settled: (trace) => void act.readEvent(trace),
+  Section: tasks.Tasks, // extra:tasks
+  load: () => void tasks.load(frontPane()), // extra:tasks
 };
 
 effect(() => {

@@ -1,3 +1,4 @@
+// extra:tasks
 // Tasks: imports and exports are started here and followed until they are finished.
 import { signal } from '@preact/signals';
 import { asker, check, command, inWords, query } from '../api.ts';
