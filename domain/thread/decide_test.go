@@ -11,6 +11,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/writing"
+	"example.com/threads/tests/sealed"
 )
 
 // The people of the tests: ada creates the thread, bob joins as Member, eve is a stranger.
@@ -41,6 +42,9 @@ var (
 
 func TestDecide(t *testing.T) {
 	given := func(events ...Event) []Event { return events }
+	commands := []string{"Withdraw"}                                     // TestWithdraw has its rules
+	codes := []string{ErrThreadNotFound.Code(), ErrThreadDeleted.Code()} // TestNothingHappensToAThreadThatIsNotThere
+	var follow []string
 	for _, c := range []struct {
 		rule  string
 		given []Event
@@ -122,7 +126,18 @@ func TestDecide(t *testing.T) {
 				t.Error("events (-want +got):\n" + diff)
 			}
 		})
+		commands = append(commands, sealed.Name(c.when))
+		if c.then != nil {
+			follow = append(follow, sealed.Name(c.then))
+		}
+		if rejection := (*ident.Rejection)(nil); errors.As(c.fails, &rejection) {
+			codes = append(codes, rejection.Code())
+		}
 	}
+	const pkg = "example.com/threads/domain/thread"
+	sealed.Check(t, "commands with a rule in TestDecide", sealed.Types(t, pkg, "name"), commands)
+	sealed.Check(t, "events that follow in TestDecide", sealed.Types(t, pkg, "apply"), follow)
+	sealed.Check(t, "rejections in TestDecide", sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict"), codes)
 }
 
 func TestNothingHappensToAThreadThatIsNotThere(t *testing.T) {

@@ -205,6 +205,7 @@ func TestNoOmissionPassesInSilence(t *testing.T) {
 		{field, generating, "", "make check-generated"},
 
 		{command, "domain/thread/posting.go", "t.pinned == e.Message", generate},
+		{command, "domain/thread/decide_test.go", "", "go test -run TestDecide ./domain/thread"},
 		{command, "domain/thread/threadtest/history.go", "", "go test -run TestNothingIsForgotten ./domain/thread"},
 		{command, "interfaceadaptor/eventjson/threads.go", "ThreadMessagePinned", "go test -run TestEveryEventHasItsJSON ./interfaceadaptor/eventjson"},
 		{command, "interfaceadaptor/eventjson/threads.go", "Pinned: optional", "go test -run TestEveryFieldOfTheStateIsInItsSnapshot ./interfaceadaptor/eventjson"},
