@@ -2,8 +2,13 @@ package clients
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
+	"strings"
 	"testing"
+
+	"example.com/threads/cmd/write-api/commands"
+	"example.com/threads/es"
 )
 
 func TestGraphQL(t *testing.T) {
@@ -41,6 +46,22 @@ func TestOpenAPI(t *testing.T) {
 		runScript(t, nil, nil, tool("tsc"))
 		runScript(t, s.env(), nil, "node", "build/commands.js")
 	})
+}
+
+// The client in TypeScript must call every command, so that the types of each are tried.
+func TestTheClientCallsEveryOperation(t *testing.T) {
+	known := commands.New(nil, nil, commands.Settings{}, es.Settings{Logger: slog.New(slog.DiscardHandler), Metrics: es.NewMetrics()})
+	client, err := os.ReadFile("commands.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, aggregate := range known.Operations {
+		for _, operation := range aggregate.Operations {
+			if operation.Served == nil && !strings.Contains(string(client), "api.POST('"+operation.Path+"'") {
+				t.Errorf("commands.ts does not call %s", operation.Path)
+			}
+		}
+	}
 }
 
 func (s *system) env() []string {

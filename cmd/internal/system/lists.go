@@ -29,13 +29,17 @@ func Types() []es.AnyAggregate {
 
 // ReadModel returns the projection of the rows.
 func ReadModel() run.ReadModel {
-	model := run.ReadModel{Name: chatrows.Projection, Tables: chatrows.Tables(), Handlers: chatrows.Handlers()}
-	model.Others = append(model.Others, chat.LeaveOnClose)     // extra:chat
+	model := run.ReadModel{
+		Name: chatrows.Projection, Tables: chatrows.Tables(), Handlers: chatrows.Handlers(),
+		Others: []string{
+			chat.LeaveOnClose,     // extra:chat
+			publishing.Projection, // extra:publishing
+		},
+	}
 	model.Tables = append(model.Tables, tasks.Rows.Name)       // extra:tasks {
 	model.Handlers = append(model.Handlers, tasks.Handler())   // extra:tasks }
 	model.Tables = append(model.Tables, tenants.Rows.Name)     // extra:tenants {
 	model.Handlers = append(model.Handlers, tenants.Handler()) // extra:tenants }
-	model.Others = append(model.Others, publishing.Projection) // extra:publishing
 	return model
 }
 

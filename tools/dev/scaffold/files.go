@@ -124,7 +124,7 @@ var lists = []registry{
 var processLists = []registry{
 	{"cmd/internal/system/lists.go", []line{
 		{imports, "example.com/threads/usecase/chat"},
-		{"model := run.ReadModel{", "\tmodel.Others = append(model.Others, chat.ReplaceGadgets)"},
+		{"Others: []string{", "\t\t\tchat.ReplaceGadgets,"},
 		{"return []func(*eventstore.Store, *slog.Logger) run.Process{", "\t\treplaceGadgets,"},
 	}},
 }
@@ -262,8 +262,13 @@ func (l registry) with(root string, words func(string) string) (file, error) {
 		if at < 0 {
 			return file{}, fmt.Errorf("%s has no line with %q: register the aggregate by hand, and repair tools/dev/scaffold", l.path, each.behind)
 		}
-		if begin, end, empty := strings.Cut(lines[at], "{}"); empty { // a list of nothing
-			lines = slices.Replace(lines, at, at+1, begin+"{", "}"+end)
+		begin, list, _ := strings.Cut(lines[at], each.behind)
+		if end := strings.LastIndex(list, "}"); end >= 0 && strings.HasSuffix(each.behind, "{") { // it is in one line
+			split := []string{begin + each.behind}
+			if end > 0 {
+				split = append(split, list[:end]+",")
+			}
+			lines = slices.Replace(lines, at, at+1, append(split, list[end:])...)
 		}
 		lines = slices.Insert(lines, at+1, words(each.add))
 	}

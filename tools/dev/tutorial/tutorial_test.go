@@ -219,9 +219,10 @@ func TestNoOmissionPassesInSilence(t *testing.T) {
 		{command, "rdb-migration/readmodel/sqlite", "", "go test -run TestEachMigrationIsThereForEachDatabase ./tests/architecture"},
 		{command, "interfaceadaptor/rest/threads.go", "Path: \"/threads/pin_message\"", "go test -run TestTheDocumentCoversTheContract ./interfaceadaptor/rest"},
 		{command, "interfaceadaptor/rest/operations_test.go", "", "go test -run TestTheContentOfRequestsStaysWhatItIs ./interfaceadaptor/rest"},
+		{command, "tests/clients/commands.ts", "", "go test -run TestTheClientCallsEveryOperation ./tests/clients"},
 		{command, "cmd/standalone/access_test.go", "", "go test -run TestWhoMayDoWhat ./cmd/standalone"},
 		{command, "interfaceadaptor/readmodel/chatrows/leaveonclose.go", "", "make check-lint"},
-		{command, "interfaceadaptor/graphql/schema.graphqls", "", "go test -run Story ./cmd/standalone"},
+		{command, "interfaceadaptor/graphql/schema.graphqls", "", generate},
 		{command, "extras/history/history_test.go", "", "make check-lint"},
 	} {
 		t.Run(omission.lesson+" "+omission.place+" "+omission.line, func(t *testing.T) {
