@@ -23,7 +23,8 @@ for folder in ./tests/e2e ./cmd/standalone ./interfaceadaptor/readmodel/chatrows
 	[[ -d $folder ]] && slow+=("$folder")
 done
 
-flags=() race=() root=() es=() dev=()
+# Much of a test's time is waiting: one package more than there are processors keeps them busy.
+flags=("-p=$(($(nproc) + 1))") race=() root=() es=() dev=()
 for word; do
 	case $word in
 	./*) [[ $again ]] && continue ;;&
