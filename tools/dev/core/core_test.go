@@ -32,7 +32,7 @@ func TestANewApplicationHasNothingOfChat(t *testing.T) {
 		t.Skip("left out by -short: it builds everything")
 	}
 	to := filepath.Join(t.TempDir(), "shop")
-	if err := (newApp{module: "example.org/my-Shop", aggregate: "order"}).run(t.Context(), "../../..", to, []string{"operate", "page"}); err != nil {
+	if err := (newApp{module: "example.org/my-Shop", aggregate: "order"}).run(t.Context(), "../../..", to, []string{"operate", "page", "publishing", "tenants"}); err != nil {
 		t.Fatal(err)
 	}
 	if left := treecopy.Do(t, to, "sh", "-c", "git grep --cached -i -n -E 'thread|chat' || true"); left != "" {
