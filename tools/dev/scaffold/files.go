@@ -98,7 +98,7 @@ var lists = []registry{
 	// extra:whole {
 	{"cmd/standalone/access_test.go", []line{
 		{`"task_id": task, "thread_id": thread.id`, `"gadget_id": w.create(t, "/gadgets/open", map[string]any{"name": "first", "quantity": 5, "priority": "LOW", "due": "2026-03-01T12:00:00Z"}, "gadget_id"),`},
-		{`notRegistered = "404 account_not_found"`, `noGadget = "404 gadget_not_found"
+		{`= "404 account_not_found"`, `noGadget = "404 gadget_not_found"
 			notGadgetOwner = "403 not_the_owner"`},
 		{"= []string{noToken, notRegistered, notRegistered", "byGadgetOwner = []string{noToken, notGadgetOwner, notGadgetOwner, ok, noGadget, notGadgetOwner, denied, denied}"},
 		{`"/accounts/rename":`, `"/gadgets/open": {map[string]any{"name": "second", "quantity": 0, "priority": "LOW", "due": "2026-03-01T12:00:00Z"}, byAnybody},
