@@ -30,12 +30,18 @@ func TestEachMigrationIsThereForEachDatabase(t *testing.T) {
 			there[database] = append(there[database], strings.Replace(file, "/"+database+"/", "/*/", 1))
 		}
 	}
+	for _, file := range append(migrations(t, "mysql"), migrations(t, "sqlite")...) {
+		if !numbered.MatchString(filepath.Base(file)) {
+			t.Errorf("%s is left out, as its name does not begin with a number of five digits", file)
+		}
+	}
 	if !slices.Equal(there["mysql"], there["sqlite"]) || len(there["mysql"]) < 3 {
 		t.Errorf("the migrations of MySQL are %q, those of SQLite %q", there["mysql"], there["sqlite"])
 	}
 }
 
 var (
+	numbered = regexp.MustCompile(`^\d{5}_`)
 	comments = regexp.MustCompile(`--.*`)
 	adds     = regexp.MustCompile(`(?is)^(CREATE|INSERT|ALTER TABLE \w+ ADD)\b`)
 	takes    = regexp.MustCompile(`(?i)\b(DROP|RENAME|MODIFY|CHANGE|ALTER) (COLUMN|INDEX|KEY|TO)\b`)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func (n newApp) run(ctx context.Context, root, to string, extras []string) error
 	if to, err = filepath.Abs(to); err != nil {
 		return err
 	}
-	fmt.Printf("Copied the core to %s. Writing the aggregate, generating code ...\n", to)
+	fmt.Printf("Copied the core to %s with these extras and what they need: %s. Writing the aggregate, generating code ...\n", to, cmp.Or(strings.Join(kept, ", "), "none"))
 	if err := n.overwrite(root, to, kept); err != nil {
 		return err
 	}

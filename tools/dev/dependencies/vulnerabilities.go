@@ -44,7 +44,7 @@ func vulnerabilities(ctx context.Context, folder, version string) error {
 		}
 	}
 	if len(newerGo) > 0 {
-		fmt.Printf("dependencies: %s: build what you ship with a newer Go, because of %s\n",
+		fmt.Printf("dependencies: no fault, a warning: %s is not the newest Go; build what you ship with one that mends %s\n",
 			runtime.Version(), strings.Join(slices.Sorted(maps.Keys(newerGo)), ", "))
 	}
 	return errors.Join(failed...)

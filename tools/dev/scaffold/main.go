@@ -76,7 +76,7 @@ func run(ctx context.Context, out io.Writer, root, name string, process bool) er
 			return fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, output)
 		}
 	}
-	fmt.Fprintf(out, "written: interfaceadaptor/eventjson/testdata/%s\nchanged: generated code\n", name)
+	fmt.Fprintf(out, "written: interfaceadaptor/eventjson/testdata/%[1]s\nchanged: generated code\nGo on with domain/%[1]s, and with: make check test-short\n", name)
 	return nil
 }
 
