@@ -34,7 +34,7 @@ func TestEveryTargetForAWhile(t *testing.T) {
 	}
 	for _, each := range targets {
 		t.Run(each.folder+"/"+each.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), length+15*time.Minute) // including the first build, as of SQLite
+			ctx, cancel := context.WithTimeout(t.Context(), length+15*time.Minute) // with the first build
 			defer cancel()
 			for {
 				command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+each.name+"$", "-fuzztime="+duration, ".")
