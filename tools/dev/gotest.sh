@@ -23,8 +23,10 @@ for folder in ./tests/e2e ./cmd/standalone ./interfaceadaptor/readmodel/chatrows
 	[[ -d $folder ]] && slow+=("$folder")
 done
 
-# Much of a test's time is waiting: one package more than there are processors keeps them busy.
-flags=("-p=$(($(nproc) + 1))") race=() root=() es=() dev=()
+# Much of a test's time is waiting: one package more than there are processors keeps them busy. The tools start other
+# builds, and a browser, which do so by themselves.
+more="-p=$(($(nproc) + 1))"
+flags=() race=() root=() es=() dev=()
 for word; do
 	case $word in
 	./*) [[ $again ]] && continue ;;&
@@ -42,10 +44,10 @@ done
 
 code=0
 if ((${#es[@]} > 0)); then
-	go test -C es -json "${race[@]}" "${flags[@]}" "${es[@]}" || code=$?
+	go test -C es -json "$more" "${race[@]}" "${flags[@]}" "${es[@]}" || code=$?
 fi
 if ((${#root[@]} > 0 || ${#es[@]} + ${#dev[@]} == 0)); then
-	go test -json "${race[@]}" "${flags[@]}" "${root[@]}" || code=$?
+	go test -json "$more" "${race[@]}" "${flags[@]}" "${root[@]}" || code=$?
 fi
 if ((${#dev[@]} > 0)); then
 	go test -C tools/dev -json "${flags[@]}" "${dev[@]}" || code=$?

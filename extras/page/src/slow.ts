@@ -7,7 +7,7 @@ import type { Trace } from './state.ts';
 
 export const speeds = [1, 10, 100];
 export const slowness = signal(1);
-export const firstShown = signal(false); // what is sent first has just been shown slowly
+export const firstShown = signal(false); // what was sent first was shown slowly, and nothing was sent since
 
 /** What holds each batch of the projection. */
 export interface Brake {
@@ -73,7 +73,6 @@ export function afterFirst(key: string, seen: boolean): void {
   if (key !== first) return;
   first = '';
   void setSpeed(1).catch(() => undefined).then(() => (firstShown.value = seen)); // if the brake can't be let go, it ends by itself
-  setTimeout(() => (firstShown.value = false), 8000); // it is said once
 }
 
 /** Draws a command's way slowly, if slow motion is on. */
