@@ -11,6 +11,7 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/writing"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/sealed"
 )
 
@@ -42,9 +43,10 @@ var (
 
 func TestDecide(t *testing.T) {
 	given := func(events ...Event) []Event { return events }
-	commands := []string{"Withdraw"}                                     // TestWithdraw has its rules
-	codes := []string{ErrThreadNotFound.Code(), ErrThreadDeleted.Code()} // TestNothingHappensToAThreadThatIsNotThere
-	var follow []string
+	seen := kit.Seen{
+		Commands: []string{"Withdraw"},                                        // TestWithdraw has its rules
+		Codes:    []string{ErrThreadNotFound.Code(), ErrThreadDeleted.Code()}, // the next test has these
+	}
 	for _, c := range []struct {
 		rule  string
 		given []Event
@@ -113,31 +115,25 @@ func TestDecide(t *testing.T) {
 		{"an unknown message is not deleted", given(created), DeleteMessage{ada, unknown}, nil, ErrMessageNotFound},
 		{"a message is deleted once", given(created, adaSays, MessageDeleted{Message: other}), DeleteMessage{ada, other}, nil, ErrMessageNotFound},
 	} {
+		var want []Event
+		if c.then != nil {
+			want = []Event{c.then}
+		}
+		kit.Add(&seen, c.when, want, c.fails)
 		t.Run(c.rule, func(t *testing.T) {
 			events, err := Decide(Thread{}.Replay(c.given...), c.when)
 			if !errors.Is(err, c.fails) {
 				t.Fatalf("got error %v, want %v", err, c.fails)
 			}
-			var want []Event
-			if c.then != nil {
-				want = []Event{c.then}
-			}
 			if diff := cmp.Diff(want, events, byValue()); diff != "" {
 				t.Error("events (-want +got):\n" + diff)
 			}
 		})
-		commands = append(commands, sealed.Name(c.when))
-		if c.then != nil {
-			follow = append(follow, sealed.Name(c.then))
-		}
-		if rejection := (*ident.Rejection)(nil); errors.As(c.fails, &rejection) {
-			codes = append(codes, rejection.Code())
-		}
 	}
 	const pkg = "example.com/threads/domain/thread"
-	sealed.Check(t, "commands with a rule in TestDecide", sealed.Types(t, pkg, "name"), commands)
-	sealed.Check(t, "events that follow in TestDecide", sealed.Types(t, pkg, "apply"), follow)
-	sealed.Check(t, "rejections in TestDecide", sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict"), codes)
+	sealed.Check(t, "commands with a rule in TestDecide", sealed.Types(t, pkg, "name"), seen.Commands)
+	sealed.Check(t, "events that follow in TestDecide", sealed.Types(t, pkg, "apply"), seen.Events)
+	sealed.Check(t, "rejections in TestDecide", sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict"), seen.Codes)
 }
 
 func TestNothingHappensToAThreadThatIsNotThere(t *testing.T) {
