@@ -23,8 +23,8 @@ type ID = ident.UserID
 type Account struct {
 	Exists bool
 	Closed bool
-	Erased bool         // then it is closed, too
-	Name   writing.Name // none of an erased account
+	Name   writing.Name
+	Erased bool // then it is closed, too, and has no name // extra:erasure
 }
 
 // Command is a request to change an account. The set is closed: all types are in this file.
@@ -47,13 +47,13 @@ type Rename struct{ Name writing.Name }
 // Close closes the account permanently: its messages keep its name, and it leaves its threads.
 type Close struct{}
 
-// Erase forgets the person for good: nobody can read their texts and names any more. It needs no account.
-type Erase struct{}
+// Erase forgets the person for good: nobody can read their texts and names any more. It needs no account. // extra:erasure {
+type Erase struct{} // extra:erasure }
 
 func (Register) name() string { return "account.Register" }
 func (Rename) name() string   { return "account.Rename" }
 func (Close) name() string    { return "account.Close" }
-func (Erase) name() string    { return "account.Erase" }
+func (Erase) name() string    { return "account.Erase" } // extra:erasure
 
 // Event is a fact about an account. The set is closed: all types are in this file.
 //
@@ -69,20 +69,20 @@ type Renamed struct{ Name writing.Name }
 // Closed: the account was closed.
 type Closed struct{}
 
-// Erased: the account is closed, and the person is forgotten.
-type Erased struct{}
+// Erased: the account is closed, and the person is forgotten. // extra:erasure {
+type Erased struct{} // extra:erasure }
 
 func (Registered) isEvent() {}
 func (Renamed) isEvent()    {}
 func (Closed) isEvent()     {}
-func (Erased) isEvent()     {}
+func (Erased) isEvent()     {} // extra:erasure
 
 // The rejections of well-formed commands. Compare with errors.Is.
 var (
 	ErrAccountNotFound = ident.NotFound("account_not_found", "the account does not exist")
 	ErrAccountExists   = ident.Conflict("account_exists", "the account exists already")
 	ErrAccountClosed   = ident.Conflict("account_closed", "the account is closed")
-	ErrAccountErased   = ident.Conflict("account_erased", "the account is erased")
+	ErrAccountErased   = ident.Conflict("account_erased", "the account is erased") // extra:erasure
 	ErrNameUnchanged   = ident.Conflict("name_unchanged", "the account has this name already")
 )
 
@@ -100,7 +100,8 @@ func (a Account) Usable() error {
 // Decide returns the events that result from command on state, or the rejection.
 func Decide(state Account, command Command) ([]Event, error) {
 	switch command.(type) {
-	case Register, Erase: // need no account
+	case Register: // needs no account
+	case Erase: // nor does this // extra:erasure
 	case Rename, Close:
 		if err := state.Usable(); err != nil {
 			return nil, err
@@ -119,11 +120,11 @@ func Decide(state Account, command Command) ([]Event, error) {
 		return []Event{Renamed(c)}, nil
 	case Close:
 		return []Event{Closed{}}, nil
-	case Erase:
+	case Erase: // extra:erasure {
 		if state.Erased {
 			return nil, ErrAccountErased
 		}
-		return []Event{Erased{}}, nil
+		return []Event{Erased{}}, nil // extra:erasure }
 	default:
 		// The set of commands is closed: only a new command without a case can get here.
 		panic(fmt.Sprintf("account: no decision for command %T", command))
@@ -139,8 +140,8 @@ func (a Account) Apply(event Event) Account {
 		a.Name = e.Name
 	case Closed:
 		a.Closed = true
-	case Erased:
-		return Account{Exists: true, Closed: true, Erased: true}
+	case Erased: // extra:erasure {
+		return Account{Exists: true, Closed: true, Erased: true} // extra:erasure }
 	default:
 		// The set of events is closed: only a new event without a case can get here.
 		panic(fmt.Sprintf("account: no state after event %T", event))

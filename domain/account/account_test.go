@@ -15,7 +15,7 @@ var (
 	registered    = account.Registered{Name: ada}
 	renamed       = account.Renamed{Name: countess}
 	closed        = account.Closed{}
-	erased        = account.Erased{}
+	erased        = account.Erased{} // extra:erasure
 )
 
 func TestRules(t *testing.T) {
@@ -35,12 +35,12 @@ func TestRules(t *testing.T) {
 
 	rule("an account is closed").Given(registered).When(account.Close{}).Then(closed)
 	rule("an account is closed once").Given(registered, closed).When(account.Close{}).Rejected(account.ErrAccountClosed)
-	rule("an account is erased").Given(registered).When(account.Erase{}).Then(erased)
+	rule("an account that does not exist is not closed").When(account.Close{}).Rejected(account.ErrAccountNotFound)
+
+	rule("an account is erased").Given(registered).When(account.Erase{}).Then(erased) // extra:erasure {
+	rule("an erased account is not registered again").Given(erased).When(account.Register{Name: ada}).Rejected(account.ErrAccountExists)
 	rule("a closed account is erased").Given(registered, closed).When(account.Erase{}).Then(erased)
-	rule("an account that never existed is erased").When(account.Erase{}).Then(erased)
 	rule("an account is erased once").Given(registered, erased).When(account.Erase{}).Rejected(account.ErrAccountErased)
 	rule("an erased account is closed").Given(registered, erased).When(account.Rename{Name: ada}).Rejected(account.ErrAccountClosed)
-	rule("an erased account is not registered again").Given(erased).When(account.Register{Name: ada}).Rejected(account.ErrAccountExists)
-
-	rule("an account that does not exist is not closed").When(account.Close{}).Rejected(account.ErrAccountNotFound)
+	rule("an account that never existed is erased").When(account.Erase{}).Then(erased) // extra:erasure }
 }

@@ -11,8 +11,14 @@ import (
 // Every command must be decided in every state, and every event and rejection must occur. A new one that the tests lack
 // is named here.
 func TestNothingIsForgotten(t *testing.T) {
-	commands := []account.Command{account.Register{Name: ada}, account.Rename{Name: countess}, account.Rename{Name: ada}, account.Close{}, account.Erase{}}
-	states := []account.Account{{}, accounts.After(registered), accounts.After(registered, closed), accounts.After(erased)}
+	commands := []account.Command{
+		account.Register{Name: ada}, account.Rename{Name: countess}, account.Rename{Name: ada}, account.Close{},
+		account.Erase{}, // extra:erasure
+	}
+	states := []account.Account{
+		{}, accounts.After(registered), accounts.After(registered, closed),
+		accounts.After(erased), // extra:erasure
+	}
 	seen := kit.Try(account.Decide, states, commands)
 	const pkg = "example.com/threads/domain/account"
 	declared := sealed.Calls(t, pkg, "ident", "NotFound", "Forbidden", "Conflict")

@@ -12,10 +12,16 @@ import (
 // All events and states in their current form.
 var (
 	registered    = account.Registered{Name: writing.RecordedName("Ada")}
-	accountEvents = []account.Event{registered, account.Renamed{Name: writing.RecordedName("Ada & \"茶\" 🍵")}, account.Closed{}, account.Erased{}}
+	accountEvents = []account.Event{
+		registered, account.Renamed{Name: writing.RecordedName("Ada & \"茶\" 🍵")}, account.Closed{},
+		account.Erased{}, // extra:erasure
+	}
 
 	openAccount   = account.Account{}.Apply(registered)
-	accountStates = map[string]account.Account{"snapshot-1.json": openAccount, "snapshot-1-closed.json": openAccount.Apply(account.Closed{}), "snapshot-1-erased.json": openAccount.Apply(account.Erased{})}
+	accountStates = map[string]account.Account{
+		"snapshot-1.json": openAccount, "snapshot-1-closed.json": openAccount.Apply(account.Closed{}),
+		"snapshot-1-erased.json": openAccount.Apply(account.Erased{}), // extra:erasure
+	}
 )
 
 func TestAccountEvents(t *testing.T) {

@@ -57,8 +57,8 @@ func TestEveryCommandHasAnOperation(t *testing.T) {
 	})
 	// Clients can't withdraw a member: only a process manager sends this command.
 	served["thread"] = append(served["thread"], sealed.Name(thread.Withdraw{}))
-	// Its operation is extras/erasure's: only texts that are sealed can be erased.
-	served["account"] = append(served["account"], sealed.Name(account.Erase{}))
+	// Its operation is extras/erasure's: only texts that are sealed can be erased. // extra:erasure {
+	served["account"] = append(served["account"], sealed.Name(account.Erase{})) // extra:erasure }
 	for aggregate, names := range served {
 		sealed.Check(t, aggregate+" commands that an operation stands for", sealed.Types(t, "example.com/threads/domain/"+aggregate, "name"), names)
 	}
@@ -81,7 +81,10 @@ func TestRejectionsAreDescribed(t *testing.T) {
 	}
 	tea := writing.RecordedName("tea")
 	registered := account.Account{}.Apply(account.Registered{Name: tea})
-	for _, state := range []account.Account{{}, registered, registered.Apply(account.Closed{}), registered.Apply(account.Erased{})} {
+	for _, state := range []account.Account{
+		{}, registered, registered.Apply(account.Closed{}),
+		registered.Apply(account.Erased{}), // extra:erasure
+	} {
 		for _, c := range []account.Command{account.Register{Name: tea}, account.Rename{Name: tea}, account.Close{}} {
 			meet(account.CommandName(c), second(account.Decide(state, c)))
 		}

@@ -11,8 +11,8 @@ import (
 // AccountRowsVersion rises with every change that makes other rows of the same events; see [ThreadRowsVersion].
 const AccountRowsVersion = 2
 
-// ErasedName is shown in place of the name of an erased account.
-const ErasedName = "[erased]"
+// ErasedName is shown in place of the name of an erased account. // extra:erasure {
+const ErasedName = "[erased]" // extra:erasure }
 
 // NextAccount is the row after recorded, the next event of its account.
 func NextAccount(row query.Account, exists bool, recorded es.Recorded[account.Event]) (query.Account, error) {
@@ -21,15 +21,16 @@ func NextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 		return row, err
 	}
 	_, begins := recorded.Event.(account.Registered)
-	_, erases := recorded.Event.(account.Erased)
+	isOpen := exists && !row.Closed
+	if _, erases := recorded.Event.(account.Erased); erases { // extra:erasure {
+		begins, isOpen = !exists, true // any account can be erased, also one that was never registered
+	} // extra:erasure }
 	switch {
 	case begins && exists:
 		return row, errors.New("the account exists already")
-	case !begins && !erases && !exists:
-		return row, errors.New("the account does not exist")
-	case row.Closed && !erases:
-		return row, errors.New("the account is closed")
-	case !exists: // it begins, or a user account without a name is erased
+	case !begins && !isOpen:
+		return row, errors.New("the account does not exist, or is closed")
+	case begins:
 		row = query.Account{Tenant: recorded.Tenant, ID: AccountID(recorded.Aggregate()), CreatedAt: recorded.OccurredAt, Audit: by}
 	}
 	switch e := recorded.Event.(type) {
@@ -39,8 +40,8 @@ func NextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 		row.Name = e.Name.String()
 	case account.Closed:
 		row.Closed = true
-	case account.Erased:
-		row.Closed, row.Name = true, ErasedName
+	case account.Erased: // extra:erasure {
+		row.Closed, row.Name = true, ErasedName // extra:erasure }
 	}
 	row.Version, row.UpdatedAt, row.Audit = recorded.SeqNr, recorded.OccurredAt, query.ChangedBy(by, row.Audit)
 	return row, nil

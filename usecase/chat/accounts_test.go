@@ -33,7 +33,7 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 		{account.Registered{Name: name(t, "Alice")}, false, query.Account{Tenant: tenant, ID: alice, Name: "Alice", Version: 8, CreatedAt: later, UpdatedAt: later, Audit: made}},
 		{account.Renamed{Name: name(t, "Ally")}, true, after(func(row *query.Account) { row.Name = "Ally" })},
 		{account.Closed{}, true, after(func(row *query.Account) { row.Closed = true })},
-		{account.Erased{}, true, after(func(row *query.Account) { row.Name, row.Closed = "[erased]", true })},
+		{account.Erased{}, true, after(func(row *query.Account) { row.Name, row.Closed = "[erased]", true })}, // extra:erasure
 	} {
 		covered = append(covered, sealed.Name(c.event))
 		row := query.Account{}
@@ -43,9 +43,9 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 		if got, err := NextAccount(row, c.exists, at(8, c.event)); err != nil || got != c.want {
 			t.Errorf("%T: %+v, %v, want %+v", c.event, got, err, c.want)
 		}
-		if c.event == account.Event(account.Erased{}) {
+		if c.event == account.Event(account.Erased{}) { // extra:erasure {
 			continue // allowed for any account: see below
-		}
+		} // extra:erasure }
 		if _, err := NextAccount(row, !c.exists, at(8, c.event)); err == nil {
 			t.Errorf("%T where the account's existence is %v: no error", c.event, !c.exists)
 		}
@@ -55,7 +55,7 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 			t.Errorf("%T of a closed account: no error", c.event)
 		}
 	}
-	// An account that was never registered gets a row, and a closed account is erased, too.
+	// An account that was never registered gets a row, and a closed account is erased, too. // extra:erasure {
 	closed := before
 	closed.Closed = true
 	for about, c := range map[string]struct {
@@ -69,6 +69,6 @@ func TestWhatEventsDoToAnAccount(t *testing.T) {
 		if got, err := NextAccount(c.row, c.exists, at(8, account.Erased{})); err != nil || got != c.want {
 			t.Errorf("the erasure of %s: %+v, %v, want %+v", about, got, err, c.want)
 		}
-	}
+	} // extra:erasure }
 	sealed.Check(t, "events that get into rows", sealed.Types(t, "example.com/threads/domain/account", "isEvent"), covered)
 }

@@ -33,7 +33,7 @@ func TestOldEventsMakeTheRowsOfTheirVersion(t *testing.T) {
 	for _, history := range [][]string{
 		{"AccountRegistered", "AccountRenamed"},
 		{"AccountRegistered", "AccountClosed"},
-		{"AccountRegistered", "AccountErased"},
+		{"AccountRegistered", "AccountErased"}, // extra:erasure
 	} {
 		makeTheirRows(t, accounts, history, "chat.AccountRowsVersion", chat.AccountRowsVersion)
 	}

@@ -88,10 +88,12 @@ func (l *leaving) Apply(recorded projection.Event) error {
 	switch event := recorded.Event.(type) {
 	case account.Event:
 		switch event.(type) {
-		case account.Closed, account.Erased:
-			l.closed[user{recorded.Tenant, chat.AccountID(recorded.Aggregate())}] = recorded.Envelope
 		case account.Registered, account.Renamed:
+			return nil
+		case account.Closed:
+		case account.Erased: // extra:erasure
 		}
+		l.closed[user{recorded.Tenant, chat.AccountID(recorded.Aggregate())}] = recorded.Envelope
 	case thread.Event:
 		l.applyToThread(recorded.Envelope, event)
 	default:
