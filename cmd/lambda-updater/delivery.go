@@ -90,7 +90,10 @@ const tendEvery = 5 * time.Second // in a busy environment
 
 // deliver projects changes of the journal table. The answer names the first that is not done; if none is, it fails.
 func (h *handler) deliver(ctx context.Context, changes []events.DynamoDBEventRecord) (answer events.DynamoDBEventResponse, err error) {
-	slices.SortStableFunc(changes, bySequence)
+	slices.SortStableFunc(changes, func(a, b events.DynamoDBEventRecord) int { // the numbers are decimal, of any length
+		x, y := strings.TrimLeft(a.Change.SequenceNumber, "0"), strings.TrimLeft(b.Change.SequenceNumber, "0")
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+	})
 	for from := 0; from < len(changes); from += h.piece {
 		batch := projection.Batch{Records: h.recordsOf(ctx, changes[from:min(from+h.piece, len(changes))])}
 		err := h.each(func(p *projection.Projector) error { _, err := p.Project(ctx, batch); return err })
@@ -107,12 +110,6 @@ func (h *handler) deliver(ctx context.Context, changes []events.DynamoDBEventRec
 		h.log.WarnContext(ctx, "retrying parked aggregates or sending commands failed; both are due again in the next invocation", "error", err)
 	}
 	return answer, nil
-}
-
-// bySequence compares sequence numbers: decimal ones of any length.
-func bySequence(a, b events.DynamoDBEventRecord) int {
-	x, y := strings.TrimLeft(a.Change.SequenceNumber, "0"), strings.TrimLeft(b.Change.SequenceNumber, "0")
-	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
 }
 
 // recordsOf converts changes. Those that are no new entries of the journal are logged, and left out.

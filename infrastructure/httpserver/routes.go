@@ -51,10 +51,10 @@ func (p Public) Error() string { return string(p) }
 // Reason returns the text, for [es.PublicReason].
 func (p Public) Reason() string { return string(p) }
 
-// NewRegistry returns a registry of metrics, with those of the process and Go's runtime. There is no global one.
+// NewRegistry returns a registry of metrics, with those of the build, of the process and of Go. There is no global one.
 func NewRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(collectors.NewBuildInfoCollector(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return registry
 }
 
