@@ -134,7 +134,7 @@ type order struct {
 // answering is a route that checks the caller's permission and answers in JSON.
 func answering[A any](pattern string, body any, do func(context.Context, order) (A, error)) route {
 	return route{pattern, body, *new(A), func(w http.ResponseWriter, r *http.Request) error {
-		principal, err := admission.Of(r).Enter(admission.Ask{Rights: []admission.Right{admission.Operate}})
+		principal, err := admission.Enter(r, admission.Ask{Rights: []admission.Right{admission.Operate}})
 		ask := order{values: r.URL.Query(), by: cmp.Or(principal.Name(), "an operator (AUTH=none)")}
 		if err == nil && body != nil {
 			err = ask.decode(w, r)

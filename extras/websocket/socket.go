@@ -196,7 +196,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 		defer close(op.ended)
 		defer cancel()
 		s.endpoint.Run(ctx, operation, func(answer *gqlgen.Response) bool {
-			encoded, release, whole := s.endpoint.Encode(ctx, answer)
+			encoded, whole, release := s.endpoint.Hold(ctx, graphql.Encode(answer))
 			defer release()
 			return s.send(ctx, message{ID: id, Type: "next", Payload: encoded}) && whole
 		})

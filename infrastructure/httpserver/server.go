@@ -34,12 +34,12 @@ const (
 
 // Server is a listening HTTP server. Create it with [Listen] and end it with [Server.Serve] or [Server.Close].
 type Server struct {
-	// Prepare, unless nil, returns the listener that the server accepts from. Set it before Serve.
-	Prepare func(net.Listener) net.Listener
+	// Prepare, unless nil, returns the listener that the server accepts from. Set it before Serve. // extra:access|limits {
+	Prepare func(net.Listener) net.Listener // extra:access|limits }
 	// Tracer traces the requests; nil: no traces. Set it before Serve.
 	Tracer trace.Tracer
-	// Around wraps the handler, the first one outermost. Set it before Serve.
-	Around []func(http.Handler) http.Handler
+	// Around wraps the handler, the first one outermost. Set it before Serve. // extra:access|observe|replica|tenants {
+	Around []func(http.Handler) http.Handler // extra:access|observe|replica|tenants }
 	// Reports make the answer of /health/ready.
 	Reports []func(context.Context, *Health)
 	// Notes are further facts about the program, by name: members of its health responses.
@@ -85,9 +85,9 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
 	running := semaphore.NewWeighted(math.MaxInt64)
-	for _, around := range slices.Backward(s.Around) {
+	for _, around := range slices.Backward(s.Around) { // extra:access|observe|replica|tenants {
 		handler = around(handler)
-	}
+	} // extra:access|observe|replica|tenants }
 	wrapped := Wrap(s.log, s.Tracer, s.durations, handler)
 	server := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -101,9 +101,9 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 		ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 	}
 	listener := s.listener
-	if s.Prepare != nil {
+	if s.Prepare != nil { // extra:access|limits {
 		listener = s.Prepare(listener)
-	}
+	} // extra:access|limits }
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {

@@ -82,7 +82,7 @@ func Settings[S any](
 	name, about string, read func(*config.Reader) S, args []string, getenv func(string) string, stdout io.Writer,
 ) (settings S, helped bool, err error) {
 	switch {
-	case wantsHelp(args):
+	case len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0]):
 		_, err = fmt.Fprintf(stdout, usage, name, about, config.Help(read))
 		return settings, true, err
 	case len(args) > 0:
@@ -90,9 +90,4 @@ func Settings[S any](
 	}
 	settings, err = config.Read(getenv, read)
 	return settings, false, err
-}
-
-// wantsHelp reports whether the arguments ask for help.
-func wantsHelp(args []string) bool {
-	return len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0])
 }

@@ -1,5 +1,4 @@
-// Package admission is what the APIs ask before they serve a request: who sends it, and what they may do. A program's
-// middleware puts a [Guard] into the context of its requests; without one, everybody is admitted.
+// Package admission is what the APIs ask before they serve a request: who sends it, and what they may do.
 package admission
 
 import (
@@ -35,7 +34,16 @@ type Ask struct {
 	Payload   map[string]any // of connection_init, with Init // extra:access|websocket
 }
 
-// Guard decides about one request or WebSocket. Its errors are [Refusal]s. After Enter, it is safe for concurrent use.
+// Enter admits a request and returns who sends it. Its errors are [Refusal]s.
+func Enter(r *http.Request, ask Ask) (Principal, error) {
+	if guard, ok := r.Context().Value(guardKey{}).(Guard); ok { // extra:access|operate|tenants|websocket {
+		return guard.Enter(ask)
+	} // extra:access|operate|tenants|websocket }
+	return Principal{Tenant: ask.Tenant, Address: AddressOf(r.RemoteAddr)}, nil
+}
+
+// Guard decides about one request or WebSocket, in whose context a middleware puts it. Its errors are [Refusal]s. After
+// Enter, it is safe for concurrent use. // extra:access|operate|tenants|websocket {
 type Guard interface {
 	// Enter admits a request and returns who sends it.
 	Enter(ask Ask) (Principal, error)
@@ -59,20 +67,18 @@ func Of(r *http.Request) Guard {
 	if guard, ok := r.Context().Value(guardKey{}).(Guard); ok {
 		return guard
 	}
-	return open{AddressOf(r.RemoteAddr)}
+	return open{r}
 }
 
 // open admits everybody.
-type open struct{ address netip.Addr }
+type open struct{ *http.Request }
 
-func (o open) Enter(ask Ask) (Principal, error) {
-	return Principal{Tenant: ask.Tenant, Address: o.address}, nil
-}
-func (open) Next(context.Context) error { return nil } // extra:access|tenants|websocket
+func (o open) Enter(ask Ask) (Principal, error) { return Enter(o.Request, ask) }
+func (open) Next(context.Context) error         { return nil } // extra:access|tenants|websocket
 func (open) Stay(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
-func (open) Hold(int) (release func(), err error) { return func() {}, nil }
+func (open) Hold(int) (release func(), err error) { return func() {}, nil } // extra:access|operate|tenants|websocket }
 
 // AddressOf returns the IP address of a connection's address, such as "192.0.2.1:5", without zone and IPv4-mapping.
 func AddressOf(connection string) netip.Addr {

@@ -50,11 +50,11 @@ func TestWhoAPrincipalActsFor(t *testing.T) {
 func TestWithoutAGuardEverybodyIsAdmitted(t *testing.T) {
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 	request.RemoteAddr = "[::ffff:192.0.2.1]:5000"
-	guard := admission.Of(request)
-	who, err := guard.Enter(admission.Ask{Rights: []admission.Right{admission.Operate}, Tenant: "acme"})
+	who, err := admission.Enter(request, admission.Ask{Rights: []admission.Right{admission.Operate}, Tenant: "acme"})
 	if err != nil || who.IsKnown() || who.Tenant != "acme" || who.ClientIP() != "192.0.2.1" {
 		t.Errorf("%+v, %v", who, err)
 	}
+	guard := admission.Of(request) // extra:access|operate|tenants|websocket {
 	staying, leave := guard.Stay(t.Context())
 	release, err := guard.Hold(1 << 40)
 	err = errors.Join(err, guard.Next(t.Context())) // extra:access|tenants|websocket
@@ -64,5 +64,5 @@ func TestWithoutAGuardEverybodyIsAdmitted(t *testing.T) {
 	release()
 	if leave(); staying.Err() == nil {
 		t.Error("leaving has no effect")
-	}
+	} // extra:access|operate|tenants|websocket }
 }

@@ -32,7 +32,7 @@ type Settings struct {
 	QueryTimeout    time.Duration              // of an operation other than a subscription: 10 s
 	KeepAlive       time.Duration              // between two keep-alive messages on an event stream: 15 s
 	ConnectionLimit int                        // open streams: 10,000
-	Extend          []func(*executor.Executor) // what extends the engine, as by limits: none
+	Extend          []func(*executor.Executor) // what extends the engine, as by limits: none // extra:erasure|limits
 }
 
 // Executable is the executable schema with its resolvers. Package generated returns it.
@@ -69,16 +69,16 @@ func NewHandler(streams context.Context, queries *query.Queries, schema Executab
 	h.executor.Use(extension.Introspection{})
 	h.executor.AroundOperations(h.aroundOperation)
 	h.executor.AroundFields(schema.aroundField)
-	for _, extend := range settings.Extend {
+	for _, extend := range settings.Extend { // extra:erasure|limits {
 		extend(h.executor)
-	}
+	} // extra:erasure|limits }
 	return h
 }
 
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	stage, serve := admission.Request, h.answer
-	if wantsEvents(r) {
+	if r.Method != http.MethodHead && negotiate(r.Header) == mediaEvents {
 		stage, serve = admission.Stream, h.serveEvents
 	}
 	h.Admitted(w, r, stage, func(r *http.Request) {
@@ -234,30 +234,30 @@ func (h *Handler) write(w http.ResponseWriter, r *http.Request, status int, answ
 	if media == mediaEvents {
 		media = mediaJSON
 	}
-	encoded, release, whole := h.Encode(r.Context(), answer)
+	encoded := Encode(answer)
+	encoded, whole, release := h.Hold(r.Context(), encoded) // extra:access|operate|tenants|websocket {
 	defer release()
 	if !whole {
 		status = http.StatusTooManyRequests
 		w.Header().Set("Retry-After", "1")
-	}
+	} // extra:access|operate|tenants|websocket }
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Content-Length", strconv.Itoa(len(encoded)))
 	w.WriteHeader(status)
 	_, _ = w.Write(encoded) // fails only if the client has disconnected
 }
 
-// Encode writes an answer as JSON, or an error if its client may use no more memory; then whole is false. Call release.
-func (h *Handler) Encode(ctx context.Context, answer *graphql.Response) (encoded []byte, release func(), whole bool) {
-	encoded = encodeJSON(answer)
-	release, err := askerOf(ctx).guard.Hold(len(encoded))
+// Hold reserves memory for an answer. If its client may use no more, it returns an error to send, and whole is false. // extra:access|operate|tenants|websocket {
+func (h *Handler) Hold(ctx context.Context, answer []byte) (sent []byte, whole bool, release func()) {
+	release, err := askerOf(ctx).guard.Hold(len(answer))
 	if err != nil {
-		return encodeJSON(h.Response(ctx, err)), func() {}, false
+		return Encode(h.Response(ctx, err)), false, func() {}
 	}
-	return encoded, release, true
-}
+	return answer, true, release
+} // extra:access|operate|tenants|websocket }
 
-// encodeJSON writes an answer as JSON, without data if the operation was not executed. The data is JSON already.
-func encodeJSON(answer *graphql.Response) []byte {
+// Encode writes an answer as JSON, without data if the operation was not executed. The data is JSON already.
+func Encode(answer *graphql.Response) []byte {
 	if len(answer.Errors) == 0 {
 		return slices.Concat([]byte(`{"data":`), answer.Data, []byte(`}`))
 	}

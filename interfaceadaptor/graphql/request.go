@@ -56,10 +56,6 @@ func qualityOf(clauses []goautoneg.Accept, names []string) float64 {
 	return 0
 }
 
-func wantsEvents(r *http.Request) bool {
-	return r.Method != http.MethodHead && negotiate(r.Header) == mediaEvents
-}
-
 // paramsOf reads the operation in a request. The status is for a request without one.
 func paramsOf(w http.ResponseWriter, r *http.Request) (params *graphql.RawParams, status int, err error) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -138,10 +134,9 @@ func ReadObject(name string, raw []byte) (object map[string]any, err error) {
 // asker is the sender of an operation and the conditions of its answer.
 type asker struct {
 	admission.Principal
-	guard  admission.Guard
-	tokens []query.Token
-	// canStream: the transport can deliver more than one answer.
-	canStream bool
+	guard     admission.Guard // extra:access|operate|tenants|websocket
+	tokens    []query.Token
+	canStream bool // the transport can deliver more than one answer
 }
 
 type askerKey struct{}
@@ -163,10 +158,10 @@ func As(ctx context.Context, principal admission.Principal) context.Context {
 
 // admit determines who sends a request and whether queries are allowed.
 func (h *Handler) admit(r *http.Request, stage admission.Stage) (asker, error) {
-	a := asker{guard: admission.Of(r)}
+	a := asker{canStream: stage != admission.Request}
+	a.guard = admission.Of(r) // extra:access|operate|tenants|websocket
 	tenant, err := TenantOf(r.Header)
-	a.canStream = stage != admission.Request
-	principal, refusal := a.guard.Enter(admission.Ask{Stage: stage, Rights: []admission.Right{admission.Read}, Tenant: tenant})
+	principal, refusal := admission.Enter(r, admission.Ask{Stage: stage, Rights: []admission.Right{admission.Read}, Tenant: tenant})
 	if refusal != nil {
 		return a, refusal
 	}

@@ -50,12 +50,13 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 		}
 	})
 	send := func(answer *graphql.Response) bool {
-		encoded, release, whole := h.Encode(ctx, answer)
-		defer release()
+		encoded, more := Encode(answer), true
+		encoded, more, release := h.Hold(ctx, encoded) // extra:access|operate|tenants|websocket {
+		defer release()                                // extra:access|operate|tenants|websocket }
 		if ctx.Err() == nil {
 			write([]byte("event: next\ndata: "), encoded, []byte("\n\n"))
 		}
-		return whole
+		return more
 	}
 	if operation, refused := h.Begin(ctx, params); refused != nil {
 		send(refused)
@@ -92,7 +93,8 @@ func (h *Handler) follow(ctx context.Context, next graphql.OperationHandler) gra
 		return graphql.OneShot(h.Response(ctx, err))
 	}
 	s := &subscription{presenter: h.presenter}
-	following, release := a.guard.Stay(context.WithValue(ctx, subscriptionKey{}, s))
+	following := context.WithValue(ctx, subscriptionKey{}, s)
+	following, leave := a.guard.Stay(following) // extra:access|operate|tenants|websocket
 	responses, ended := next(following), false
 	return func(following context.Context) *graphql.Response {
 		if ended {
@@ -102,7 +104,7 @@ func (h *Handler) follow(ctx context.Context, next graphql.OperationHandler) gra
 			return response
 		}
 		ended = true
-		defer release()
+		defer leave() // extra:access|operate|tenants|websocket
 		if cause := context.Cause(following); cause != nil && ctx.Err() == nil {
 			s.ended.Store(h.present(following, cause))
 		}

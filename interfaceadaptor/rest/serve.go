@@ -114,7 +114,7 @@ func (a *api) do(w http.ResponseWriter, r *http.Request, op Operation, c Conditi
 func (a *api) conditions(r *http.Request, op Operation, ask admission.Ask) (Conditions, error) {
 	c, unreadable := readHeaders(r.Header, op.Without)
 	ask.Tenant = c.Caller.Tenant
-	principal, err := admission.Of(r).Enter(ask)
+	principal, err := admission.Enter(r, ask)
 	if err = cmp.Or(err, unreadable); err != nil {
 		return c, err
 	}

@@ -56,7 +56,7 @@ func Suite(t *testing.T, p Transport) {
 		"queries":                       queries,
 		"answers of one part":           answersHaveOnePart,
 		"numbers":                       numbers,
-		"an operation that is too much": asksForTooMuch,
+		"an operation that is too much": asksForTooMuch, // extra:erasure|limits
 		"a query that takes too long":   takesTooLong,
 		"outlasts the query timeout":    outlastsTheQueryTimeout,
 	} {
@@ -232,7 +232,7 @@ func numbers(t *testing.T, db *readmodeltest.Database, p Transport) {
 	SameJSON(t, a.Ask(t, with, document).Data, want)
 }
 
-// refuseAll is an extension of the executor that refuses every operation.
+// refuseAll is an extension of the executor that refuses every operation. // extra:erasure|limits {
 type refuseAll struct{}
 
 func (refuseAll) ExtensionName() string { return "refuse all" }
@@ -249,7 +249,7 @@ func asksForTooMuch(t *testing.T, db *readmodeltest.Database, p Transport) {
 	if got := a.Ask(t, Asked{}, `{ __typename }`); got.Code() != "TOO_COMPLEX" {
 		t.Errorf("POST: %q", got.Code())
 	}
-}
+} // extra:erasure|limits }
 
 // WantRefusal takes the only message about a refused operation.
 func (p Transport) WantRefusal(t *testing.T, s Stream, code string) {
