@@ -1,4 +1,4 @@
-// Package migration migrates the schemas of relational databases up and down, with goose.
+// Package migration migrates the schemas of relational databases, with goose: up, to the version of the program.
 //
 // A [Set] is an independent schema with its own version table: several can share a database (sqlstore.Schema,
 // rowstore.Schema, a program's own). A program calls [Up] before it starts, or [Check] if something else migrates.
