@@ -123,7 +123,7 @@ func KindOf(err error) Kind {
 // ErrOutdated means that a snapshot is intact, but in a form that is no longer used, or with a field that is unknown.
 var ErrOutdated = errors.New("the snapshot is of another release")
 
-// ErrConflict: the aggregate is not at the expected version. Load it again and decide again.
+// ErrConflict, of an event store: the aggregate is not at the expected version. [Service.Handle] decides again.
 var ErrConflict = errors.New("the aggregate is not at the expected version")
 
 // InconsistentError: an aggregate's head and journal contradict each other. It takes no events until it is repaired.
