@@ -54,7 +54,7 @@ func New(client *dynamodb.Client, settings Settings) (*Gateway, error) {
 	}
 	lowest := slices.Min(settings.Shards)
 	if lowest < 1 || settings.SnapshotKeep < 0 || settings.SnapshotTTL < 0 {
-		return nil, errors.New("dynamodb gateway: the number of shards, the number of snapshots and their time to live must not be negative")
+		return nil, errors.New("dynamodb gateway: numbers of shards must be 1 or more, the number of snapshots and their time to live 0 or more")
 	}
 	if settings.Clock == nil {
 		settings.Clock = time.Now
