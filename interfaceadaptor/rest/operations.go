@@ -110,7 +110,7 @@ type Request struct {
 // Perform executes a request that was sent with the header.
 type Perform func(ctx context.Context, header http.Header, r Request) (Reply, error)
 
-// Command returns the action that has service handle the command that a body means.
+// Command returns the action that has service handle the command that a body means, named <type>.<Command>.
 func Command[B body, C, A any](service chat.Service[C], answerOf func(es.Result) A, asked func(B) es.Request[C]) Action {
 	action := actionOf[B, A](func(shape bodyShape, c Conditions, body B) (r Request, err error) {
 		request := asked(body)
