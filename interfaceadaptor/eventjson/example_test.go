@@ -7,7 +7,7 @@ import (
 )
 
 // An event of the first version has no executor and ids as UUIDs. It is read in today's form.
-func ExampleEvents() {
+func ExampleThreads() {
 	payload := []byte(`{"type":"Created","id":"01H42KBHCW1BZG504J4ZXKA2F2","seq_nr":1,"name":"test",
 		"aggregate_id":{"value":"01890535-c59c-72d5-08a8-dcea316374c8"},
 		"members":{"members":{"01H42KBHCWA8NE32M49YH544H1":{"id":"01H42KBHCWA8NE32M49YH544H1",
