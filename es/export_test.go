@@ -10,3 +10,8 @@ func (r *Repository[S, E]) Save(ctx context.Context, key AggregateID, before Sta
 	after := State[S]{before.Version + 1, r.apply(before.Value, event.Event)}
 	return after, r.save(ctx, key, before.Version, after, []Recorded[E]{event}, receipts, false)
 }
+
+// Confirm compares a version with the head.
+func (r *Repository[S, E]) Confirm(ctx context.Context, key AggregateID, version uint64) error {
+	return r.confirm(ctx, key, version)
+}

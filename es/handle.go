@@ -180,7 +180,7 @@ func (s *Service[S, C, E]) write(ctx context.Context, key AggregateID, try attem
 		if try.fresh && try.state.Version > 0 {
 			return nil
 		}
-		return s.Confirm(ctx, key, try.state.Version)
+		return s.confirm(ctx, key, try.state.Version)
 	}
 	ctx, span := startAppend(ctx, decided, len(events))
 	err := s.save(ctx, key, try.state.Version, after, events, receipts, !s.turns.others(key))

@@ -67,8 +67,8 @@ func (r *Repository[S, E]) Load(ctx context.Context, key AggregateID) (State[S],
 	return r.Reload(ctx, key)
 }
 
-// Confirm compares the version with the head. If there is no head, it checks that there is no event either.
-func (r *Repository[S, E]) Confirm(ctx context.Context, key AggregateID, version uint64) error {
+// confirm compares the version with the head. If there is no head, it checks that there is no event either.
+func (r *Repository[S, E]) confirm(ctx context.Context, key AggregateID, version uint64) error {
 	head, err := r.gateway.Head(ctx, key)
 	switch {
 	case err != nil:

@@ -112,7 +112,7 @@ func (s *Service[S, C, E]) Snapshot(ctx context.Context, caller Caller, id strin
 	key := s.key(caller, id)
 	state, err := s.Reload(ctx, key)
 	if err == nil && state.Version == 0 {
-		err = s.Confirm(ctx, key, 0)
+		err = s.confirm(ctx, key, 0)
 	}
 	if err == nil {
 		if err := s.aggregate.Usable(state.Value); err != nil {
