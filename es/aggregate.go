@@ -4,7 +4,8 @@
 // A [Service] handles the commands of an aggregate type: it loads an aggregate through its [Repository], from a
 // snapshot and the events after it, has the [Aggregate] decide, and appends the events to an event store, the
 // [EventPersistenceGateway]: package dynamodb or sqlstore. From there the events come back through a source of changes
-// (dynamodbstreams, sqlstore) to the package projection, whose positions are in rowstore. estest tests event stores.
+// (dynamodbstreams, sqlstore) to the package projection, whose positions are in rowstore. estest tests aggregates and
+// event stores. The examples show a feature each; the program examples/counter is a whole system in one file.
 package es
 
 import (

@@ -1,7 +1,6 @@
 // Package run is the runtime of an updater: the program that keeps a read model. It waits for its turn to write,
 // follows the event store, projects, rebuilds and verifies the rows, runs further consumers of the events beside it,
-// and tells its state and its metrics.
-// An application hands it [Options].
+// and tells its state and its metrics. An application hands it [Options].
 package run
 
 import (
