@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	gqlgen "github.com/99designs/gqlgen/graphql"
+	gqlgen "github.com/99designs/gqlgen/graphql" // extra:erasure|limits {
 	"github.com/99designs/gqlgen/graphql/executor"
-	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/gqlerror" // extra:erasure|limits }
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql"
