@@ -52,13 +52,9 @@ func (c *loadClient) run(ctx context.Context, number int, measureFrom, until tim
 
 func (c *loadClient) step(post, number int, measureFrom time.Time) error {
 	begun := time.Now()
-	answered, err := c.write.post("", c.body(post))
+	err := c.send(post)
 	shown := time.Now()
 	if err != nil {
-		return err
-	}
-	c.posted++
-	if err := json.Unmarshal(answered, &c.last); err != nil {
 		return err
 	}
 	if begun.Before(measureFrom) {
@@ -75,6 +71,16 @@ func (c *loadClient) step(post, number int, measureFrom time.Time) error {
 	err = c.see(c.last)
 	c.visible, c.again = append(c.visible, seen.Sub(shown)), append(c.again, time.Since(seen))
 	return err
+}
+
+// send posts a message.
+func (c *loadClient) send(post int) error {
+	answered, err := c.write.post("", c.body(post))
+	if err != nil {
+		return err
+	}
+	c.posted++
+	return json.Unmarshal(answered, &c.last)
 }
 
 // body returns a message to the next of the threads in turn.

@@ -25,11 +25,11 @@ const (
 // Local gets slower with every record.
 func compared(folder string) []measure {
 	return []measure{
-		{"compare.threads", true, false, func(ctx context.Context, l *lab) ([]reading, error) { return contend(ctx, l, newOurs, ourReadings) }},
-		{"compare.peer", true, false, func(ctx context.Context, l *lab) ([]reading, error) {
+		{"compare.threads", true, inRuns(func(ctx context.Context, l *lab) ([]reading, error) { return contend(ctx, l, newOurs, ourReadings) })},
+		{"compare.peer", true, inRuns(func(ctx context.Context, l *lab) ([]reading, error) {
 			l.binaries = folder
 			return contend(ctx, l, newTheirs, peerReadings)
-		}},
+		})},
 	}
 }
 

@@ -6,68 +6,75 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
-// costs measures the commands per second with tracing, with access tokens, and without both. Each is measured in two
-// halves, in an order that spreads slow changes over all of them.
-func costs(ctx context.Context, l *lab) ([]reading, error) {
+// costs measures the commands per second with tracing, with access tokens, and without both.
+func costs(ctx context.Context, labs []*lab) ([]reading, error) {
 	collector, err := collect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = collector.Close() }()
-	addresses, err := freeAddresses(ctx, 1)
-	if err != nil {
-		return nil, err
-	}
-	traced := []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://" + collector.Addr}
-	tokens := []string{"AUTH=dev", "AUTH_DEV_ADDR=" + addresses[0]}
-	const plain, withTraces, withTokens = 0, 1, 2
-	var rate [3]float64
-	for n, which := range []int{plain, withTraces, withTokens, withTokens, withTraces, plain} {
-		half := &lab{filepath.Join(l.folder, fmt.Sprint(n)), l.binaries, l.duration / 2, l.warmUp / 2}
-		issuer := ""
-		if which == withTokens {
-			issuer = addresses[0]
-		}
-		found, err := half.rate(ctx, [][]string{nil, traced, tokens}[which], issuer)
+	var plain, traced, withTokens []taker
+	for _, l := range labs {
+		addresses, err := freeAddresses(ctx, 1)
 		if err != nil {
 			return nil, err
 		}
-		rate[which] += found / 2
-	}
-	return []reading{
-		{"write.sqlite.traced", "commands/s", rate[withTraces], rate[plain], "the same without tracing"},
-		{"write.sqlite.tokens", "commands/s", rate[withTokens], rate[plain], "the same without access tokens"},
-	}, nil
-}
-
-// rate returns the commands per second of 32 clients with the program in this environment. With an issuer, the clients
-// have a token from it.
-func (l *lab) rate(ctx context.Context, env []string, issuer string) (float64, error) {
-	if err := os.Mkdir(l.folder, 0o700); err != nil {
-		return 0, err
-	}
-	system, err := l.start(ctx, env...)
-	if err != nil {
-		return 0, err
-	}
-	defer system.stop()
-	if issuer != "" {
-		if system.token, err = tokenOfAda(ctx, issuer); err != nil {
-			return 0, err
+		for _, variant := range []struct {
+			name, issuer string
+			env          []string
+			takers       *[]taker
+		}{
+			{"plain", "", nil, &plain},
+			{"traced", "", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://" + collector.Addr}, &traced},
+			{"tokens", addresses[0], []string{"AUTH=dev", "AUTH_DEV_ADDR=" + addresses[0]}, &withTokens},
+		} {
+			system, take, err := l.variant(ctx, variant.name, variant.issuer, variant.env)
+			if system != nil {
+				defer system.stop()
+			}
+			if err != nil {
+				return nil, err
+			}
+			*variant.takers = append(*variant.takers, take)
 		}
 	}
-	threads, err := system.newThreads(ctx, ada, 32)
+	taken, err := inTurns(ctx, labs, slices.Concat(plain, traced, withTokens)...)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	done, err := system.post(ctx, job{user: ada, clients: 32, threads: threads, warmUp: l.warmUp, duration: l.duration, blind: true})
-	return done.perSecond, err
+	n := len(labs)
+	row := func(name, beside, without string, values [][]load) []reading {
+		return reading{Name: name, Unit: "commands/s", Beside: beside, Without: without}.each(labs, values, taken[:n], perSecondOf)
+	}
+	return slices.Concat(
+		row("write.sqlite.traced", "the same without tracing", "network, TLS, tokens", taken[n:2*n]),
+		row("write.sqlite.tokens", "the same without access tokens", "network, TLS, traces", taken[2*n:]),
+	), nil
+}
+
+// variant starts the program in this environment, with a taker of 32 clients. With an issuer, they have a token from
+// it.
+func (l *lab) variant(ctx context.Context, name, issuer string, env []string) (*runningSystem, taker, error) {
+	inner, err := l.within(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	system, err := inner.start(ctx, env...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if issuer != "" {
+		if system.token, err = tokenOfAda(ctx, issuer); err != nil {
+			return system, nil, err
+		}
+	}
+	threads, err := system.newThreads(ctx, ada, mostClients)
+	return system, system.take(job{user: ada, clients: mostClients, threads: threads, blind: true}, 0), err
 }
 
 // ada is an account for which the development issuer has a token.

@@ -26,7 +26,7 @@ func documents(ctx context.Context, l *lab) ([]reading, error) {
 	defer connection.close()
 	var found []reading
 	for _, size := range documentSizes {
-		figure := reading{Name: fmt.Sprintf("query.document.%dk", size), Unit: "ms", Beside: "a comment of the same length"}
+		figure := reading{Name: fmt.Sprintf("query.document.%dk", size), Unit: "ms", Beside: "a comment of the same length", Without: outside + meanwhile}
 		repeated := `{ __type(name: "Query") { ` + strings.Repeat("name ", size<<10/len("name ")) + `} }`
 		comment := `{ __typename } #` + strings.Repeat("x", size<<10)
 		if figure.Value, err = connection.median(ctx, repeated, l.duration/8); err != nil {

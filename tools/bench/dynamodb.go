@@ -3,20 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/oklog/ulid/v2"
 
-	"example.com/threads/domain/ident"
-	"example.com/threads/domain/thread"
-	"example.com/threads/domain/writing"
-	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/infrastructure/eventstore/dynamo"
-	"example.com/threads/interfaceadaptor/eventjson"
-	"example.com/threads/usecase/chat"
 )
 
 // The addresses of the services that devservices has started.
@@ -35,18 +28,20 @@ func useServices() error {
 type testTables struct {
 	client            *sdk.Client
 	journal, snapshot string
+	index             string // of the journal
 }
 
-// newTables creates tables. DynamoDB Local gets slower with every record of any stream, so measurements of writes use
-// tables without streams.
+// newTables creates tables. DynamoDB Local gets slower with every record of any stream, so rows that do not need one go
+// without.
 func newTables(ctx context.Context, streamed bool) (*testTables, error) {
 	client, err := newSDKClient(ctx)
 	if err != nil {
 		return nil, err
 	}
 	name := ulid.Make().String()
-	t := &testTables{client, name + "-journal", name + "-snapshot"}
+	t := &testTables{client: client, journal: name + "-journal", snapshot: name + "-snapshot"}
 	wanted := dynamodb.Tables(t.journal, t.snapshot)
+	t.index = wanted[0].Index
 	for i := range wanted {
 		wanted[i].Stream = wanted[i].Stream && streamed
 	}
@@ -60,43 +55,4 @@ func newSDKClient(ctx context.Context, options ...func(*sdk.Options)) (*sdk.Clie
 		return nil, err
 	}
 	return dynamodb.NewClient(config, options...), nil
-}
-
-// commandPoster sends commands without HTTP.
-type commandPoster struct {
-	gateway *dynamodb.Gateway
-	service *chat.ThreadCommands
-	user    ident.UserID
-}
-
-func (t *testTables) newPoster() (*commandPoster, error) {
-	quiet := slog.New(slog.DiscardHandler)
-	gateway, err := dynamodb.New(t.client, dynamodb.Settings{JournalTable: t.journal, SnapshotTable: t.snapshot, SnapshotKeep: 1})
-	if err != nil {
-		return nil, err
-	}
-	service := es.NewService(eventjson.Threads(), gateway, es.Settings{Logger: quiet})
-	return &commandPoster{gateway, service, ident.FromULID[ident.UserAccount](ulid.Make())}, nil
-}
-
-func (p *commandPoster) end(ctx context.Context) error {
-	return p.service.Close(context.WithoutCancel(ctx))
-}
-
-// create creates a thread and returns its id.
-func (p *commandPoster) create(ctx context.Context) (string, error) {
-	id, member := ulid.Make().String(), ident.FromULID[thread.Member](ulid.Make())
-	return id, p.handle(ctx, id, true, thread.Create{Executor: p.user, Member: member, Name: writing.RecordedName("busy")})
-}
-
-func (p *commandPoster) post(ctx context.Context, id string) error {
-	message := ident.FromULID[thread.Message](ulid.Make())
-	return p.handle(ctx, id, false, thread.PostMessage{Executor: p.user, Message: message, Text: thread.RecordedText("hello")})
-}
-
-func (p *commandPoster) handle(ctx context.Context, id string, begins bool, wanted thread.Command) error {
-	_, err := p.service.Handle(ctx, es.Request[thread.Command]{
-		Caller: es.Caller{Executor: p.user.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
-	})
-	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -11,9 +12,12 @@ import (
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/domain/writing"
 	"example.com/threads/es"
+	"example.com/threads/es/dynamodb"
 	"example.com/threads/extras/observe/awscalls"
 	"example.com/threads/interfaceadaptor/eventjson"
+	"example.com/threads/usecase/chat"
 )
 
 // unitsPosts is the number of posts that are averaged.
@@ -36,7 +40,7 @@ func writeUnits(ctx context.Context, _ *lab) ([]reading, error) {
 			return nil, err
 		}
 	}
-	return []reading{{"write.growth.units", "write units/post", units[0], units[1], ofSmall}}, nil
+	return []reading{{"write.growth.units", "write units/post", units[0], units[1], ofSmall, "HTTP, stream"}}, nil
 }
 
 // unitsOfAPost creates a thread and returns the write units of a post to it.
@@ -141,4 +145,43 @@ func (m *unitMeter) take() float64 {
 	units := m.units
 	m.units = 0
 	return units
+}
+
+// commandPoster sends commands without HTTP.
+type commandPoster struct {
+	gateway *dynamodb.Gateway
+	service *chat.ThreadCommands
+	user    ident.UserID
+}
+
+func (t *testTables) newPoster() (*commandPoster, error) {
+	quiet := slog.New(slog.DiscardHandler)
+	gateway, err := dynamodb.New(t.client, dynamodb.Settings{JournalTable: t.journal, SnapshotTable: t.snapshot, SnapshotKeep: 1})
+	if err != nil {
+		return nil, err
+	}
+	service := es.NewService(eventjson.Threads(), gateway, es.Settings{Logger: quiet})
+	return &commandPoster{gateway, service, ident.FromULID[ident.UserAccount](ulid.Make())}, nil
+}
+
+func (p *commandPoster) end(ctx context.Context) error {
+	return p.service.Close(context.WithoutCancel(ctx))
+}
+
+// create creates a thread and returns its id.
+func (p *commandPoster) create(ctx context.Context) (string, error) {
+	id, member := ulid.Make().String(), ident.FromULID[thread.Member](ulid.Make())
+	return id, p.handle(ctx, id, true, thread.Create{Executor: p.user, Member: member, Name: writing.RecordedName("busy")})
+}
+
+func (p *commandPoster) post(ctx context.Context, id string) error {
+	message := ident.FromULID[thread.Message](ulid.Make())
+	return p.handle(ctx, id, false, thread.PostMessage{Executor: p.user, Message: message, Text: thread.RecordedText("hello")})
+}
+
+func (p *commandPoster) handle(ctx context.Context, id string, begins bool, wanted thread.Command) error {
+	_, err := p.service.Handle(ctx, es.Request[thread.Command]{
+		Caller: es.Caller{Executor: p.user.String(), Source: "bench"}, ID: id, Begins: begins, Command: wanted, Name: thread.CommandName(wanted),
+	})
+	return err
 }

@@ -4,132 +4,151 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
-	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/oklog/ulid/v2"
-	"golang.org/x/sync/errgroup"
 )
 
 // writeDistinct measures clients that post to a thread each.
-func writeDistinct(ctx context.Context, l *lab) ([]reading, error) {
-	return l.writes(ctx, false, 1, 8, 32)
+func writeDistinct(ctx context.Context, labs []*lab) (found []reading, err error) {
+	s, err := dynamoDBStage(ctx, labs)
+	defer s.stop()
+	if err != nil {
+		return nil, err
+	}
+	var taken turns
+	for _, clients := range []int{1, 8, mostClients} {
+		if taken, err = s.take(ctx, fmt.Sprintf("write.distinct.c%d", clients), clients, false, 0); err != nil {
+			return nil, err
+		}
+		found = append(found, taken.rates()...)
+	}
+	open, err := s.open(ctx, "write.distinct.open", taken)
+	return append(found, open...), err
 }
 
-// writeHot measures 32 clients that post to one thread.
-func writeHot(ctx context.Context, l *lab) ([]reading, error) { return l.writes(ctx, true, 32) }
-
-// writes alternates between posts and raw transactions on the same tables. Both run once before measuring, because
-// DynamoDB Local is slow at first.
-func (l *lab) writes(ctx context.Context, hot bool, clientCounts ...int) (found []reading, err error) {
-	tables, err := newTables(ctx, false)
+// writeHot measures clients that post to one thread. With one client it would be write.distinct.c1.
+func writeHot(ctx context.Context, labs []*lab) (found []reading, err error) {
+	s, err := dynamoDBStage(ctx, labs)
+	defer s.stop()
 	if err != nil {
 		return nil, err
 	}
-	poster, err := tables.newPoster()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, poster.end(ctx)) }()
-	for i, clients := range clientCounts {
-		threads := make([]string, clients)
-		for i := range threads {
-			if i > 0 && hot {
-				threads[i] = threads[0]
-			} else if threads[i], err = poster.create(ctx); err != nil {
-				return nil, err
-			}
+	for _, clients := range []int{8, mostClients} {
+		taken, err := s.take(ctx, fmt.Sprintf("write.hot.c%d", clients), clients, true, 0)
+		if err != nil {
+			return nil, err
 		}
-		post := func(ctx context.Context, client int) error { return poster.post(ctx, threads[client]) }
-		raw := tables.rawTransactions(clients)
-		warm := []time.Duration{l.duration / 2, l.duration / 2}
-		if i == 0 {
-			warm = append(warm, 2*l.warmUp)
-		}
-		for _, duration := range warm[2:] {
-			if _, err := together(ctx, clients, duration, raw); err != nil {
-				return nil, err
-			}
-		}
-		var posted, written float64
-		for _, duration := range warm[:2] {
-			half, err := together(ctx, clients, duration, post)
-			if err != nil {
-				return nil, err
-			}
-			rawHalf, err := together(ctx, clients, duration, raw)
-			if err != nil {
-				return nil, err
-			}
-			posted, written = posted+half/2, written+rawHalf/2
-		}
-		name := fmt.Sprintf("write.distinct.c%d", clients)
-		if hot {
-			name = fmt.Sprintf("write.hot.c%d", clients)
-		}
-		found = append(found, reading{name, "commands/s", posted, written, "raw transactions of two items by as many clients, on the same tables"})
+		found = append(found, taken.rates()...)
 	}
 	return found, nil
 }
 
-// together runs do repeatedly in all clients and returns the calls per second.
-func together(ctx context.Context, clients int, duration time.Duration, do func(ctx context.Context, client int) error) (float64, error) {
-	var count atomic.Int64
-	begun := time.Now()
-	group, ctx := errgroup.WithContext(ctx)
-	for client := range clients {
-		group.Go(func() error {
-			for time.Since(begun) < duration && ctx.Err() == nil {
-				if err := do(ctx, client); err != nil {
-					return err
-				}
-				count.Add(1)
-			}
-			return nil
-		})
+// dynamoDBStage starts the three programs of each build. The stage is to be stopped after an error, too.
+func dynamoDBStage(ctx context.Context, labs []*lab) (*stage, error) {
+	s := newStage(labs)
+	var ours *testTables
+	for i, l := range labs {
+		system, tables, _, err := l.startOnDynamoDB(ctx)
+		if err != nil {
+			return s, err
+		}
+		if err := s.add(ctx, system); err != nil {
+			return s, err
+		}
+		if i == 0 {
+			ours = tables
+		}
 	}
-	err := group.Wait()
-	return float64(count.Load()) / time.Since(begun).Seconds(), err
+	raw, err := newTables(ctx, true)
+	if err != nil {
+		return s, err
+	}
+	// A post whose items the raw transactions write.
+	if _, err := s.systems[0].post(ctx, job{user: s.user, clients: 1, threads: s.threads[0][:1], duration: labs[0].duration / turnShare, blind: true}); err != nil {
+		return s, err
+	}
+	event, head, err := ours.postOf(ctx, s.threads[0][0])
+	if err != nil {
+		return s, err
+	}
+	s.raw, s.without = raw.rawTransactions(event, head), local
+	s.is = "raw transactions of the same two items by as many clients, which ask for the capacity, too, on tables with a stream"
+	return s, s.warmUp(ctx)
 }
 
-// rawTransactions returns a function that writes two items as a post does: it updates one under a condition and inserts
-// one.
-func (t *testTables) rawTransactions(clients int) func(ctx context.Context, client int) error {
+type item = map[string]types.AttributeValue
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func number(n int) types.AttributeValue { return &types.AttributeValueMemberN{Value: strconv.Itoa(n)} }
+
+// postOf returns the items of a thread's last post: the event and the head.
+func (t *testTables) postOf(ctx context.Context, thread string) (event, head item, err error) {
+	aid := "thread-" + thread
+	found, err := t.client.Query(ctx, &sdk.QueryInput{
+		TableName: &t.journal, IndexName: &t.index, KeyConditionExpression: aws.String("aid = :aid"),
+		ExpressionAttributeValues: item{":aid": text(aid)}, ScanIndexForward: aws.Bool(false), Limit: aws.Int32(1),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(found.Items) == 0 {
+		return nil, nil, errors.New("the journal does not have the thread " + thread)
+	}
+	event = found.Items[0]
+	headed, err := t.client.GetItem(ctx, &sdk.GetItemInput{TableName: &t.snapshot, Key: item{"pkey": event["pkey"], "skey": text(aid + "-0")}})
+	if err == nil && len(headed.Item) == 0 {
+		err = errors.New("the snapshot table does not have the head of thread " + thread)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return event, headed.Item, nil
+}
+
+// rawTransactions returns a function that writes the two items of a post with the calls of a post: it updates a head
+// under a condition and inserts an event. Each client has a head of its own.
+func (t *testTables) rawTransactions(event, head item) func(ctx context.Context, client int) error {
 	type line struct {
-		id      string
+		aid     string
 		version int
 	}
-	lines := make([]line, clients)
+	lines := make([]line, mostClients)
 	for i := range lines {
-		lines[i].id = ulid.Make().String()
+		lines[i].aid = "thread-" + ulid.Make().String()
 	}
-	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	number := func(n int) types.AttributeValue { return &types.AttributeValueMemberN{Value: strconv.Itoa(n)} }
-	payload := text(strings.Repeat("x", eventSize))
+	under := func(of item, line line, seqNr int) item {
+		own := maps.Clone(of)
+		own["aid"], own["seq_nr"], own["skey"] = text(line.aid), number(seqNr), text(line.aid+"-"+strconv.Itoa(seqNr))
+		return own
+	}
+	absent, old := aws.String("attribute_not_exists(pkey)"), types.ReturnValuesOnConditionCheckFailureAllOld
 	return func(ctx context.Context, client int) error {
 		line := &lines[client]
-		update := &types.Update{
-			TableName: aws.String(t.snapshot), Key: map[string]types.AttributeValue{"pkey": text("raw"), "skey": text(line.id)},
-			UpdateExpression:          aws.String("SET version = :next, payload = if_not_exists(payload, :payload)"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":next": number(line.version + 1), ":payload": payload},
-			ConditionExpression:       aws.String("attribute_not_exists(version)"),
-		}
+		headed := under(head, *line, 0)
+		headed["version"] = number(line.version + 1)
+		lock := types.TransactWriteItem{Put: &types.Put{
+			TableName: &t.snapshot, Item: headed, ConditionExpression: absent, ReturnValuesOnConditionCheckFailure: old,
+		}}
 		if line.version > 0 {
-			update.ConditionExpression = aws.String("version = :before")
-			update.ExpressionAttributeValues[":before"] = number(line.version)
+			lock = types.TransactWriteItem{Update: &types.Update{
+				TableName: &t.snapshot, Key: item{"pkey": headed["pkey"], "skey": headed["skey"]},
+				UpdateExpression: aws.String("SET version = :next REMOVE asked"), ConditionExpression: aws.String("version = :expected"),
+				ExpressionAttributeValues:           item{":next": number(line.version + 1), ":expected": number(line.version)},
+				ReturnValuesOnConditionCheckFailure: old,
+			}}
 		}
-		_, err := t.client.TransactWriteItems(ctx, &sdk.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-			{Update: update},
-			{Put: &types.Put{TableName: aws.String(t.journal), Item: map[string]types.AttributeValue{
-				"pkey": text("raw"), "skey": text(fmt.Sprintf("%s-%d", line.id, line.version+1)), "aid": text(line.id),
-				"seq_nr": number(line.version + 1), "payload": payload, "occurred_at": number(int(time.Now().UnixMilli())),
-			}, ConditionExpression: aws.String("attribute_not_exists(pkey)")}},
-		}})
+		_, err := t.client.TransactWriteItems(ctx, &sdk.TransactWriteItemsInput{
+			TransactItems: []types.TransactWriteItem{lock, {Put: &types.Put{
+				TableName: &t.journal, Item: under(event, *line, line.version+1), ConditionExpression: absent, ReturnValuesOnConditionCheckFailure: old,
+			}}},
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes,
+		})
 		line.version++
 		return err
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -18,42 +20,54 @@ const (
 const ofSmall = "a thread of 10 messages"
 
 // writeGrowth measures posts to a thread of 100,000 messages and to small threads, including snapshots.
-func writeGrowth(ctx context.Context, l *lab) ([]reading, error) {
-	system, err := l.start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer system.stop()
+func writeGrowth(ctx context.Context, labs []*lab) (found []reading, err error) {
 	user := ulid.Make().String()
-	large, err := system.grow(ctx, user, largeThread)
-	if err != nil {
-		return nil, err
-	}
-	// Each is measured in two halves, in this order, so that slow changes affect both.
-	var latency, rate [2]float64
-	for _, clients := range []int{1, 32} {
-		for _, which := range []int{0, 1, 1, 0} {
-			thread := large
-			if which == 1 {
-				if thread, err = system.grow(ctx, user, smallThread); err != nil {
-					return nil, err
-				}
-			}
-			done, err := system.post(ctx, job{user: user, clients: clients, threads: []string{thread}, warmUp: l.warmUp / 4, duration: l.duration / 4, blind: true})
-			if err != nil {
-				return nil, err
-			}
-			if clients == 1 {
-				latency[which] += percentile(done.answers, 0.5) / 2
-			} else {
-				rate[which] += done.perSecond / 2
-			}
+	var systems []*runningSystem
+	var large []string
+	for _, l := range labs {
+		system, err := l.start(ctx)
+		if err != nil {
+			return nil, err
 		}
+		defer system.stop()
+		l.say("%d messages", largeThread)
+		thread, err := system.grow(ctx, user, largeThread)
+		if err != nil {
+			return nil, err
+		}
+		systems, large = append(systems, system), append(large, thread)
 	}
-	return []reading{
-		{"write.growth.latency", "ms", latency[0], latency[1], ofSmall + "; one client, median"},
-		{"write.growth.rate", "commands/s", rate[0], rate[1], ofSmall + "; 32 clients"},
-	}, nil
+	for _, row := range []struct {
+		name, unit string
+		clients    int
+		figure     func(load) float64
+	}{
+		{"write.growth.latency", "ms", 1, func(l load) float64 { return percentile(l.answers, 0.5) }},
+		{"write.growth.rate", "commands/s", mostClients, perSecondOf},
+	} {
+		var toLarge, toSmall []taker
+		for i, system := range systems {
+			post := func(ctx context.Context, duration time.Duration, thread string) (load, error) {
+				return system.post(ctx, job{user: user, clients: row.clients, threads: []string{thread}, duration: duration, blind: true})
+			}
+			toLarge = append(toLarge, func(ctx context.Context, duration time.Duration) (load, error) { return post(ctx, duration, large[i]) })
+			toSmall = append(toSmall, func(ctx context.Context, duration time.Duration) (load, error) {
+				small, err := system.grow(ctx, user, smallThread) // a new one, because it grows
+				if err != nil {
+					return load{}, err
+				}
+				return post(ctx, duration, small)
+			})
+		}
+		taken, err := inTurns(ctx, labs, slices.Concat(toLarge, toSmall)...)
+		if err != nil {
+			return nil, err
+		}
+		beside := fmt.Sprintf("%s; clients: %d", ofSmall, row.clients)
+		found = append(found, reading{Name: row.name, Unit: row.unit, Beside: beside, Without: outside}.
+			each(labs, taken[:len(labs)], taken[len(labs):], row.figure)...)
+	}
+	return found, nil
 }
 
 // grow creates a thread with so many messages and waits until it is projected.

@@ -6,17 +6,16 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 )
 
-// load is the result of the clients' posts.
+// load is the result of the clients' posts, or of a yardstick's transactions.
 type load struct {
 	perSecond      float64
 	posted         int // acknowledged posts, including the warm-up
 	answers        []time.Duration
 	visible, again []time.Duration // until GraphQL shows a message, and the same query repeated
-	last           []answer        // of each client
+	last           []answer        // of each client that posted
+	use            use             // per post
 }
 
 // newThreads creates threads of one user.
@@ -41,16 +40,11 @@ type job struct {
 	blind            bool // they never measure visibility
 }
 
-// post lets clients post to threads, and measures after the warm-up.
+// post lets clients post, and measures after the warm-up. If there are as many threads as clients, each has its own.
 func (s *runningSystem) post(ctx context.Context, j job) (load, error) {
-	posters := make([]*loadClient, j.clients)
-	for i := range posters {
-		c, err := newClient(ctx, s, j.user, j.threads)
-		if err != nil {
-			return load{}, err
-		}
-		c.blind = j.blind
-		posters[i] = c
+	posters, err := s.posters(ctx, j)
+	if err != nil {
+		return load{}, err
 	}
 	measureFrom := time.Now().Add(j.warmUp)
 	until := measureFrom.Add(j.duration)
@@ -59,60 +53,73 @@ func (s *runningSystem) post(ctx context.Context, j job) (load, error) {
 		group.Go(func() { c.run(ctx, i, measureFrom, until) })
 	}
 	group.Wait()
-	var done load
-	var failed error
+	done, err := together(posters)
+	done.perSecond = float64(len(done.answers)) / time.Since(measureFrom).Seconds()
+	return done, errors.Join(err, ctx.Err())
+}
+
+// postAtRate lets clients post so often per second, whether or not earlier posts are answered.
+func (s *runningSystem) postAtRate(ctx context.Context, j job, rate float64) (load, error) {
+	posters, err := s.posters(ctx, j)
+	if err != nil {
+		return load{}, err
+	}
+	took, err := openLoad(ctx, rate, j.duration, j.clients, func(_ context.Context, i int) error { return posters[i].send(i) })
+	for _, c := range posters {
+		c.close()
+	}
+	done, _ := together(posters)
+	done.answers = took
+	return done, err
+}
+
+func (s *runningSystem) posters(ctx context.Context, j job) (posters []*loadClient, err error) {
+	for i := range j.clients {
+		threads := j.threads
+		if len(threads) == j.clients {
+			threads = threads[i : i+1]
+		}
+		c, err := newClient(ctx, s, j.user, threads)
+		if err != nil {
+			return nil, err
+		}
+		c.blind = j.blind
+		posters = append(posters, c)
+	}
+	return posters, nil
+}
+
+// together joins what clients have done. The error is the first one's that failed.
+func together(posters []*loadClient) (done load, failed error) {
 	for _, c := range posters {
 		done.answers = append(done.answers, c.answers...)
 		done.visible, done.again = append(done.visible, c.visible...), append(done.again, c.again...)
 		done.posted += c.posted
-		done.last = append(done.last, c.last)
+		if c.posted > 0 {
+			done.last = append(done.last, c.last)
+		}
 		if failed == nil {
 			failed = c.failure
 		}
 	}
-	done.perSecond = float64(len(done.answers)) / j.duration.Seconds()
-	return done, errors.Join(failed, ctx.Err())
+	return done, failed
 }
 
-// writeSQLite measures 32 clients that post to 32 threads of the standalone program.
-func writeSQLite(ctx context.Context, l *lab) ([]reading, error) {
-	const clients = 32
-	system, err := l.start(ctx)
-	if err != nil {
-		return nil, err
+// take returns a taker that posts, and then waits until GraphQL shows the posts, so that no one else's turn has their
+// projection. rate is of an open load; 0: each client waits for its answer.
+func (s *runningSystem) take(j job, rate float64) taker {
+	post := watched(s.usage, func(ctx context.Context, duration time.Duration) (load, error) {
+		j.duration = duration
+		if rate > 0 {
+			return s.postAtRate(ctx, j, rate)
+		}
+		return s.post(ctx, j)
+	})
+	return func(ctx context.Context, duration time.Duration) (load, error) {
+		done, err := post(ctx, duration)
+		for _, last := range done.last {
+			err = errors.Join(err, s.awaitVersion(ctx, j.user, last.Thread, last.Version))
+		}
+		return done, err
 	}
-	defer system.stop()
-	user := ulid.Make().String()
-	threads, err := system.newThreads(ctx, user, clients)
-	if err != nil {
-		return nil, err
-	}
-	done, err := system.post(ctx, job{user: user, clients: clients, threads: threads, warmUp: l.warmUp, duration: l.duration})
-	if err != nil {
-		return nil, err
-	}
-	system.stop() // the yardstick must run alone
-	raw, rawCPU, err := rawSQLite(ctx, l.folder, l.duration)
-	if err != nil {
-		return nil, err
-	}
-	appended, err := appends(ctx, l.folder, clients, l.duration)
-	if err != nil {
-		return nil, err
-	}
-	share, err := shares(ctx, l.folder, 4, l.duration)
-	if err != nil {
-		return nil, err
-	}
-	const transactions = "raw SQLite transactions of one row, as durable, one after the other"
-	return []reading{
-		{"write.sqlite.c32", "commands/s", done.perSecond, raw, transactions},
-		{"write.sqlite.c32.p50", "ms", percentile(done.answers, 0.5), 1000 / raw, "such a transaction"},
-		{"write.sqlite.c32.p99", "ms", percentile(done.answers, 0.99), 1000 / raw, "such a transaction"},
-		{"write.sqlite.c32.cpu", "ms/command", millis(system.cpu()) / float64(done.posted), rawCPU, "such a transaction; the command is projected, too"},
-		{"write.sqlite.appends", "appends/s", appended, raw, transactions},
-		{"write.sqlite.share", "of a poster", share, 1, "an even share of one thread, for each of 8 posters at two writers"},
-		{"projection.lag", "ms", percentile(done.visible, 0.5), percentile(done.again, 0.5), "the same query of what is visible; both under this load"},
-		{"projection.lag.p99", "ms", percentile(done.visible, 0.99), percentile(done.again, 0.99), "the same query of what is visible; both under this load"},
-	}, nil
 }

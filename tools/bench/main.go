@@ -20,12 +20,15 @@ import (
 
 const usage = `Usage: bench [flags]
 
-Builds the programs, starts them in folders of their own, and measures them with clients over HTTP. It prints a table
-of the medians of all runs, each with a yardstick from the same runs. The rows of DynamoDB are measured on DynamoDB Local
-and MySQL or MariaDB, which ./bin/devservices starts for each measure (make bench builds it).
+Builds the programs, starts them as they are shipped in folders of their own, and measures them with clients over HTTP.
+It prints a table of the medians of all turns, each with a yardstick from the same turns, and what it leaves out. The
+rows of DynamoDB are measured on DynamoDB Local and MySQL or MariaDB, which ./bin/devservices starts for each measure
+(make bench builds it). Rows with "open" are answers at a rate that does not depend on the answers, counted from when
+each request was due.
 
-With -base, a former build is measured in turns with this one, and the table has its figures, too. What is measured
-without the programs has none.
+With -base, a former build takes turns with this one. RATIO/BASE is the median of the turns' quotients and, in brackets,
+where it lies with a probability of 95 % (all runs, if there are fewer than six): if that leaves out 1, the builds
+differ. What is measured without the programs is not compared.
 
 With -peer, this project and another one are measured, and killed, in turns instead. The figures are written into
 ` + comparisonFile + `, which tells how to begin.
@@ -44,7 +47,8 @@ type settings struct {
 	output   string
 	readings string
 	peer     string // a folder; empty: no comparison
-	built    string // the folder of programs that are built already; empty: build them
+	// The folders of programs that are built already; empty: build them.
+	built, builtBase string
 }
 
 // measures are those that the flags select from.
@@ -92,13 +96,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	builds := []string{s.built}
-	if s.base != "" {
+	if s.base != "" && s.builtBase == "" {
 		say("building %s", s.base)
-		builds = append(builds, filepath.Join(folder, "base"))
-		if err := buildCommit(ctx, s.base, filepath.Join(folder, "tree"), builds[1]); err != nil {
+		s.builtBase = filepath.Join(folder, "base")
+		if err := buildCommit(ctx, s.base, filepath.Join(folder, "tree"), s.builtBase); err != nil {
 			return err
 		}
+	}
+	builds := []string{s.built}
+	if s.base != "" {
+		builds = append(builds, s.builtBase)
 	}
 	if s.peer != "" && s.readings == "" {
 		return compare(ctx, s, folder, stderr, say)
@@ -128,28 +135,24 @@ func measured(ctx context.Context, s settings, folder string, builds []string, s
 			found = append(found, readings...)
 			continue
 		}
-		of := builds
-		if m.inProcess {
-			of = builds[:1]
-		}
-		for n := range s.runs * len(of) {
-			binaries := of[n%len(of)]
-			say("%s: run %d of %d with %s", m.name, n/len(of)+1, s.runs, filepath.Base(binaries))
-			l := &lab{filepath.Join(folder, fmt.Sprintf("%s-%d", m.name, n)), binaries, s.duration, s.warmUp}
+		var labs []*lab
+		for n, binaries := range builds {
+			l := &lab{
+				folder: filepath.Join(folder, fmt.Sprintf("%s-%d", m.name, n)), binaries: binaries, begins: []string{"", former}[n],
+				runs: s.runs, duration: s.duration, warmUp: s.warmUp,
+				say: func(format string, values ...any) { say(m.name+": "+format, values...) },
+			}
 			if err := os.Mkdir(l.folder, 0o700); err != nil {
 				return found, err
 			}
-			readings, err := m.read(ctx, l)
-			if err != nil {
-				return found, fmt.Errorf("%s: %w", m.name, err)
-			}
-			for _, r := range readings {
-				if binaries != builds[0] {
-					r.Name = former + r.Name
-				}
-				found = append(found, r)
-			}
+			labs = append(labs, l)
 		}
+		say("%s", m.name)
+		readings, err := m.read(ctx, labs)
+		if err != nil {
+			return found, fmt.Errorf("%s: %w", m.name, err)
+		}
+		found = append(found, readings...)
 	}
 	return found, nil
 }
@@ -163,14 +166,15 @@ func readSettings(args []string, stderr io.Writer) (s settings, err error) {
 	}
 	only := flags.String("only", "", "regular expression of the measures to run, such as ^write; default: all")
 	flags.StringVar(&s.base, "base", "", "commit of a former build to compare with")
-	flags.IntVar(&s.runs, "runs", 3, "runs per measure")
-	flags.DurationVar(&s.duration, "duration", 5*time.Second, "how long to measure in a run")
+	flags.IntVar(&s.runs, "runs", 3, "runs per measure; five turns, ten with -base, where builds take turns")
+	flags.DurationVar(&s.duration, "duration", 3*time.Second, "how long to measure in a run; a tenth of it in a turn")
 	flags.DurationVar(&s.warmUp, "warm-up", 2*time.Second, "how long to work before measuring")
 	flags.StringVar(&s.folder, "folder", "", "parent of the data folder, to choose the disk (the system's for temporary files)")
 	flags.StringVar(&s.output, "output", filepath.Join("data", "bench.json"), "file for the rows as JSON")
 	flags.StringVar(&s.readings, "readings", "", "file for the figures of each run, instead of the table and the rows")
 	flags.StringVar(&s.peer, "peer", "", "folder of a clone of j5ik2o/cqrs-es-example-go with its built program, to compare with")
 	flags.StringVar(&s.built, "built", "", "folder of programs that are built already")
+	flags.StringVar(&s.builtBase, "built-base", "", "folder of the former build's programs that are built already")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -211,7 +215,7 @@ func elsewhere(ctx context.Context, name string, s settings, folder string, stde
 	output := filepath.Join(folder, name+".json")
 	command := exec.CommandContext(ctx, filepath.Join("bin", "devservices"), "exec", "--", self, "-only", "^"+regexp.QuoteMeta(name)+"$",
 		"-base", s.base, "-runs", fmt.Sprint(s.runs), "-duration", s.duration.String(), "-warm-up", s.warmUp.String(), "-folder", folder, "-readings", output,
-		"-peer", s.peer, "-built", s.built)
+		"-peer", s.peer, "-built", s.built, "-built-base", s.builtBase)
 	command.Stdout, command.Stderr = stderr, stderr
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	if err := command.Run(); err != nil {

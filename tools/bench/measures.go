@@ -2,35 +2,78 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 )
 
-// measure produces the readings of some rows, once per run.
+// measure produces the readings of some rows. labs are the place of this build and, if there is one, of the former one,
+// which work in turns.
 type measure struct {
-	name      string
-	services  bool // it needs DynamoDB Local and MySQL or MariaDB
-	inProcess bool // it measures the library in this process, not the programs
-	read      func(context.Context, *lab) ([]reading, error)
+	name     string
+	services bool // it needs DynamoDB Local and MySQL or MariaDB
+	read     func(ctx context.Context, labs []*lab) ([]reading, error)
 }
 
 var measures = []measure{
-	{"write.sqlite", false, false, writeSQLite},
-	{"write.costs", false, false, costs},
-	{"write.growth", false, false, writeGrowth},
-	{"projection", false, false, projections},
-	{"query", false, false, queries},
-	{"query.document", false, false, documents},
-	{"start", false, false, starts},
-	{"write.distinct", true, true, writeDistinct},
-	{"write.hot", true, true, writeHot},
-	{"write.growth.units", true, true, writeUnits},
-	{"projection.dynamodb", true, false, projectionDynamoDB},
+	{"write.sqlite", false, writeSQLite},
+	{"write.sqlite.library", false, ofLibrary(writeLibrary)},
+	{"write.costs", false, costs},
+	{"write.growth", false, writeGrowth},
+	{"projection", false, projections},
+	{"query", false, queries},
+	{"query.document", false, inRuns(documents)},
+	{"start", false, inRuns(starts)},
+	{"write.distinct", true, writeDistinct},
+	{"write.hot", true, writeHot},
+	{"write.growth.units", true, ofLibrary(writeUnits)},
+	{"projection.dynamodb", true, inRuns(projectionDynamoDB)},
 }
 
-// lab is the place of a run.
+// lab is the place of a build in a measure.
 type lab struct {
-	folder   string        // for this run only
+	folder   string        // for this measure only
 	binaries string        // folder of the built programs
+	begins   string        // how the names of its readings begin: former, or empty
+	runs     int           // of a measure in runs
 	duration time.Duration // how long to measure
 	warmUp   time.Duration
+	say      func(format string, values ...any)
+}
+
+// within returns a lab in a new folder inside the lab's.
+func (l *lab) within(name string) (*lab, error) {
+	inner := *l
+	inner.folder = filepath.Join(l.folder, name)
+	return &inner, os.Mkdir(inner.folder, 0o700)
+}
+
+// inRuns repeats a measure that starts its own programs: each run measures one build after the other.
+func inRuns(read func(context.Context, *lab) ([]reading, error)) func(context.Context, []*lab) ([]reading, error) {
+	return func(ctx context.Context, labs []*lab) (found []reading, err error) {
+		for n := range labs[0].runs {
+			for _, l := range labs {
+				l.say("run %d of %d with %s", n+1, l.runs, filepath.Base(l.binaries))
+				run, err := l.within(fmt.Sprint(n))
+				if err != nil {
+					return found, err
+				}
+				readings, err := read(ctx, run)
+				if err != nil {
+					return found, err
+				}
+				for _, r := range readings {
+					r.Name = l.begins + r.Name
+					found = append(found, r)
+				}
+			}
+		}
+		return found, nil
+	}
+}
+
+// ofLibrary measures the library in this process, so that there is nothing to compare with.
+func ofLibrary(read func(context.Context, *lab) ([]reading, error)) func(context.Context, []*lab) ([]reading, error) {
+	return func(ctx context.Context, labs []*lab) ([]reading, error) { return read(ctx, labs[0]) }
 }

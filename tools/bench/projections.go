@@ -22,27 +22,51 @@ import (
 
 // projections measures how the standalone program projects a whole journal, from its queue and in a rebuild beside the
 // live rows.
-func projections(ctx context.Context, l *lab) ([]reading, error) {
+func projections(ctx context.Context, labs []*lab) (found []reading, err error) {
+	events := make([]float64, len(labs))
+	for i, l := range labs {
+		if events[i], err = l.fillJournal(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for n := range labs[0].runs {
+		for i, l := range labs {
+			l.say("run %d of %d with %s", n+1, l.runs, filepath.Base(l.binaries))
+			readings, err := l.project(ctx, events[i])
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range readings {
+				r.Name = l.begins + r.Name
+				found = append(found, r)
+			}
+		}
+	}
+	return found, nil
+}
+
+// fillJournal returns the number of events in the journal of the program, which is stopped again. They are enough to
+// make reading them most of a rebuild's time: starting the program, verifying a sample and switching take the same few
+// hundred milliseconds for a journal of any size.
+func (l *lab) fillJournal(ctx context.Context) (events float64, err error) {
 	system, err := l.start(ctx)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	defer func() { system.stop() }()
+	defer system.stop()
 	user := ulid.Make().String()
 	threads, err := system.newThreads(ctx, user, 1000)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	// Long enough for a journal whose reading takes most of a rebuild's time: starting the program, verifying a sample
-	// and switching take the same few hundred milliseconds for a journal of any size.
-	done, err := system.post(ctx, job{user: user, clients: 32, threads: threads, duration: l.warmUp + 9*l.duration, blind: true})
-	if err != nil {
-		return nil, err
-	}
-	events := float64(done.posted + len(threads))
-	system.stop()
+	done, err := system.post(ctx, job{user: user, clients: mostClients, threads: threads, duration: 9 * l.duration, blind: true})
+	return float64(done.posted + len(threads)), err
+}
 
-	// The program is ready when it has caught up: first with an empty journal, then with everything.
+// project projects the journal of so many events in both ways.
+func (l *lab) project(ctx context.Context, events float64) ([]reading, error) {
+	// The program is ready when it has caught up: first with nothing to do, then with everything.
+	var system *runningSystem
 	var took [2]time.Duration
 	for i := range took {
 		if i == 1 {
@@ -51,9 +75,11 @@ func projections(ctx context.Context, l *lab) ([]reading, error) {
 			}
 		}
 		begun := time.Now()
+		var err error
 		if system, err = l.start(ctx); err != nil {
 			return nil, err
 		}
+		defer system.stop()
 		took[i] = time.Since(begun)
 		if i == 0 {
 			system.stop()
@@ -65,14 +91,15 @@ func projections(ctx context.Context, l *lab) ([]reading, error) {
 		return nil, err
 	}
 	system.stop()
-	inserting, err := readAndInsert(ctx, system.journal(), filepath.Join(l.folder, "inserted.db"))
+	inserted := filepath.Join(l.folder, "inserted.db")
+	inserting, err := readAndInsert(ctx, system.journal(), inserted)
 	if err != nil {
 		return nil, err
 	}
 	return []reading{
-		{"projection.throughput", "events/s", events / projecting.Seconds(), events / inserting.Seconds(), "reading the queue and inserting a row for each event"},
-		{"projection.rebuild", "events/s", events / rebuilding.Seconds(), events / readingOnly.Seconds(), "reading the journal and doing nothing"},
-	}, nil
+		{"projection.throughput", "events/s", events / projecting.Seconds(), events / inserting.Seconds(), "reading the queue and inserting a row for each event", outside + meanwhile},
+		{"projection.rebuild", "events/s", events / rebuilding.Seconds(), events / readingOnly.Seconds(), "reading the journal and doing nothing", outside + meanwhile},
+	}, removeDatabase(inserted)
 }
 
 // rebuilds measures a rebuild beside the running program. The journal is read before and after it, so that slow changes
@@ -97,8 +124,11 @@ func (l *lab) rebuilds(ctx context.Context, system *runningSystem) (rebuilding, 
 // journal returns the file of the program's events.
 func (s *runningSystem) journal() string { return filepath.Join(s.data, "events.db") }
 
-func removeReadModel(data string) error {
-	files, err := filepath.Glob(filepath.Join(data, "readmodel.db*"))
+func removeReadModel(data string) error { return removeDatabase(filepath.Join(data, "readmodel.db")) }
+
+// removeDatabase removes the files of a SQLite database.
+func removeDatabase(file string) error {
+	files, err := filepath.Glob(file + "*")
 	for _, file := range files {
 		err = errors.Join(err, os.Remove(file))
 	}

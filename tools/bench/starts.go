@@ -48,8 +48,8 @@ func starts(ctx context.Context, l *lab) ([]reading, error) {
 	}
 	idle, err := idleMemory(ctx)
 	return []reading{
-		{"start.cold", "ms", millis(cold), millis(help), "the same program printing its help"},
-		{"memory.idle", "MiB", memory, idle, "a program that only listens"},
+		{"start.cold", "ms", millis(cold), millis(help), "the same program printing its help", "DynamoDB, MySQL"},
+		{"memory.idle", "MiB", memory, idle, "a program that only listens", "DynamoDB, MySQL"},
 	}, err
 }
 

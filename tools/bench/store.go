@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
-	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
@@ -18,40 +16,30 @@ import (
 	"example.com/threads/es/sqlstore"
 )
 
-// appends returns the entries per second that clients append by calling the event store directly, each to an aggregate
-// of its own. It shows the effect of group commit without HTTP, commands and projection.
-func appends(ctx context.Context, folder string, clients int, duration time.Duration) (_ float64, err error) {
+// appends returns a function that appends an entry by calling the event store directly, each client to an aggregate of
+// its own. It shows the effect of group commit without HTTP, commands and projection.
+func appends(ctx context.Context, folder string) (_ func(ctx context.Context, client int) error, end func(), err error) {
 	db, err := database.Open(ctx, "sqlite:"+filepath.Join(folder, "appends.db"), database.Settings{})
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	if _, err := migration.Up(ctx, db, sqlstore.Schema()); err != nil {
-		return 0, err
+		return nil, nil, errors.Join(err, db.Close())
 	}
 	store, err := sqlstore.New(ctx, db, sqlstore.Settings{})
 	if err != nil {
-		return 0, err
+		return nil, nil, errors.Join(err, db.Close())
 	}
-	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-
-	var count atomic.Int64
-	begun := time.Now()
-	group, ctx := errgroup.WithContext(ctx)
-	for range clients {
-		group.Go(func() error {
-			id := es.AggregateID{Tenant: "default", Type: "thread", ID: ulid.Make().String()}
-			for version := uint64(0); time.Since(begun) < duration; version++ {
-				if err := store.Append(ctx, es.Append{ID: id, ExpectedVersion: version, Entries: []es.Entry{entry(version + 1)}}); err != nil {
-					return err
-				}
-				count.Add(1)
-			}
-			return nil
-		})
+	ids, versions := make([]string, mostClients), make([]uint64, mostClients)
+	for i := range ids {
+		ids[i] = ulid.Make().String()
 	}
-	err = group.Wait()
-	return float64(count.Load()) / time.Since(begun).Seconds(), err
+	return func(ctx context.Context, client int) error {
+		id := es.AggregateID{Tenant: "default", Type: "thread", ID: ids[client]}
+		version := versions[client]
+		versions[client]++
+		return store.Append(ctx, es.Append{ID: id, ExpectedVersion: version, Entries: []es.Entry{entry(version + 1)}})
+	}, func() { _ = errors.Join(store.Close(context.WithoutCancel(ctx)), db.Close()) }, nil
 }
 
 // entry is similar to that of a short message.

@@ -39,11 +39,15 @@ func (l *lab) start(ctx context.Context, env ...string) (*runningSystem, error) 
 	s := &runningSystem{writeAddress: addresses[0], readAddress: addresses[1], data: filepath.Join(l.folder, "data")}
 	env = append(env, "DATA_DIR="+s.data, "WRITE_API_ADDR="+addresses[0], "READ_API_ADDR="+addresses[1], "UPDATER_ADDR="+addresses[2],
 		"WEB_ADDR="+addresses[3])
-	return s, errors.Join(s.launch(l, "standalone", env), s.waitUntilReady(ctx))
+	if err := s.launch(l, "standalone", env); err != nil {
+		return nil, err
+	}
+	return s, s.waitUntilReady(ctx) // which stops it if it fails
 }
 
-// unlimited turns off the limits on requests a second: one address, one account and one tenant send the whole load.
-var unlimited = []string{"RATE_LIMIT_ADDRESS=0", "RATE_LIMIT_ACCOUNT=0", "RATE_LIMIT_TENANT=0"}
+// unreached are limits on requests a second that the load does not reach, which comes from one address, account and
+// tenant.
+var unreached = []string{"RATE_LIMIT_ADDRESS=1000000", "RATE_LIMIT_ACCOUNT=1000000", "RATE_LIMIT_TENANT=1000000"}
 
 // launch starts a program.
 func (s *runningSystem) launch(l *lab, name string, env []string) error {
@@ -54,7 +58,7 @@ func (s *runningSystem) launch(l *lab, name string, env []string) error {
 	return err
 }
 
-// launch starts a program with its output in a file.
+// launch starts a program as shipped, with its output in a file.
 func (l *lab) launch(name string, env []string, args ...string) (*exec.Cmd, error) {
 	process := exec.CommandContext(context.Background(), filepath.Join(l.binaries, name), args...)
 	log, err := os.OpenFile(filepath.Join(l.folder, strings.Join(append([]string{name}, args...), "-")+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -63,7 +67,7 @@ func (l *lab) launch(name string, env []string, args ...string) (*exec.Cmd, erro
 	}
 	defer func() { _ = log.Close() }()
 	process.Stdout, process.Stderr = log, log
-	process.Env = slices.Concat(os.Environ(), []string{"LOG_LEVEL=warn", "READ_WAIT_TIMEOUT=8s"}, unlimited, env)
+	process.Env = slices.Concat(os.Environ(), []string{"READ_WAIT_TIMEOUT=8s"}, unreached, env)
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is only for bench, which stops the programs
 	return process, process.Start()
 }
@@ -76,14 +80,6 @@ func (s *runningSystem) stop() {
 			_ = process.Wait()
 		}
 	})
-}
-
-// cpu returns the processor time of the stopped programs.
-func (s *runningSystem) cpu() (sum time.Duration) {
-	for _, process := range s.processes {
-		sum += process.ProcessState.UserTime() + process.ProcessState.SystemTime()
-	}
-	return sum
 }
 
 func (s *runningSystem) waitUntilReady(ctx context.Context) error {
