@@ -187,7 +187,7 @@ check-observe:
 fuzz: ## runs every fuzz target for FUZZ_TIME; default: a minute
 	FUZZ_TIME=$${FUZZ_TIME:-1m} go test -count=1 -timeout=0 -v ./tests/fuzz
 
-bench: $(DEVSERVICES) ## runs the benchmark, 17 minutes: a table of figures and ratios, also as JSON; BASE=commit compares with a former build
+bench: $(DEVSERVICES) ## runs the benchmark, about 10 minutes, 20 with BASE=commit, a former build to compare with: a table, also as JSON
 	@go build -C tools/bench -o ../../bin/ . && ./bin/bench -base "$(BASE)"
 
 compare: $(DEVSERVICES) ## measures and kills this project and another in turns, 15 minutes, for docs/comparison.md: make compare PEER=folder

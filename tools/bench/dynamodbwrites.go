@@ -77,7 +77,7 @@ func dynamoDBStage(ctx context.Context, labs []*lab) (*stage, error) {
 		return s, err
 	}
 	s.raw, s.without = raw.rawTransactions(event, head), local
-	s.is = "raw transactions of the same two items by as many clients, which ask for the capacity, too, on tables with a stream"
+	s.yardstick = "raw transactions of the same two items by as many clients, which ask for the capacity, too, on tables with a stream"
 	return s, s.warmUp(ctx)
 }
 

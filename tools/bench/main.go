@@ -138,7 +138,7 @@ func measured(ctx context.Context, s settings, folder string, builds []string, s
 		var labs []*lab
 		for n, binaries := range builds {
 			l := &lab{
-				folder: filepath.Join(folder, fmt.Sprintf("%s-%d", m.name, n)), binaries: binaries, begins: []string{"", former}[n],
+				folder: filepath.Join(folder, fmt.Sprintf("%s-%d", m.name, n)), binaries: binaries, prefix: []string{"", former}[n],
 				runs: s.runs, duration: s.duration, warmUp: s.warmUp,
 				say: func(format string, values ...any) { say(m.name+": "+format, values...) },
 			}

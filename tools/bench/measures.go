@@ -35,7 +35,7 @@ var measures = []measure{
 type lab struct {
 	folder   string        // for this measure only
 	binaries string        // folder of the built programs
-	begins   string        // how the names of its readings begin: former, or empty
+	prefix   string        // of the names of its readings: former, or empty
 	runs     int           // of a measure in runs
 	duration time.Duration // how long to measure
 	warmUp   time.Duration
@@ -64,7 +64,7 @@ func inRuns(read func(context.Context, *lab) ([]reading, error)) func(context.Co
 					return found, err
 				}
 				for _, r := range readings {
-					r.Name = l.begins + r.Name
+					r.Name = l.prefix + r.Name
 					found = append(found, r)
 				}
 			}

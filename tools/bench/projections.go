@@ -37,7 +37,7 @@ func projections(ctx context.Context, labs []*lab) (found []reading, err error) 
 				return nil, err
 			}
 			for _, r := range readings {
-				r.Name = l.begins + r.Name
+				r.Name = l.prefix + r.Name
 				found = append(found, r)
 			}
 		}

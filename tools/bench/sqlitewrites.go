@@ -26,7 +26,7 @@ func writeSQLite(ctx context.Context, labs []*lab) ([]reading, error) {
 		return nil, err
 	}
 	defer rows.close()
-	s.raw, s.serial, s.is, s.without = rows.insertOne, true, rawRow, outside
+	s.raw, s.serial, s.yardstick, s.without = rows.insertOne, true, rawRow, outside
 	if err := s.warmUp(ctx); err != nil {
 		return nil, err
 	}

@@ -18,14 +18,14 @@ const mostClients = 32
 // stage is where posts are measured: the running systems of all builds, and raw transactions in a store of the same
 // kind.
 type stage struct {
-	labs    []*lab
-	systems []*runningSystem // of the labs
-	user    string
-	threads [][]string // of the labs
-	raw     func(ctx context.Context, client int) error
-	serial  bool   // only one raw transaction runs at a time
-	is      string // what a raw transaction is
-	without string // what the figures leave out
+	labs      []*lab
+	systems   []*runningSystem // of the labs
+	user      string
+	threads   [][]string // of the labs
+	raw       func(ctx context.Context, client int) error
+	serial    bool   // only one raw transaction runs at a time
+	yardstick string // what a raw transaction is
+	without   string // what the figures leave out
 }
 
 func newStage(labs []*lab) *stage { return &stage{labs: labs, user: ulid.Make().String()} }
@@ -72,7 +72,7 @@ func (s *stage) take(ctx context.Context, name string, clients int, hot bool, ra
 	if err != nil {
 		return turns{}, fmt.Errorf("%s: %w", name, err)
 	}
-	row := reading{Name: name, Beside: s.is, Without: s.without}
+	row := reading{Name: name, Beside: s.yardstick, Without: s.without}
 	return turns{s.labs, taken[:len(s.systems)], taken[len(s.systems):], row}, nil
 }
 

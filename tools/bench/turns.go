@@ -48,7 +48,7 @@ func (r reading) each(labs []*lab, values, yardsticks [][]load, figure func(load
 		beside := yardsticks[min(i, len(yardsticks)-1)]
 		for turn, done := range values[i] {
 			one := r
-			one.Name, one.Value, one.Yardstick = l.begins+r.Name, figure(done), figure(beside[turn])
+			one.Name, one.Value, one.Yardstick = l.prefix+r.Name, figure(done), figure(beside[turn])
 			found = append(found, one)
 		}
 	}
@@ -59,7 +59,7 @@ func (r reading) each(labs []*lab, values, yardsticks [][]load, figure func(load
 func (r reading) tail(labs []*lab, values, yardsticks [][]load, share float64, durations func(load) []time.Duration) (found []reading) {
 	for i, l := range labs {
 		one := r
-		one.Name, one.Value, one.Yardstick = l.begins+r.Name, percentile(joined(values[i], durations), share),
+		one.Name, one.Value, one.Yardstick = l.prefix+r.Name, percentile(joined(values[i], durations), share),
 			percentile(joined(yardsticks[min(i, len(yardsticks)-1)], durations), share)
 		found = append(found, one)
 	}
