@@ -50,12 +50,13 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 		}
 	})
 	send := func(answer *graphql.Response) bool {
-		encoded, more := Encode(answer), true
-		encoded, more, release := h.Hold(ctx, encoded) // extra:access|operate|tenants|websocket {
-		defer release()                                // extra:access|operate|tenants|websocket }
-		if ctx.Err() == nil {
+		encoded, more := Encode(answer), ctx.Err() == nil
+		encoded, whole, release := h.Hold(ctx, encoded) // extra:access|operate|tenants|websocket {
+		defer release()                                 // extra:access|operate|tenants|websocket }
+		if more {
 			write([]byte("event: next\ndata: "), encoded, []byte("\n\n"))
 		}
+		more = more && whole // extra:access|operate|tenants|websocket
 		return more
 	}
 	if operation, refused := h.Begin(ctx, params); refused != nil {
