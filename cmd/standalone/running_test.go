@@ -142,8 +142,19 @@ func (r *running) post(t *testing.T, path, body string, status int) answer {
 // token returns the token for a query that must see the command's effect.
 func (a answer) token() string { return a.header.Get("Consistency-Token") }
 
-// query sends a query, which waits until the read model has the token's version.
+// query sends a query, which waits until the read model has the token's version. If that does not come, the test ends
+// with the reason first: the program's last warning.
 func (r *running) query(t *testing.T, token, document string) string {
 	t.Helper()
-	return strings.TrimSpace(r.ask(t, "", document, "Consistency-Token", token).raw)
+	got := r.ask(t, "", document, "Consistency-Token", token).raw
+	if strings.Contains(got, "READ_MODEL_BEHIND") {
+		why := "the program has warned of nothing"
+		for line := range strings.Lines(r.said.String()) {
+			if (strings.Contains(line, " level=WARN ") || strings.Contains(line, " level=ERROR ")) && !strings.Contains(line, `msg="not ready"`) {
+				why = line
+			}
+		}
+		t.Fatalf("%s\n%s", strings.TrimSpace(why), got)
+	}
+	return strings.TrimSpace(got)
 }

@@ -112,6 +112,8 @@ func (s *Store) Explain(doing string, err error) error {
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrRefused, err)
 	case sqldialect.Full:
 		return fmt.Errorf("%s: %w: %w", doing, full{}, err)
+	case sqldialect.Lacking:
+		return fmt.Errorf("%s: %w: a migration must add the column", doing, err)
 	case sqldialect.Fault, sqldialect.Ended, sqldialect.Damaged:
 	}
 	return fmt.Errorf("%s: %w", doing, err)

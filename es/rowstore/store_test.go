@@ -3,6 +3,7 @@ package rowstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -87,6 +88,35 @@ func TestReports(t *testing.T) {
 	}
 	if found, err := rowstore.ReadReport(t.Context(), db.db, "another"); err != nil || found.CaughtUp {
 		t.Errorf("a projection that never ran: %+v, %v", found, err)
+	}
+}
+
+// Whoever adds a field to a row must read which table lacks its column, and what adds one.
+func TestAMissingColumn(t *testing.T) {
+	t.Run("mysql", func(t *testing.T) { withoutAColumn(t, open(t, testenv.MySQL(t))) })
+	t.Run("sqlite", func(t *testing.T) { withoutAColumn(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "rows.db"))) })
+}
+
+func withoutAColumn(t *testing.T, db *fixture) {
+	type row struct {
+		lineRow
+		Author string `db:"author"`
+	}
+	rows := table.Of[row]("ledger_lines", 2)
+	primary := func(key [2]string) [2]string { return key }
+	for doing, do := range map[string]func(ctx context.Context, tx projection.Tx) error{
+		"read": func(ctx context.Context, tx projection.Tx) error {
+			return rowstore.Load(ctx, tx, rows, map[[2]string]row{{}: {}}, primary)
+		},
+		"write": func(ctx context.Context, tx projection.Tx) error {
+			return rowstore.Save(ctx, tx, rows, map[[2]string]row{{}: {}})
+		},
+	} {
+		err := db.Change(t.Context(), do)
+		if said := fmt.Sprint(err); !strings.HasPrefix(said, doing+" ledger_lines: ") || !strings.Contains(said, "author") ||
+			!strings.HasSuffix(said, ": a migration must add the column") {
+			t.Errorf("%s: %v", doing, err)
+		}
 	}
 }
 

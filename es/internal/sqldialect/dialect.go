@@ -126,6 +126,7 @@ const (
 	Refused   // the database refuses the data
 	Full      // the disk is full: an operator must make room
 	Damaged   // the stored data can't be read: an operator must restore it
+	Lacking   // a table lacks a column: a migration is missing
 )
 
 // ClassOf classifies an error of any of the databases.
@@ -172,6 +173,7 @@ var mysqlClasses = map[uint16]Class{
 	1194: Damaged,   // broken table
 	1195: Damaged,   // the same, and its repair failed
 	1712: Damaged,   // broken index of InnoDB
+	1054: Lacking,   // unknown column
 }
 
 func classOfMySQL(failed *mysql.MySQLError) Class {
@@ -207,6 +209,8 @@ func classOfSQLite(err error) Class {
 		return Full
 	case is(sqlite3.CORRUPT, sqlite3.NOTADB):
 		return Damaged
+	case is(sqlite3.ERROR) && (strings.Contains(err.Error(), "no such column") || strings.Contains(err.Error(), "has no column named")):
+		return Lacking
 	}
 	return Fault
 }

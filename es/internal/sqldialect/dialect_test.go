@@ -71,6 +71,8 @@ func TestClassesOfWhatDatabasesSay(t *testing.T) {
 			"INSERT INTO pairs VALUES (2, 1, 'worst')": sqldialect.Refused,
 			"INSERT INTO nowhere VALUES (1)":           sqldialect.Fault,
 			"NONSENSE":                                 sqldialect.Fault,
+			"UPDATE pairs SET missing = 1 WHERE a = 1": sqldialect.Lacking,
+			"INSERT INTO pairs (missing) VALUES (1)":   sqldialect.Lacking,
 		} {
 			_, err := db.ExecContext(t.Context(), statement)
 			expectClass(t, dialect, statement, err, want)
