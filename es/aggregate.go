@@ -137,6 +137,8 @@ func plainSnapshots[S any]() SnapshotCodec[S] {
 // AnyAggregate is an [Aggregate] with any state, commands and events. A program lists those that it knows.
 type AnyAggregate interface {
 	Type() string
+	// EventNames returns the names of all events that can be decoded, sorted.
+	EventNames() []string
 	// DecodeEvent decodes the payload of an event. With an error it returns the event's id if that could be read.
 	DecodeEvent(payload []byte) (Recorded[any], error)
 	// EncodeEvent is the inverse of DecodeEvent. It also returns the event's name.
@@ -146,6 +148,9 @@ type AnyAggregate interface {
 	// TakeSnapshot writes a snapshot of the aggregate's latest state, and nothing else.
 	TakeSnapshot(ctx context.Context, store EventPersistenceGateway, id AggregateID, settings Settings) error
 }
+
+// EventNames implements [AnyAggregate].
+func (a Aggregate[S, C, E]) EventNames() []string { return a.Events.Names() }
 
 // DecodeEvent implements [AnyAggregate].
 func (a Aggregate[S, C, E]) DecodeEvent(payload []byte) (Recorded[any], error) {

@@ -1,5 +1,6 @@
 // Command openapi prints the OpenAPI document of what the page in extras/page asks: that of the write-api, with the
-// routes of the other programs that describe themselves. tools/dev/page makes the page's types of it.
+// routes of the other programs that describe themselves, and the names of the events of each aggregate type.
+// tools/dev/page makes the page's types of it.
 package main
 
 import (
@@ -18,6 +19,7 @@ import (
 	"example.com/threads/extras/operate" // extra:operate
 	"example.com/threads/extras/page"
 	"example.com/threads/extras/tasks" // extra:tasks
+	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/rest"
 )
 
@@ -56,6 +58,11 @@ func document() *huma.OpenAPI {
 	doc.Paths["/lab/second-writer"] = doc.Paths["/threads/post_message"] // passed on to another write-api
 	// extra:lab }
 	schemas.Schema(reflect.TypeFor[tasks.RejectedLine](), true, "") // extra:tasks
+	events := map[string][]string{}
+	for _, aggregate := range eventjson.Types() {
+		events[aggregate.Type()] = aggregate.EventNames()
+	}
+	doc.Extensions = map[string]any{"x-events": events}
 	return doc
 }
 

@@ -25,7 +25,6 @@ export type RowQuery = Query<{ key: string; viewer: string }, { row: { version: 
 /** A type of aggregates. */
 export interface Aggregate {
   type: string; // as ids begin: order-01H4…
-  events: string[]; // their types
   key?: (aid: string) => string; // as tokens name it; undefined: by its aid
   table?: string; // if its row is all of its read side
   changed?: RowQuery; // a subscription to this row

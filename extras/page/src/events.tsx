@@ -5,6 +5,7 @@ import { app } from './application.ts';
 import type { View } from './application.ts';
 import { moment, titled } from './common.tsx';
 import { open } from './feed.tsx';
+import { eventNames } from './requests.ts';
 import { personOf, state } from './state.ts';
 import { isAhead, placeOf, search, watched } from './watch.ts';
 import { sentence } from './words.ts';
@@ -92,7 +93,7 @@ function Events() {
           <span>Type</span>
           <select value={wanted.value.type} onChange={(event) => set('type', event.currentTarget.value)}>
             <option value="">all</option>
-            {[...new Set([...app().aggregates.toReversed().flatMap((each) => each.events), ...events.map((event) => event.type)])].map((type) => <option key={type}>{type}</option>)}
+            {[...new Set([...app().aggregates.toReversed().flatMap(({ type }) => eventNames[type] ?? []), ...events.map((event) => event.type)])].map((type) => <option key={type}>{type}</option>)}
           </select>
         </label>
         <Filter name="executor" label="Person" placeholder="name or account id" />

@@ -14,10 +14,10 @@ import type { Fields, JournalEvent } from './words.ts';
 
 type Row = Fields & { version: number };
 
-/** Describes such a type of aggregates: its table, its events, and how its row is read and followed. */
-export function oneRow(type: string, table: string, events: string[], row: RowQuery, changed: RowQuery): Aggregate {
+/** Describes such a type of aggregates: its table, and how its row is read and followed. */
+export function oneRow(type: string, table: string, row: RowQuery, changed: RowQuery): Aggregate {
   return {
-    type, table, events, changed,
+    type, table, changed,
     rows: ({ aid }, viewer) => [{ table, key: idOf(aid), read: () => query(row, { key: idOf(aid), viewer }) }],
     name: async (aid) => {
       if (!state.session.peek().operator) return '';

@@ -132,3 +132,9 @@ export type Requests = {
   'POST /threads/rename': { body: RenameThread; answer: ThreadAnswer };
   'POST /threads/snapshot': { body: TakeSnapshot; answer: SnapshotAnswer };
 };
+
+/** The names of the events, by the type of the aggregate. */
+export const eventNames: Record<string, string[]> = {
+  account: ['AccountClosed', 'AccountErased', 'AccountRegistered', 'AccountRenamed'],
+  thread: ['Created', 'ThreadCreated', 'ThreadDeleted', 'ThreadMemberAdded', 'ThreadMemberRemoved', 'ThreadMemberRoleChanged', 'ThreadMessageDeleted', 'ThreadMessageEdited', 'ThreadMessagePosted', 'ThreadRenamed'],
+};

@@ -4,10 +4,6 @@ package browser
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -82,27 +78,4 @@ func TestTheMapShowsTheDistanceOfOthersEvents(t *testing.T) {
 	p.shows(everything, "4 not in the rows yet")
 	p.click(labelled(within("Pause the projection"), "Resume"))
 	p.shows(everything, "all in the rows")
-}
-
-// The page knows every type of events: one can filter by it, and it has a sentence.
-func TestEveryEventHasASentence(t *testing.T) {
-	read := func(path string) string {
-		t.Helper()
-		text, err := os.ReadFile(filepath.Join(root, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	known := read("extras/page/src/chat/aggregates.ts")
-	codecs := read("interfaceadaptor/eventjson/threads.go") + read("interfaceadaptor/eventjson/accounts.go")
-	types := regexp.MustCompile(`"((Thread|Account)[A-Z]\w+)"`).FindAllStringSubmatch(codecs, -1)
-	if len(types) < 13 {
-		t.Fatalf("the codecs have these types: %q", types)
-	}
-	for _, found := range types {
-		if !strings.Contains(known, "case '"+found[1]+"':") || strings.Count(known, "'"+found[1]+"'") < 2 {
-			t.Errorf("the page does not know %s", found[1])
-		}
-	}
 }

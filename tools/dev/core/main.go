@@ -64,6 +64,7 @@ var parts = map[string]string{
 	"cmd/standalone/running_test.go":                                     core,
 	"interfaceadaptor/admission":                                         core,
 	"interfaceadaptor/graphql/handler_test.go":                           core,
+	"interfaceadaptor/graphql/rows_test.go":                              core,
 	"interfaceadaptor/rest/decode_test.go":                               core,
 	"interfaceadaptor/rest/taker_test.go":                                core,
 	"domain/account":                                                     chat,

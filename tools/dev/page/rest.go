@@ -22,6 +22,7 @@ type document struct {
 		Responses   map[string]struct{ Content content }
 	}
 	Components struct{ Schemas map[string]*shape }
+	Events     map[string][]string `json:"x-events"` // names, by the type of the aggregate
 }
 
 // content is that of a body, by media type. There is one of them.
@@ -55,7 +56,7 @@ func readDocument(ctx context.Context) (doc document, err error) {
 	return doc, json.NewDecoder(bytes.NewReader(output)).Decode(&doc)
 }
 
-// requests returns the types of bodies and answers.
+// requests returns the types of bodies and answers, and the names of the events.
 func (d document) requests(known catalog) (string, error) {
 	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
@@ -77,6 +78,10 @@ func (d document) requests(known catalog) (string, error) {
 			}
 			fmt.Fprintf(&out, "  '%s': { body: %s; answer: %s };\n", name, body.typescript(), known.Answers[name].typescript())
 		}
+	}
+	out.WriteString("};\n\n/** The names of the events, by the type of the aggregate. */\nexport const eventNames: Record<string, string[]> = {\n")
+	for _, of := range slices.Sorted(maps.Keys(d.Events)) {
+		fmt.Fprintf(&out, "  %s: ['%s'],\n", of, strings.Join(d.Events[of], "', '"))
 	}
 	out.WriteString("};\n")
 	return out.String(), nil

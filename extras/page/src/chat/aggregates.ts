@@ -30,10 +30,6 @@ query accountRow($key: ID!) { row: getAccount(accountId: $key) { id name closed 
 export const thread: Aggregate = {
   type: 'thread',
   key: idOf,
-  events: [
-    'ThreadCreated', 'ThreadRenamed', 'ThreadDeleted', 'ThreadMemberAdded', 'ThreadMemberRemoved', 'ThreadMemberRoleChanged', 'ThreadMessagePosted',
-    'ThreadMessageEdited', 'ThreadMessageDeleted',
-  ],
   sentence,
   rows: (event, viewer) => {
     const data = event.data as Fields;
@@ -58,7 +54,6 @@ export const thread: Aggregate = {
 
 export const account: Aggregate = {
   type: 'account',
-  events: ['AccountRegistered', 'AccountRenamed', 'AccountClosed', 'AccountErased'],
   sentence,
   rows: ({ aid }) => [{ table: 'accounts', key: idOf(aid), read: () => query(queries.accountRow, { key: idOf(aid) }) }],
   name: async (aid) => {
