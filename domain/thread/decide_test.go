@@ -6,9 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/writing"
 	"example.com/threads/tests/kit"
@@ -125,7 +122,7 @@ func TestDecide(t *testing.T) {
 			if !errors.Is(err, c.fails) {
 				t.Fatalf("got error %v, want %v", err, c.fails)
 			}
-			if diff := cmp.Diff(want, events, byValue()); diff != "" {
+			if diff := kit.Diff(want, events); diff != "" {
 				t.Error("events (-want +got):\n" + diff)
 			}
 		})
@@ -151,16 +148,5 @@ func TestNothingHappensToAThreadThatIsNotThere(t *testing.T) {
 				t.Errorf("deleted: got %v", err)
 			}
 		})
-	}
-}
-
-// byValue compares value types by their content.
-func byValue() cmp.Option {
-	return cmp.Options{
-		cmp.Comparer(func(a, b Name) bool { return a == b }),
-		cmp.Comparer(func(a, b Text) bool { return a == b }),
-		cmp.Comparer(func(a, b Code) bool { return a == b }),
-		cmp.Comparer(func(a, b Role) bool { return a == b }),
-		cmpopts.EquateComparable(MemberID{}, MessageID{}, UserID{}),
 	}
 }

@@ -4,20 +4,12 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
-	"example.com/threads/domain/writing"
+	"example.com/threads/tests/kit"
 )
-
-func byValue() cmp.Option {
-	return cmp.Options{
-		cmpopts.EquateComparable(thread.MemberID{}, thread.MessageID{}, thread.UserID{}, writing.Name{}, thread.Role{}),
-	}
-}
 
 func TestALiveThreadWithMembersHasAnAdmin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -47,7 +39,7 @@ func TestAStateSurvivesBeingStored(t *testing.T) {
 		cut := rapid.IntRange(1, len(events)).Draw(t, "cut")
 		restored := thread.Thread{}.Replay(events[:cut]...).Memento().Thread().Replay(events[cut:]...)
 		whole := thread.Thread{}.Replay(events...)
-		if diff := cmp.Diff(whole.Memento(), restored.Memento(), byValue()); diff != "" {
+		if diff := kit.Diff(whole.Memento(), restored.Memento()); diff != "" {
 			t.Fatal("restored state differs (-whole +restored):\n" + diff)
 		}
 		// The memento does not show everything, but decisions do.
@@ -71,7 +63,7 @@ func TestApplyLeavesItsInputUntouched(t *testing.T) {
 			mementos = append(mementos, next.Memento())
 		}
 		for i, state := range states {
-			if diff := cmp.Diff(mementos[i], state.Memento(), byValue()); diff != "" {
+			if diff := kit.Diff(mementos[i], state.Memento()); diff != "" {
 				t.Fatalf("state %d was changed by a later event:\n%s", i, diff)
 			}
 		}

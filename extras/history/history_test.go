@@ -28,6 +28,7 @@ import (
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/kit"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
@@ -232,13 +233,6 @@ func seen(t *testing.T, history *history.History, viewer query.Viewer, id thread
 	}
 }
 
-func byValue() cmp.Option {
-	return cmp.Options{
-		cmp.Comparer(func(a, b thread.Role) bool { return a == b }),
-		cmpopts.EquateComparable(thread.ID{}, thread.MemberID{}, thread.MessageID{}, thread.UserID{}), cmpopts.EquateEmpty(),
-	}
-}
-
 // Every version of random threads must match its events, with any snapshots.
 func TestEveryVersionOfAThread(t *testing.T) {
 	for name, store := range map[string]struct {
@@ -265,7 +259,7 @@ func TestEveryVersionOfAThread(t *testing.T) {
 				for version := range len(events) {
 					want := p.view(version + 1)
 					got := seen(t, p.history(), p.viewer(admin), p.id, version+1)
-					if diff := cmp.Diff(want, got, byValue()); diff != "" {
+					if diff := cmp.Diff(want, got, kit.ByValue(), cmpopts.EquateEmpty()); diff != "" {
 						t.Fatalf("version %d of %d (-want +got):\n%s", version+1, len(events), diff)
 					}
 				}
@@ -306,7 +300,7 @@ func TestMessagesOfAVersionAreInTheOrderOfPosting(t *testing.T) {
 	third := says(98, "hello")
 	events = append(events, edits(third, "bye"), edits(third, "hello"))
 	p := happen(t, sqlite(t), events...)
-	if diff := cmp.Diff(p.view(13), seen(t, p.history(), p.viewer(ada), p.id, 13), byValue()); diff != "" {
+	if diff := cmp.Diff(p.view(13), seen(t, p.history(), p.viewer(ada), p.id, 13), kit.ByValue(), cmpopts.EquateEmpty()); diff != "" {
 		t.Error("(-want +got):\n" + diff)
 	}
 }
@@ -442,7 +436,7 @@ func TestTheHistoryOfAThreadWithAnUnreadableEvent(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	if diff := cmp.Diff(p.view(2), seen(t, p.history(), p.viewer(ada), p.id, 2), byValue()); diff != "" {
+	if diff := cmp.Diff(p.view(2), seen(t, p.history(), p.viewer(ada), p.id, 2), kit.ByValue(), cmpopts.EquateEmpty()); diff != "" {
 		t.Error("before it (-want +got):\n" + diff)
 	}
 	if _, err := p.history().At(t.Context(), p.viewer(ada), p.id, 3); err == nil {

@@ -6,9 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
@@ -88,7 +85,7 @@ func TestEventsOfToday(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got, byValue()); diff != "" {
+			if diff := kit.Diff(want, got); diff != "" {
 				t.Error("decoded (-want +got):\n" + diff)
 			}
 		})
@@ -115,7 +112,7 @@ func TestTheFirstVersionOfThreadCreated(t *testing.T) {
 			Members: []thread.Member{{ID: parsed[thread.Member]("01H42KBHCWA8NE32M49YH544H1"), User: user, Role: thread.RoleAdmin}},
 		},
 	}
-	if diff := cmp.Diff(want, got, byValue()); diff != "" {
+	if diff := kit.Diff(want, got); diff != "" {
 		t.Error("decoded (-want +got):\n" + diff)
 	}
 }
@@ -132,7 +129,7 @@ func TestSnapshotOfToday(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(state.Memento(), got.Memento(), byValue()); diff != "" || id != aThread.String() || version != 5 {
+	if diff := kit.Diff(state.Memento(), got.Memento()); diff != "" || id != aThread.String() || version != 5 {
 		t.Errorf("decoded state of %s at %d (-want +got):\n%s", id, version, diff)
 	}
 }
@@ -145,7 +142,7 @@ func TestTheFirstVersionOfSnapshots(t *testing.T) {
 	}
 	creator := thread.Member{ID: parsed[thread.Member]("01H42KNM5M2QEW700VCW4J2KYE"), User: parsed[ident.UserAccount]("0189053a-d0b4-5ef0-bfe9-4d57d2ed66df"), Role: thread.RoleAdmin}
 	want := thread.Thread{}.Apply(thread.Created{Name: writing.RecordedName("test"), Members: []thread.Member{creator}}).Memento()
-	if diff := cmp.Diff(want, got.Memento(), byValue()); diff != "" || id != parsed[thread.Thread]("0189053a-d0b4-8f9b-4fb6-db91f72ccf16").String() || version != 1 {
+	if diff := kit.Diff(want, got.Memento()); diff != "" || id != parsed[thread.Thread]("0189053a-d0b4-8f9b-4fb6-db91f72ccf16").String() || version != 1 {
 		t.Errorf("decoded state of %s at %d (-want +got):\n%s", id, version, diff)
 	}
 }
@@ -158,15 +155,4 @@ func golden(t *testing.T, name string) []byte {
 func checkGolden(t *testing.T, name string, encoded []byte) {
 	t.Helper()
 	codectest.CheckGolden(t, "thread/"+name, encoded)
-}
-
-func byValue() cmp.Option {
-	return cmp.Options{
-		cmp.Comparer(func(a, b thread.Name) bool { return a == b }),
-		cmp.Comparer(func(a, b thread.Text) bool { return a == b }),
-		cmp.Comparer(func(a, b thread.Code) bool { return a == b }),
-		cmp.Comparer(func(a, b thread.Role) bool { return a == b }),
-		cmp.Comparer(func(a, b es.Tenant) bool { return a == b }),
-		cmpopts.EquateComparable(thread.ID{}, thread.MemberID{}, thread.MessageID{}, thread.UserID{}),
-	}
 }

@@ -15,9 +15,9 @@ export type ListedThread = { id: string; name: string; updatedAt: string; versio
 
 export type MessagePage = { edges: Array<{ node: ShownMessage; }>; pageInfo: { hasPreviousPage: boolean; startCursor: null | string; }; };
 
-export type HistoryPage = { edges: Array<{ node: { causationId: string; commandId: string; correlationId: string; data: unknown; eventId: string; executorId: string; occurredAt: string; requestId: string; seqNr: number; source: string; type: string; }; }>; };
-
 export type Past = { deleted: boolean; members: Array<{ role: 'ADMIN' | 'MEMBER'; userAccountId: string; }>; messages: Array<{ id: string; text: string; userAccountId: string; }>; name: string; version: number; };
+
+export type HistoryPage = { edges: Array<{ node: { causationId: string; commandId: string; correlationId: string; data: unknown; eventId: string; executorId: string; occurredAt: string; requestId: string; seqNr: number; source: string; type: string; }; }>; };
 
 export type ShownMessage = { createdAt: string; id: string; sender: null | { name: string; }; text: string; updatedAt: string; userAccountId: string; };
 
@@ -63,6 +63,11 @@ export const accountRow: Query<{ key: string; }, { row: { closed: boolean; creat
   text: 'query accountRow ($key: ID!) { row: getAccount(accountId: $key) { id name closed version createdAt updatedAt } }',
 };
 
+export const threadAt: Query<{ last: number; thread: string; version: number; viewer: string; }, { threadAt: Past; }> = {
+  name: 'threadAt',
+  text: 'query threadAt ($thread: ID!, $viewer: ID!, $version: Int!, $last: Int!) { threadAt(threadId: $thread, userAccountId: $viewer, version: $version) { ... Past } } fragment Past on ThreadState { version name deleted members { userAccountId role } messages(last: $last) { id userAccountId text } }',
+};
+
 export const threadHistory: Query<{ last: number; thread: string; upTo?: null | number; viewer: string; }, { page: HistoryPage; }> = {
   name: 'threadHistory',
   text: 'query threadHistory ($thread: ID!, $viewer: ID!, $last: Int!, $upTo: Int) { page: threadHistory(threadId: $thread, userAccountId: $viewer, last: $last, upTo: $upTo) { ... HistoryPage } } fragment HistoryPage on HistoryConnection { edges { node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } } }',
@@ -71,11 +76,6 @@ export const threadHistory: Query<{ last: number; thread: string; upTo?: null | 
 export const accountHistory: Query<{ account: string; last: number; }, { page: HistoryPage; }> = {
   name: 'accountHistory',
   text: 'query accountHistory ($account: ID!, $last: Int!) { page: accountHistory(accountId: $account, last: $last) { ... HistoryPage } } fragment HistoryPage on HistoryConnection { edges { node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } } }',
-};
-
-export const threadAt: Query<{ last: number; thread: string; version: number; viewer: string; }, { threadAt: Past; }> = {
-  name: 'threadAt',
-  text: 'query threadAt ($thread: ID!, $viewer: ID!, $version: Int!, $last: Int!) { threadAt(threadId: $thread, userAccountId: $viewer, version: $version) { ... Past } } fragment Past on ThreadState { version name deleted members { userAccountId role } messages(last: $last) { id userAccountId text } }',
 };
 
 export const taskList: Query<{ viewer: string; }, { tasks: { edges: Array<{ node: ShownTask; }>; }; }> = {

@@ -98,7 +98,7 @@ var parts = map[string]string{
 }
 
 // needs are the extras that another one only works with, beside those that it imports.
-var needs = map[string][]string{"page": {"websocket"}}
+var needs = map[string][]string{"page": {"operate", "websocket"}}
 
 // core is what no extra has.
 const core = ""

@@ -40,9 +40,8 @@ func loadSchema(patterns ...string) (*ast.Schema, error) {
 	return gqlparser.LoadSchema(sources...)
 }
 
-// queries are what the page asks, in comments of its source. Those in a file that has the name of an extra need that
-// extra; in a copy without it, they are apart.
-type queries struct{ answered, unanswered ast.QueryDocument }
+// queries are what the page asks, in comments of its source.
+type queries struct{ ast.QueryDocument }
 
 var comment = regexp.MustCompile(`(?s)/\* GraphQL:\n(.*?)\*/`)
 
@@ -61,35 +60,27 @@ func readQueries(folder string) (found queries, err error) {
 		if err != nil {
 			return err
 		}
-		to := &found.answered
-		extra := strings.TrimSuffix(entry.Name(), extension)
-		if _, err := os.Stat(filepath.Join(root, "extras", extra)); slices.Contains(ofExtras, extra) && errors.Is(err, fs.ErrNotExist) {
-			to = &found.unanswered
-		}
 		for _, each := range comment.FindAllSubmatch(text, -1) {
 			part, err := parser.ParseQuery(&ast.Source{Name: path, Input: string(each[1])})
 			if err != nil {
 				return err
 			}
-			to.Operations, to.Fragments = append(to.Operations, part.Operations...), append(to.Fragments, part.Fragments...)
+			found.Operations, found.Fragments = append(found.Operations, part.Operations...), append(found.Fragments, part.Fragments...)
 		}
 		return nil
 	})
 	return found, err
 }
 
-// ofExtras are the extras with queries of their own that the page asks.
-var ofExtras = []string{"history", "tasks"}
-
 // typescript returns the documents with the types of variables and answers.
 func (q queries) typescript(schema *ast.Schema, known catalog) (string, error) {
-	if errs := validator.ValidateWithRules(schema, &q.answered, nil); len(errs) > 0 {
+	if errs := validator.ValidateWithRules(schema, &q.QueryDocument, nil); len(errs) > 0 {
 		return "", fmt.Errorf("the page's queries: %w", errs)
 	}
 	var out strings.Builder
 	out.WriteString("\n/** A document, with the types of its variables and of its answer. */\nexport interface Query<Variables, Answer> {\n" +
 		"  name: string;\n  text: string;\n  types?: (variables: Variables) => Answer; // never there\n}\n")
-	for _, fragment := range q.answered.Fragments {
+	for _, fragment := range q.Fragments {
 		s, err := shapeOf(schema, fragment.SelectionSet)
 		if err == nil {
 			err = known.define(fragment.Name, s)
@@ -99,7 +90,7 @@ func (q queries) typescript(schema *ast.Schema, known catalog) (string, error) {
 		}
 		fmt.Fprintf(&out, "\nexport type %s = %s;\n", fragment.Name, s.typescript())
 	}
-	for _, operation := range q.answered.Operations {
+	for _, operation := range q.Operations {
 		answer, err := shapeOf(schema, operation.SelectionSet)
 		if err != nil {
 			return "", fmt.Errorf("the query %s: %w", operation.Name, err)
@@ -112,10 +103,7 @@ func (q queries) typescript(schema *ast.Schema, known catalog) (string, error) {
 				variables.Required = append(variables.Required, variable.Variable)
 			}
 		}
-		write(&out, operation, q.answered.Fragments, variables.typescript(), answer.typescript())
-	}
-	for _, operation := range q.unanswered.Operations {
-		write(&out, operation, q.unanswered.Fragments, "Record<string, unknown>", "never")
+		write(&out, operation, q.Fragments, variables.typescript(), answer.typescript())
 	}
 	return out.String(), nil
 }

@@ -3,10 +3,10 @@ import { command, query, QueryError, ulid } from '../api.ts';
 import type { Outcome } from '../api.ts';
 import { follow } from '../live.ts';
 import * as queries from '../queries.ts';
-import type { HistoryPage, MessagePage, ShownMessage, ShownThread } from '../queries.ts';
+import type { MessagePage, ShownMessage, ShownThread } from '../queries.ts';
 import type { AddMember } from '../requests.ts';
-import { know, state, updateTrace } from '../state.ts';
-import type { HistoryEvent, Person, Trace } from '../state.ts';
+import { know, state } from '../state.ts';
+import type { Person } from '../state.ts';
 import { arrived, left } from '../traces.ts';
 import * as out from './outbox.ts';
 import { Pane, panes, unnamed } from './panes.ts';
@@ -149,30 +149,6 @@ export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
 const brief = (thread: ShownThread): unknown => ({
   id: thread.id, name: thread.name, version: thread.version, messages: { edges: thread.messages.edges.slice(-1) },
 });
-
-/** Reads the event of a command from the journal, where this server can be asked for history and an admin is here. */
-export async function readEvent(trace: Trace): Promise<void> {
-  const admin = panes.peek().find((pane) => pane.thread.peek()?.id === trace.aggregate && pane.admin);
-  if (!admin) return;
-  try {
-    const events = await history(trace.aggregate ?? '', admin.id, 5);
-    updateTrace(trace.key, { event: events.find((event) => event.seqNr === trace.version) ?? null });
-  } catch {
-    updateTrace(trace.key, { event: null });
-  }
-}
-
-/** The last events of a thread up to one of them, or to its end, the first of them first. */
-export async function history(thread: string, viewer: string, last: number, upTo?: number): Promise<HistoryEvent[]> {
-  return events(await query(queries.threadHistory, { thread, viewer, last, upTo: upTo ?? null }));
-}
-
-/** The last events of an account. */
-export async function accountHistory(account: string, last: number): Promise<HistoryEvent[]> {
-  return events(await query(queries.accountHistory, { account, last }));
-}
-
-const events = (found: { page: HistoryPage }): HistoryEvent[] => found.page.edges.map((edge) => edge.node);
 
 type Role = AddMember['role'];
 

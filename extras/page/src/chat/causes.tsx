@@ -1,3 +1,4 @@
+// extra:history
 // Causes: the events of a thread by request, with the events of accounts that caused some of them, and with the other
 // events that those caused in the viewer's threads.
 import { signal, useSignal } from '@preact/signals';
@@ -8,7 +9,7 @@ import type { HistoryEvent } from '../state.ts';
 import { placeOf, search } from '../watch.ts';
 import { byProcess, words } from '../words.ts';
 import type { JournalEvent } from '../words.ts';
-import { accountHistory, history } from './actions.ts';
+import { accountHistory, history } from './journal.ts';
 import type { Pane } from './panes.ts';
 
 /** An event with the name of its aggregate. */

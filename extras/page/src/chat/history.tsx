@@ -1,3 +1,4 @@
+// extra:history
 // Time travel: all events of a thread, page by page, and the thread as it was after any of them.
 import { effect, signal, untracked } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -8,23 +9,13 @@ import type { Past } from '../queries.ts';
 import { nameOf, state } from '../state.ts';
 import type { HistoryEvent } from '../state.ts';
 import { words } from '../words.ts';
-import { history } from './actions.ts';
 import { sentence } from './aggregates.ts';
 import { Causes, loadCauses } from './causes.tsx';
+import { history } from './journal.ts';
 import { frontPane } from './panes.ts';
 import type { Pane } from './panes.ts';
 
 /* GraphQL:
-fragment HistoryPage on HistoryConnection {
-  edges { node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } }
-}
-
-query threadHistory($thread: ID!, $viewer: ID!, $last: Int!, $upTo: Int) {
-  page: threadHistory(threadId: $thread, userAccountId: $viewer, last: $last, upTo: $upTo) { ...HistoryPage }
-}
-
-query accountHistory($account: ID!, $last: Int!) { page: accountHistory(accountId: $account, last: $last) { ...HistoryPage } }
-
 fragment Past on ThreadState {
   version name deleted
   members { userAccountId role }

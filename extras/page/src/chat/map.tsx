@@ -1,36 +1,24 @@
 // The map of a thread: the journal as a tape, and the rows that are made from it.
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import { holeOf, inWords, lastEvent, lastKnown, lastNumbers, moreCards, Sides, useArrival, useDrawn } from '../map.tsx';
+import { useRef } from 'preact/hooks';
+import { holeOf, inWords, lastEvent, lastNumbers, Sides, useArrival, useDrawn } from '../map.tsx';
 import type { Mapped } from '../map.tsx';
 import type { ShownMember, ShownMessage, ShownThread } from '../queries.ts';
-import { nameOf, state } from '../state.ts';
+import { nameOf } from '../state.ts';
 import type { HistoryEvent, Trace } from '../state.ts';
-import { watched } from '../watch.ts';
-import * as act from './actions.ts';
+import { useTape } from './journal.ts'; // extra:history
 import { frontPane, panes } from './panes.ts';
 import { second, switched, versionOf } from './second.ts';
 
 const shownRows = 3;
 
-const journal = signal<{ thread: string; events: HistoryEvent[] }>({ thread: '', events: [] });
-
-let reading = false;
-let again = false;
-
-/** Reads the last events from the journal itself, where an Admin is here to ask for them. */
-async function readJournal(thread: string): Promise<void> {
-  again = true;
-  if (reading) return;
-  reading = true;
-  while (again) {
-    again = false;
-    const admin = panes.peek().find((pane) => pane.thread.peek()?.id === thread && pane.admin);
-    const events = admin ? await act.history(thread, admin.id, moreCards).catch(() => []) : [];
-    journal.value = { thread, events };
-  }
-  reading = false;
+/** The last events of a thread. */
+export interface Tape {
+  thread: string;
+  events: HistoryEvent[];
 }
+
+const journal = signal<Tape>({ thread: '', events: [] });
 
 const mapped = ({ id, name, version }: ShownThread): Mapped => ({
   key: id, aid: `thread-${id}`, name, version, journal: journal.value.thread === id ? journal.value.events : [], again: second.value?.version,
@@ -73,9 +61,7 @@ export function Map({ trace }: { trace: Trace | undefined }) {
 }
 
 function ThreadMap({ thread, trace }: { thread: ShownThread; trace: Trace | undefined }) {
-  const written = lastKnown(mapped(thread));
-  const records = watched.live.value ? 0 : state.samples.value.at(-1)?.records; // others write, too
-  useEffect(() => void readJournal(thread.id), [thread.id, written, records]);
+  useTape(mapped(thread), journal); // extra:history
   const { now, before } = useDrawn(thread.id, thread, trace);
   return (
     <Sides of={mapped(now)}>

@@ -9,7 +9,8 @@ import * as act from './actions.ts';
 import { Chat } from './chat.tsx';
 import { lab } from './forlab.ts';
 import type { Lab, PageForLab } from './forlab.ts';
-import { History, reload } from './history.tsx';
+import { History, reload } from './history.tsx'; // extra:history
+import { readEvent } from './journal.ts'; // extra:history
 import { Map } from './map.tsx';
 import { postText } from './message.tsx';
 import { resume } from './outbox.ts';
@@ -57,7 +58,7 @@ function Front() {
 }
 
 export const front: View = { id: 'chat', name: 'Chat', Body: Front };
-export const past: View = { id: 'history', name: 'Time travel', Body: History };
+export const past: View = { id: 'history', name: 'Time travel', Body: History }; // extra:history
 export const broken: View = { id: 'lab', name: 'Failure lab', Body: Front, shown: () => state.session.value.lab };
 
 function Tools() {
@@ -98,7 +99,9 @@ function tick(): void {
 }
 
 export const others: Omit<Application, 'views' | 'aggregates'> = {
-  Tools, Top: Tour, look, recall, begin, connected: reload, tick, settled: (trace) => void act.readEvent(trace),
+  Tools, Top: Tour, look, recall, begin, tick,
+  connected: reload, // extra:history
+  settled: (trace) => void readEvent(trace), // extra:history
   Section: tasks.Tasks, // extra:tasks
   load: () => void tasks.load(frontPane()), // extra:tasks
 };
