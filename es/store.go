@@ -232,7 +232,7 @@ func (s Sequence) NextCode(ctx context.Context, tenant Tenant) (string, error) {
 	return fmt.Sprintf("%s-%06d", name, number), nil
 }
 
-// Spool is the part of an event store that stores temporary files, such as inputs and results of tasks. A file consists
+// Spool is the part of an event store that stores temporary files, such as uploads and exports. A file consists
 // of numbered parts of up to 2 MiB. An expired part counts as missing.
 type Spool interface {
 	// PutParts stores parts with the numbers from first, replacing those that exist, which still count. It fails with

@@ -27,12 +27,12 @@ func AccountAnswerOf(r es.Result) AccountAnswer { return AccountAnswer{r.Key.ID,
 
 type registerAccount struct {
 	By
-	Name writing.Name `json:"name" doc:"The account's name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"release planning"`
+	Name writing.Name `json:"name" doc:"The account's name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"Ada"`
 }
 
 type renameAccount struct {
 	By
-	Name writing.Name `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"release planning"`
+	Name writing.Name `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"Ada"`
 }
 
 type closeAccount struct{ By }

@@ -377,8 +377,8 @@ type MessageEdge {
 The queries. The header ` + "`" + `X-Tenant-Code` + "`" + ` names the tenant. Deleted threads, and threads that the viewer is not a member of,
 do not exist for the viewer: the error's ` + "`" + `extensions.code` + "`" + ` is ` + "`" + `NOT_FOUND` + "`" + `.
 
-The header ` + "`" + `Consistency-Token` + "`" + ` has up to 20 tokens ` + "`" + `<thread id>:<version>` + "`" + `, ` + "`" + `account-<account id>:<version>` + "`" + ` or
-` + "`" + `task-<task id>:<version>` + "`" + ` from the answers to commands, separated by commas. The query waits until the read model has
+The header ` + "`" + `Consistency-Token` + "`" + ` has up to 20 tokens from the answers to commands, separated by commas:
+` + "`" + `<thread id>:<version>` + "`" + `, or with another type ` + "`" + `account-<account id>:<version>` + "`" + `. The query waits until the read model has
 those versions. If it takes too long, the error is ` + "`" + `READ_MODEL_BEHIND` + "`" + `.
 """
 type Query {

@@ -1,5 +1,6 @@
-// Command page generates files of the page in extras/page and of the failure lab in extras/lab: TypeScript types of
-// what both ask, and the bundles of scripts and styles for browsers. `go generate` calls it in this module's folder.
+// Command page generates files of the page in extras/page: TypeScript types of what it asks, and the bundles of scripts
+// and styles for browsers. `go generate` calls it in this module's folder.
+// It also bundles the failure lab in extras/lab. // extra:lab
 package main
 
 import (
@@ -20,7 +21,8 @@ const (
 	source = "extras/page/src"
 )
 
-// bundles are the scripts with their entry points. The lab has its own bundle, so that no other program contains it.
+// bundles are the scripts with their entry points.
+// The lab has its own bundle, so that no other program contains it. // extra:lab
 var bundles = map[string]string{
 	source + "/main.tsx":     "extras/page/app.js",
 	source + "/check.ts":     "extras/page/check.js",
@@ -94,8 +96,10 @@ func generateTypes(ctx context.Context) error {
 	return nil
 }
 
-// fromThePage are the packages that the lab's script gets from the page's script: it must not have its own.
+// fromThePage are the packages that the lab's script gets from the page's script. // extra:lab {
 var fromThePage = map[string]string{"preact/jsx-runtime": "/app.js", "@preact/signals": "/app.js"}
+
+// extra:lab }
 
 func bundle(entry, out string) error {
 	options := api.BuildOptions{
@@ -106,9 +110,9 @@ func bundle(entry, out string) error {
 	}
 	generated := "Code generated from " + filepath.ToSlash(filepath.Dir(entry)) + " by go generate. DO NOT EDIT."
 	options.Banner = map[string]string{"js": "// " + generated, "css": "/* " + generated + " */"}
-	if filepath.Dir(entry) != source {
+	if filepath.Dir(entry) != source { // extra:lab {
 		options.Alias, options.External = fromThePage, []string{"/app.js"}
-	}
+	} // extra:lab }
 	if result := api.Build(options); len(result.Errors) > 0 {
 		return errors.New("the page can't be bundled; the messages above say why")
 	}

@@ -201,7 +201,7 @@ func TestNoOmissionPassesInSilence(t *testing.T) {
 		{field, "usecase/query/threads.go", "", generate},
 		{field, "rdb-migration/readmodel/mysql", "", "go test -run TestEachMigrationIsThereForEachDatabase ./tests/architecture"},
 		{field, "rdb-migration/readmodel/sqlite", "", "go test -run TestRowsAreWhatTheFoldSays/SQLite ./interfaceadaptor/readmodel/chatrows"},
-		{field, "interfaceadaptor/graphql/schema.graphqls", "", "go test -run Story ./cmd/standalone"},
+		{field, "interfaceadaptor/graphql/schema.graphqls", "", "go test -run TestEveryColumnIsInTheSchema ./interfaceadaptor/graphql"},
 		{field, generating, "", "make check-generated"},
 
 		{command, "domain/thread/posting.go", "t.pinned == e.Message", generate},
