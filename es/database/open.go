@@ -70,13 +70,10 @@ func Open(ctx context.Context, url string, settings Settings) (*sqlx.DB, error) 
 	if err != nil {
 		return nil, err
 	}
-	conns, idle := cmp.Or(settings.MaxConns, defaultConns), idleTime
-	if settings.Silence > 0 {
-		idle = settings.Silence / 2
-	}
+	conns := cmp.Or(settings.MaxConns, defaultConns)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
-	db.SetConnMaxIdleTime(idle)
+	db.SetConnMaxIdleTime(cmp.Or(settings.Silence/2, idleTime))
 	db.SetConnMaxLifetime(lifetime)
 
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"iter"
@@ -180,9 +181,7 @@ func (g *Gateway) Search(
 			where, args = where+" AND "+condition, append(args, values...)
 		}
 	}
-	if before == 0 {
-		before = math.MaxInt64
-	}
+	before = cmp.Or(before, math.MaxInt64)
 	if id != (es.AggregateID{}) {
 		place = "version"
 		only("tenant_code = ? AND aggregate_id = ?", true, id.Tenant, id.String())

@@ -3,6 +3,7 @@ package operate
 import (
 	"cmp"
 	"context"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -64,10 +65,7 @@ func (o operations) search(ctx context.Context, ask order) (found, error) {
 		return answer, errByAggregate
 	}
 	head, err := databases.Journal.Head(ctx, id)
-	upTo := head.Version
-	if before > 0 {
-		upTo = min(upTo, before-1)
-	}
+	upTo := min(head.Version, cmp.Or(before, math.MaxUint64)-1)
 	after := upTo - min(upTo, uint64(limit))
 	for entry, failed := range databases.Journal.Entries(ctx, id, after, upTo) {
 		err = cmp.Or(err, failed)

@@ -2,6 +2,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -89,10 +90,7 @@ func New(
 	keys *erasure.Keyring, // extra:erasure
 	settings Settings, base es.Settings,
 ) *Commands {
-	cache := settings.CacheBytes
-	if cache == 0 {
-		cache = min(memlimit.Limit()/3*2, 1<<30)
-	}
+	cache := cmp.Or(settings.CacheBytes, min(memlimit.Limit()/3*2, 1<<30))
 	base.Timeout, base.SnapshotEvery = settings.StoreTimeout, uint64(settings.SnapshotEvery)
 	ofOthers := base
 	ofOthers.CacheBytes = max(1, cache/32)
