@@ -32,7 +32,7 @@ type registerAccount struct {
 
 type renameAccount struct {
 	By
-	Name writing.Name `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"Ada"`
+	Name writing.Name `json:"name" doc:"The account's new name: 1 to 64 characters after trimming, none of them a control character." minLength:"1" maxLength:"64" example:"Ada L."`
 }
 
 type closeAccount struct{ By }
