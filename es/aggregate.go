@@ -137,8 +137,7 @@ func plainSnapshots[S any]() SnapshotCodec[S] {
 // AnyAggregate is an [Aggregate] with any state, commands and events. A program lists those that it knows.
 type AnyAggregate interface {
 	Type() string
-	// EventNames returns the names of all events that can be decoded, sorted.
-	EventNames() []string
+	EventNames() []string // of all events that can be decoded, sorted
 	// DecodeEvent decodes the payload of an event. With an error it returns the event's id if that could be read.
 	DecodeEvent(payload []byte) (Recorded[any], error)
 	// EncodeEvent is the inverse of DecodeEvent. It also returns the event's name.

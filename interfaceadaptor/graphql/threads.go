@@ -258,9 +258,7 @@ func MarshalRole(role thread.Role) graphql.Marshaler {
 // UnmarshalRole always fails.
 func UnmarshalRole(any) (thread.Role, error) { return thread.Role{}, errNoArgument }
 
-func connections[S query.Positioned, T any](
-	cursors Cursors, pages map[thread.ID]query.Page[S], node func(S) T,
-) map[thread.ID]Connection[T] {
+func connections[S query.Positioned, T any](cursors Cursors, pages map[thread.ID]query.Page[S], node func(S) T) map[thread.ID]Connection[T] {
 	converted := make(map[thread.ID]Connection[T], len(pages))
 	for id, page := range pages {
 		converted[id] = NewConnection(cursors, page, node)
