@@ -36,8 +36,7 @@ const (
 type Server struct {
 	// Prepare, unless nil, returns the listener that the server accepts from. Set it before Serve. // extra:access|limits {
 	Prepare func(net.Listener) net.Listener // extra:access|limits }
-	// Tracer traces the requests; nil: no traces. Set it before Serve.
-	Tracer trace.Tracer
+	Tracer  trace.Tracer                    // of the requests; nil: no traces. Set it before Serve.
 	// Around wraps the handler, the first one outermost. Set it before Serve. // extra:access|observe|replica|tenants {
 	Around []func(http.Handler) http.Handler // extra:access|observe|replica|tenants }
 	// Reports make the answer of /health/ready.
