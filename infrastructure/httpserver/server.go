@@ -38,9 +38,8 @@ type Server struct {
 	Prepare func(net.Listener) net.Listener // extra:access|limits }
 	Tracer  trace.Tracer                    // of the requests; nil: no traces. Set it before Serve.
 	// Around wraps the handler, the first one outermost. Set it before Serve. // extra:access|observe|replica|tenants {
-	Around []func(http.Handler) http.Handler // extra:access|observe|replica|tenants }
-	// Reports make the answer of /health/ready.
-	Reports []func(context.Context, *Health)
+	Around  []func(http.Handler) http.Handler // extra:access|observe|replica|tenants }
+	Reports []func(context.Context, *Health)  // make the answer of /health/ready
 	// Notes are further facts about the program, by name: members of its health responses.
 	Notes map[string]string
 

@@ -51,26 +51,33 @@ func (l *lab) within(name string) (*lab, error) {
 
 // inRuns repeats a measure that starts its own programs: each run measures one build after the other.
 func inRuns(read func(context.Context, *lab) ([]reading, error)) func(context.Context, []*lab) ([]reading, error) {
-	return func(ctx context.Context, labs []*lab) (found []reading, err error) {
-		for n := range labs[0].runs {
-			for _, l := range labs {
-				l.say("run %d of %d with %s", n+1, l.runs, filepath.Base(l.binaries))
-				run, err := l.within(fmt.Sprint(n))
-				if err != nil {
-					return found, err
-				}
-				readings, err := read(ctx, run)
-				if err != nil {
-					return found, err
-				}
-				for _, r := range readings {
-					r.Name = l.prefix + r.Name
-					found = append(found, r)
-				}
+	return func(ctx context.Context, labs []*lab) ([]reading, error) {
+		return repeated(labs, func(n, i int) ([]reading, error) {
+			run, err := labs[i].within(fmt.Sprint(n))
+			if err != nil {
+				return nil, err
+			}
+			return read(ctx, run)
+		})
+	}
+}
+
+// repeated returns what read does in each run of each lab.
+func repeated(labs []*lab, read func(run, lab int) ([]reading, error)) (found []reading, err error) {
+	for n := range labs[0].runs {
+		for i, l := range labs {
+			l.say("run %d of %d with %s", n+1, l.runs, filepath.Base(l.binaries))
+			readings, err := read(n, i)
+			if err != nil {
+				return found, err
+			}
+			for _, r := range readings {
+				r.Name = l.prefix + r.Name
+				found = append(found, r)
 			}
 		}
-		return found, nil
 	}
+	return found, nil
 }
 
 // ofLibrary measures the library in this process, so that there is nothing to compare with.

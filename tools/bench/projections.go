@@ -29,20 +29,7 @@ func projections(ctx context.Context, labs []*lab) (found []reading, err error) 
 			return nil, err
 		}
 	}
-	for n := range labs[0].runs {
-		for i, l := range labs {
-			l.say("run %d of %d with %s", n+1, l.runs, filepath.Base(l.binaries))
-			readings, err := l.project(ctx, events[i])
-			if err != nil {
-				return nil, err
-			}
-			for _, r := range readings {
-				r.Name = l.prefix + r.Name
-				found = append(found, r)
-			}
-		}
-	}
-	return found, nil
+	return repeated(labs, func(_, i int) ([]reading, error) { return labs[i].project(ctx, events[i]) })
 }
 
 // fillJournal returns the number of events in the journal of the program, which is stopped again. They are enough to

@@ -21,15 +21,17 @@ func NextAccount(row query.Account, exists bool, recorded es.Recorded[account.Ev
 		return row, err
 	}
 	_, begins := recorded.Event.(account.Registered)
-	isOpen := exists && !row.Closed
+	isClosed := row.Closed
 	if _, erases := recorded.Event.(account.Erased); erases { // extra:erasure {
-		begins, isOpen = !exists, true // any account can be erased, also one that was never registered
+		begins, isClosed = !exists, false // any account can be erased, also one that was never registered
 	} // extra:erasure }
 	switch {
 	case begins && exists:
 		return row, errors.New("the account exists already")
-	case !begins && !isOpen:
-		return row, errors.New("the account does not exist, or is closed")
+	case !begins && !exists:
+		return row, errors.New("the account does not exist")
+	case isClosed:
+		return row, errors.New("the account is closed")
 	case begins:
 		row = query.Account{Tenant: recorded.Tenant, ID: AccountID(recorded.Aggregate()), CreatedAt: recorded.OccurredAt, Audit: by}
 	}
