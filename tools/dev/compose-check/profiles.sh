@@ -24,7 +24,7 @@ expect() {
 
 # Waits until the example subscriber receives an event of the thread.
 is_published() {
-	go build -o "$cache/subscriber" ./cmd/subscriber
+	go build -o "$cache/subscriber" ./extras/publishing/examples/subscriber
 	PUBLISH_URL=nats://127.0.0.1:$NATS_PORT "$cache/subscriber" >"$cache/events.log" &
 	local subscriber=$! deadline=$((SECONDS + 60))
 	until grep --quiet "thread-$1" "$cache/events.log"; do

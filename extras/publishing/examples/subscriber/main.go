@@ -1,7 +1,7 @@
 // Command subscriber is an example subscriber. It prints the events that the system publishes to NATS: each event once,
 // and in order within its aggregate. After a restart it continues where it stopped, and may repeat the last event.
 //
-//	PUBLISH_URL=nats://127.0.0.1:4222 go run ./cmd/subscriber
+//	PUBLISH_URL=nats://127.0.0.1:4222 go run ./extras/publishing/examples/subscriber
 package main
 
 import (
