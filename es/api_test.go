@@ -20,7 +20,7 @@ const mostNames = 200
 var settingsOfAdapters = regexp.MustCompile(`^(database|dynamodb|dynamodbstreams|sqlstore) (Source)?Settings$`)
 
 // kits are packages for tests and examples.
-var kits = regexp.MustCompile(`internal|estest|testenv|projectiontest|dynamodbtest|examples`)
+var kits = regexp.MustCompile(`internal|estest|testenv|projectiontest|dynamodbtest|archivetest|examples`)
 
 func TestAPIIsSmall(t *testing.T) {
 	names := 0

@@ -280,7 +280,8 @@ func (file File) Check(parts [][]byte) error {
 	return nil
 }
 
-// Maintainer reads stored data even if damaged, and repairs heads and snapshots, also while programs run.
+// Maintainer reads stored data even if damaged, repairs heads and snapshots, and removes what is stored elsewhere, also
+// while programs run.
 type Maintainer interface {
 	// StoredAggregates yields every aggregate with an entry or a head, at least once, in no order.
 	StoredAggregates(ctx context.Context) iter.Seq2[StoredAggregate, error]
@@ -300,6 +301,10 @@ type Maintainer interface {
 
 	// DropSnapshot deletes a snapshot or its remains. A missing snapshot is no error.
 	DropSnapshot(ctx context.Context, id AggregateID, version uint64) error
+
+	// RemoveEntries deletes the entries with the numbers from first to last, as far as they exist, once they are stored
+	// elsewhere (see the package archive). It fails unless last is below the head's version.
+	RemoveEntries(ctx context.Context, id AggregateID, first, last uint64) error
 }
 
 // Fault is an unreadable part of stored data, or one that contradicts its key.
@@ -340,6 +345,14 @@ func (h StoredHead) Usable(id AggregateID) (Head, error) {
 		h.SnapshotVersion = 0
 	}
 	return h.Head, nil
+}
+
+// CheckRemoval returns an error unless entries up to last may be removed: the last entry always stays.
+func (h StoredHead) CheckRemoval(last uint64) error {
+	if last >= h.Version {
+		return fmt.Errorf("entry %d can't be removed: the head has version %d, and its entry must stay", last, h.Version)
+	}
+	return nil
 }
 
 // Is reports whether head is stored, without a fault.

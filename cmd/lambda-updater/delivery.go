@@ -112,9 +112,12 @@ func (h *handler) deliver(ctx context.Context, changes []events.DynamoDBEventRec
 	return answer, nil
 }
 
-// recordsOf converts changes. Those that are no new entries of the journal are logged, and left out.
+// recordsOf converts changes. Those that are neither new entries of the journal nor removed ones are logged.
 func (h *handler) recordsOf(ctx context.Context, changes []events.DynamoDBEventRecord) (records []projection.Record) {
 	for _, c := range changes {
+		if c.EventName == string(types.OperationTypeRemove) {
+			continue // an archive has it
+		}
 		image := make(map[string]types.AttributeValue)
 		for name, value := range c.Change.NewImage {
 			if kind := value.DataType(); kind == events.DataTypeString {

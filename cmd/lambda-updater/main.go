@@ -16,6 +16,7 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/migration"
+	"example.com/threads/extras/archive" // extra:archive
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -33,7 +34,8 @@ func main() { program.Main("lambda-updater", start) }
 type settings struct {
 	databaseURL string
 	store       eventstore.Settings
-	ignore      []string // aggregate types
+	archive     archive.Folder // extra:archive
+	ignore      []string       // aggregate types
 	logging     logging.Settings
 }
 
@@ -44,7 +46,8 @@ func readSettings(r *config.Reader) (s settings) {
 	if s.store.Kind != eventstore.DynamoDB {
 		r.Wrong(fmt.Sprintf("EVENT_STORE is %q, but Lambda delivers the events of %s only", s.store.Kind, eventstore.DynamoDB))
 	}
-	s.ignore = system.ReadIgnored(r) // extra:operate
+	s.archive = archive.ReadFolder(r) // extra:archive
+	s.ignore = system.ReadIgnored(r)  // extra:operate
 	s.logging = logging.ReadSettings(r, "info", "json")
 	return s
 }
@@ -104,7 +107,9 @@ func (h *handler) connect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	h.journal, h.stream.Place, h.processes = store.Gateway, store.Gateway.(*dynamodb.Gateway).Place, nil
+	h.stream.Place, h.processes = store.Gateway.(*dynamodb.Gateway).Place, nil
+	h.archive.Behind(store) // extra:archive
+	h.journal = store.Gateway
 	for _, manager := range system.Processes() {
 		h.processes = append(h.processes, manager(store, h.log))
 	}

@@ -10,6 +10,7 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/read-api/queries"
 	"example.com/threads/es/database"
+	"example.com/threads/extras/archive"          // extra:archive,history
 	"example.com/threads/extras/erasure"          // extra:erasure
 	"example.com/threads/extras/erasure/awskeys"  // extra:erasure
 	"example.com/threads/extras/history"          // extra:history
@@ -34,6 +35,7 @@ type settings struct {
 	queries     queries.Settings
 	databaseURL string
 	store       eventstore.Settings // extra:history
+	archive     archive.Folder      // extra:archive,history
 	erasure     erasure.Settings    // extra:erasure
 	system      system.Settings
 }
@@ -47,6 +49,7 @@ func readSettings(r *config.Reader) (s settings) {
 		r.Wrong("DATABASE_URL is in TENANT_DATABASES, but must be the database of all other tenants")
 	} // extra:tenants }
 	s.store = eventstore.ReadSettings(r.Group("History (extras/history)")) // extra:history
+	s.archive = archive.ReadFolder(r)                                      // extra:archive,history
 	s.erasure = erasure.ReadSettings(r, "")                                // extra:erasure
 	s.system = system.ReadSettings(r, "info", "json")
 	s.system.Observe.ReadMetrics(r) // extra:observe
@@ -73,10 +76,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	// extra:history {
 	observed := awscalls.Observe(parts.Registry) // extra:observe
 	store, closeStore := history.Later(func(ctx context.Context) (*eventstore.Store, error) {
-		return dynamo.Open(
+		store, err := dynamo.Open(
 			ctx, s.store, parts.Log, parts.Tracer,
 			observed, // extra:observe
 		)
+		s.archive.Behind(store) // extra:archive
+		return store, err
 	})
 	defer func() { err = errors.Join(err, closeStore(context.WithoutCancel(ctx))) }()
 	// extra:history }

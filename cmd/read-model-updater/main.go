@@ -16,6 +16,7 @@ import (
 	"example.com/threads/cmd/write-api/commands" // extra:tasks
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
+	"example.com/threads/extras/archive"            // extra:archive
 	"example.com/threads/extras/erasure"            // extra:erasure
 	"example.com/threads/extras/erasure/awskeys"    // extra:erasure
 	"example.com/threads/extras/observe/awscalls"   // extra:observe
@@ -56,6 +57,7 @@ type settings struct {
 	databaseURL string
 	tenants     tenants.Databases // extra:tenants
 	store       eventstore.Settings
+	archive     archive.Folder   // extra:archive
 	erasure     erasure.Settings // extra:erasure
 	system      system.Settings
 }
@@ -71,6 +73,7 @@ func readSettings(r *config.Reader) (s settings) {
 	working := r.Group("Long work (extras/tasks)") // extra:tasks {
 	s.projections.Commands = commands.ReadSettings(working)
 	s.store.ReadSnapshots(working)          // extra:tasks }
+	s.archive = archive.ReadFolder(r)       // extra:archive
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
 	s.system = system.ReadSettings(r, "info", "json")
 	s.system.Observe.ReadMetrics(r) // extra:observe
@@ -136,6 +139,7 @@ func (s settings) open(ctx context.Context, parts system.Parts, options []func(*
 	if d.Store, err = dynamo.Open(ctx, s.store, parts.Log, parts.Tracer, options...); err != nil {
 		return d, err
 	}
+	s.archive.Behind(d.Store)                           // extra:archive
 	d.Keys, err = awskeys.Open(ctx, s.erasure, d.Store) // extra:erasure
 	return d, err
 }

@@ -22,6 +22,7 @@ import (
 	"example.com/threads/es/migration"
 	esrun "example.com/threads/es/run"
 	"example.com/threads/es/sqlstore"
+	"example.com/threads/extras/archive"            // extra:archive
 	"example.com/threads/extras/erasure"            // extra:erasure
 	"example.com/threads/extras/page"               // extra:page
 	"example.com/threads/extras/publishing"         // extra:publishing
@@ -51,6 +52,7 @@ type settings struct {
 	queries     queries.Settings
 	projections projections.Settings
 	store       eventstore.Settings
+	archive     archive.Folder   // extra:archive
 	erasure     erasure.Settings // extra:erasure
 	page        page.Settings    // extra:page
 	lab         failureLab       // extra:lab
@@ -66,6 +68,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.projections = projections.ReadSettings(r, "auto", "manual")
 	s.projections.Commands = s.commands                                         // extra:tasks
 	s.projections.Publishing = publishing.ReadSettings(r, webhook.Kind)         // extra:publishing
+	s.archive = archive.ReadFolder(r)                                           // extra:archive
 	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key")) // extra:erasure
 	s.page = page.ReadSettings(r)                                               // extra:page
 	s.lab = readLab(r)                                                          // extra:lab
@@ -118,6 +121,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
+	s.archive.Behind(store)                                                    // extra:archive
 	if parts.Keys, err = erasure.Open(ctx, s.erasure, store.SQL); err != nil { // extra:erasure {
 		return err
 	} // extra:erasure }

@@ -10,6 +10,7 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/es"                     // extra:tenants
+	"example.com/threads/extras/archive"         // extra:archive
 	"example.com/threads/extras/erasure"         // extra:erasure
 	"example.com/threads/extras/erasure/awskeys" // extra:erasure
 	"example.com/threads/extras/operate/ctl"
@@ -35,6 +36,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 
 type settings struct {
 	store         eventstore.Settings
+	archive       archive.Folder    // extra:archive
 	erasure       erasure.Settings  // extra:erasure
 	tenants       tenants.Databases // extra:tenants
 	snapshotEvery int
@@ -45,6 +47,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.store = eventstore.ReadSettings(r)
 	s.store.ReadSnapshots(r)
 	s.store.ReadClock(r)
+	s.archive = archive.ReadFolder(r)       // extra:archive
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
 	s.tenants = tenants.ReadDatabases(r)    // extra:tenants
 	s.snapshotEvery = commands.ReadSnapshotEvery(r)
@@ -59,7 +62,9 @@ func (s settings) ofCommands(databaseURL string) ctl.Settings {
 		SnapshotEvery: s.snapshotEvery,
 		Logger:        s.logging.Logger,
 		Open: func(ctx context.Context, log *slog.Logger) (*eventstore.Store, error) {
-			return dynamo.Open(ctx, s.store, log, nil)
+			store, err := dynamo.Open(ctx, s.store, log, nil)
+			s.archive.Behind(store) // extra:archive
+			return store, err
 		},
 		// extra:erasure {
 		Unseal: func(ctx context.Context, store *eventstore.Store) (func(context.Context, es.Tenant, []byte) ([]byte, error), error) {

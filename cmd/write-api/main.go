@@ -8,6 +8,7 @@ import (
 
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/commands"
+	"example.com/threads/extras/archive"          // extra:archive
 	"example.com/threads/extras/erasure"          // extra:erasure
 	"example.com/threads/extras/erasure/awskeys"  // extra:erasure
 	"example.com/threads/extras/observe/awscalls" // extra:observe
@@ -28,6 +29,7 @@ type settings struct {
 	address  string
 	commands commands.Settings
 	store    eventstore.Settings
+	archive  archive.Folder   // extra:archive
 	erasure  erasure.Settings // extra:erasure
 	system   system.Settings
 }
@@ -38,6 +40,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.store = eventstore.ReadSettings(r)
 	s.store.ReadSnapshots(r)
 	s.store.ReadClock(r)
+	s.archive = archive.ReadFolder(r)       // extra:archive
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
 	s.system = system.ReadSettings(r, "info", "json")
 	s.system.Observe.ReadMetrics(r)     // extra:observe
@@ -64,6 +67,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
+	s.archive.Behind(store)                                                // extra:archive
 	if parts.Keys, err = awskeys.Open(ctx, s.erasure, store); err != nil { // extra:erasure {
 		return err
 	} // extra:erasure }

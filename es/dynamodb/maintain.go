@@ -120,3 +120,29 @@ func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version u
 	}
 	return Explain(ctx, err, "drop a snapshot of %s", id)
 }
+
+const maxBatchWrite = 25 // changes in a BatchWriteItem
+
+// RemoveEntries implements [es.Maintainer]. The stream shows each as a REMOVE.
+func (g *Gateway) RemoveEntries(ctx context.Context, id es.AggregateID, first, last uint64) error {
+	g, stored, err := g.readHead(ctx, id)
+	if err == nil {
+		err = storedHeadOf(id, stored).CheckRemoval(last)
+	}
+	for ; err == nil && first <= last; first += maxBatchWrite {
+		var changes []types.WriteRequest
+		for seqNr := first; seqNr <= min(last, first+maxBatchWrite-1); seqNr++ {
+			changes = append(changes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: g.key(id, seqNr)}})
+		}
+		rest := map[string][]types.WriteRequest{g.settings.JournalTable: changes}
+		for attempt := 1; err == nil && len(rest) > 0; attempt++ {
+			var output *dynamodb.BatchWriteItemOutput
+			if output, err = g.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: rest}); err == nil {
+				if rest = output.UnprocessedItems; len(rest) > 0 && (attempt == contentionAttempts || pause(ctx, attempt) != nil) {
+					err = errUnprocessed
+				}
+			}
+		}
+	}
+	return Explain(ctx, err, "remove entries of %s", id)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/es"
+	"example.com/threads/es/archive/archivetest"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/estest"
 	"example.com/threads/es/estest/testenv"
@@ -81,8 +83,26 @@ func TestContract(t *testing.T) {
 	s.runContract(t, func(own dynamodb.Settings) es.Store { return s.open(t, own) })
 }
 
+// What was moved to an archive reads as before.
+func TestContractOfAnArchive(t *testing.T) {
+	var moved atomic.Int64
+	s := newStore(t)
+	estest.Run(t, s.harness(func(own dynamodb.Settings) es.Store { return archivetest.Eager(t, s.open(t, own), &moved) }))
+	if moved.Load() < 100 {
+		t.Errorf("%d events were moved", moved.Load())
+	}
+}
+
 func (s *store) runContract(t *testing.T, openWith func(dynamodb.Settings) es.Store) {
-	open := func(t *testing.T, settings estest.Settings) estest.Harness {
+	open := s.harness(openWith)
+	estest.Run(t, open)
+	estest.RunJournal(t, open)
+	estest.RunSequences(t, open)
+	estest.RunSpool(t, open)
+}
+
+func (s *store) harness(openWith func(dynamodb.Settings) es.Store) estest.Open {
+	return func(t *testing.T, settings estest.Settings) estest.Harness {
 		s.transport.Clear()
 		own := s.settings()
 		own.SnapshotKeep, own.OwnerBytes, own.TenantBytes = settings.KeepSnapshots, settings.OwnerBytes, settings.TenantBytes
@@ -95,10 +115,6 @@ func (s *store) runContract(t *testing.T, openWith func(dynamodb.Settings) es.St
 			RemoveSnapshot: s.removeSnapshot,
 		}
 	}
-	estest.Run(t, open)
-	estest.RunJournal(t, open)
-	estest.RunSequences(t, open)
-	estest.RunSpool(t, open)
 }
 
 // hideEntries makes the journal's index omit entries.

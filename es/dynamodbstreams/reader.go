@@ -188,7 +188,7 @@ func (r *reader) pageOf(ctx context.Context, asked time.Time, read []types.Recor
 		r.ports.Log.WarnContext(ctx, "skipped items of the journal table that are not journal entries", "records", skipped, "up_to", p.position.sequence, "last_reason", reason)
 	}
 	if ignored > 0 {
-		r.ports.Log.WarnContext(ctx, "ignored updates and deletions in the journal table: entries must never change", "records", ignored, "up_to", p.position.sequence)
+		r.ports.Log.WarnContext(ctx, "ignored updates and deletions in the journal table: entries never change, and only an archive removes some", "records", ignored, "up_to", p.position.sequence)
 	}
 	return p
 }

@@ -2,6 +2,7 @@ package estest
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"example.com/threads/es"
@@ -38,6 +39,7 @@ func RunMaintainer(t *testing.T, m Maintained) {
 		"a head that has changed is not replaced": func(t *testing.T) { changedHead(t, h, m) },
 		"a spoilt pointer is told and mended":     func(t *testing.T) { spoiltPointer(t, h, m) },
 		"a snapshot is dropped":                   func(t *testing.T) { droppedSnapshot(t, h, m) },
+		"entries are removed, but the last":       func(t *testing.T) { removedEntries(t, h, m) },
 	} {
 		t.Run(name, test)
 	}
@@ -245,4 +247,64 @@ func droppedSnapshot(t *testing.T, h Harness, m Maintained) {
 	}
 	save(t, h, id, 31)
 	wantSnapshots(t, h, id, 31, 30, 20, 10)
+}
+
+func removedEntries(t *testing.T, h Harness, m Maintained) {
+	id, other := newID(), newID()
+	other.Tenant, other.ID = "one", id.ID
+	written := grow(t, h, id, 0, 260, 0)
+	grow(t, h, other, 0, 3, 0)
+	for _, last := range []uint64{260, 261} {
+		if err := m.Gateway.RemoveEntries(t.Context(), id, 1, last); err == nil {
+			t.Errorf("entries up to %d of 260 could be removed", last)
+		}
+	}
+	if err := m.Gateway.RemoveEntries(t.Context(), newID(), 1, 1); err == nil {
+		t.Error("entries of an aggregate that does not exist could be removed")
+	}
+	wantNumbers(t, m, id, 1, 260)
+	for range 2 { // again, as after a lost answer
+		if err := m.Gateway.RemoveEntries(t.Context(), id, 1, 251); err != nil {
+			t.Fatal(err)
+		}
+		wantNumbers(t, m, id, 252, 260)
+	}
+	wantNumbers(t, m, other, 1, 3)
+	for _, err := range m.Gateway.Entries(t.Context(), id, 0, 260) {
+		if missing := (&es.InconsistentError{}); !errors.As(err, &missing) || missing.Event != 1 || missing.Head != 260 {
+			t.Errorf("reading the removed entries: %v", err)
+		}
+	}
+	after := uint64(251)
+	for entry, err := range m.Gateway.Entries(t.Context(), id, after, 260) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		after++
+		wantEntry(t, entry, written[after-1])
+	}
+	grow(t, h, id, 260, 1, 0)
+	wantHead(t, m, id, es.Head{Version: 261})
+	if err := m.Gateway.RemoveEntries(t.Context(), id, 252, 260); err != nil {
+		t.Fatal(err)
+	}
+	wantNumbers(t, m, id, 261, 261)
+}
+
+func wantNumbers(t *testing.T, m Maintained, id es.AggregateID, first, last uint64) {
+	t.Helper()
+	var found, want []uint64
+	for entry, err := range m.Gateway.StoredEntries(t.Context(), id) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, entry.SeqNr)
+	}
+	slices.Sort(found)
+	for ; first <= last; first++ {
+		want = append(want, first)
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("the journal has the entries %v, want %v", found, want)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
+	"example.com/threads/es/archive/archivetest"
 	"example.com/threads/es/estest"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/sqlstore"
@@ -15,6 +16,19 @@ import (
 
 func TestContractOnSQLite(t *testing.T) { wholeContract(t, onSQLite) }
 func TestContractOnMySQL(t *testing.T)  { wholeContract(t, onMySQL) }
+
+// What was moved to an archive reads as before.
+func TestContractOfAnArchive(t *testing.T) {
+	var moved atomic.Int64
+	estest.Run(t, func(t *testing.T, settings estest.Settings) estest.Harness {
+		opened := onSQLite(t, settings)
+		opened.Gateway = archivetest.Eager(t, opened.Gateway.(es.Store), &moved)
+		return opened
+	})
+	if moved.Load() < 100 {
+		t.Errorf("%d events were moved", moved.Load())
+	}
+}
 
 func wholeContract(t *testing.T, open estest.Open) {
 	estest.Run(t, open)
@@ -136,4 +150,11 @@ func (d *detour) Append(ctx context.Context, write es.Append) error {
 		return other.Append(ctx, write)
 	}
 	return d.Store.Append(ctx, write)
+}
+
+func (d *detour) RemoveEntries(ctx context.Context, id es.AggregateID, first, last uint64) error {
+	if other := d.other.Load(); other != nil {
+		return other.RemoveEntries(ctx, id, first, last)
+	}
+	return d.Store.RemoveEntries(ctx, id, first, last)
 }

@@ -108,3 +108,16 @@ func (g *Gateway) DropSnapshot(ctx context.Context, id es.AggregateID, version u
 	err := g.execute(ctx, "DELETE FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND version = ?", id.Tenant, id.String(), version)
 	return g.explain(ctx, err, "drop snapshot %d of %s", version, id)
 }
+
+// RemoveEntries implements [es.Maintainer], some at a time: other writers wait meanwhile.
+func (g *Gateway) RemoveEntries(ctx context.Context, id es.AggregateID, first, last uint64) error {
+	head, err := g.StoredHead(ctx, id)
+	if err == nil {
+		err = head.CheckRemoval(last)
+	}
+	for ; err == nil && first <= last; first += entriesPage {
+		err = g.execute(ctx, "DELETE FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version BETWEEN ? AND ?",
+			id.Tenant, id.String(), first, min(last, first+entriesPage-1))
+	}
+	return g.explain(ctx, err, "remove entries of %s", id)
+}

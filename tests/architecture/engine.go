@@ -20,7 +20,7 @@ var Engine = []string{"es"}
 var foreign = regexp.MustCompile(`(?i:thread|message|chat)|\b(?i:room|member)s?\b|\b(?:room|member)s?[A-Z]|[a-z](?:Room|Member)s?`)
 
 // harmless matches uses of those words that other libraries or Go require.
-var harmless = regexp.MustCompile(`AttributeValueMember(S|N|B|BOOL)|example\.com/threads/es|^"?[mM]essage"?$`)
+var harmless = regexp.MustCompile(`AttributeValueMember(S|N|B|BOOL)|example\.com/threads/es|RawMessage|^"?[mM]essage"?$`)
 
 // testCode matches packages that only tests import.
 var testCode = regexp.MustCompile(`^es/(estest|testenv|internal)/|dynamodbtest/|projectiontest/`)

@@ -36,6 +36,7 @@ var layers = map[string]struct {
 	// An extra imports another one only where its README says so.
 	"extras/access": {imports: with(inner, // extra:access {
 		"infrastructure", "extras/limits", "interfaceadaptor/admission")}, // extra:access }
+	"extras/archive": {imports: []string{"es", "infrastructure"}}, // extra:archive
 	"extras/erasure": {imports: with(inner, // extra:erasure {
 		"infrastructure", "interfaceadaptor", "extras/history")}, // extra:erasure }
 	"extras/history":          {imports: with(inner, "infrastructure", "interfaceadaptor")},         // extra:history

@@ -3,7 +3,7 @@ import { SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Rule, RuleTargetInput, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, EventSourceMapping, Function, Runtime, StartingPosition } from "aws-cdk-lib/aws-lambda";
+import { Architecture, Code, EventSourceMapping, FilterCriteria, FilterRule, Function, Runtime, StartingPosition } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Validations } from "aws-cdk-lib";
 import { Construct } from "constructs";
@@ -58,6 +58,7 @@ export class LambdaUpdater extends Construct {
       parallelizationFactor: 4,
       reportBatchItemFailures: true,
       bisectBatchOnError: true,
+      filters: [FilterCriteria.filter({ eventName: FilterRule.isEqual("INSERT") })],
     });
     // Retries parked aggregates, and sends what processes have to send.
     new Rule(this, "EveryMinute", {

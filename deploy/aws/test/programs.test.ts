@@ -108,6 +108,7 @@ test("with Lambda there is no updater service, and no record is given up", () =>
     programs.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
       FunctionResponseTypes: ["ReportBatchItemFailures"],
       StartingPosition: "TRIM_HORIZON",
+      FilterCriteria: { Filters: [{ Pattern: JSON.stringify({ eventName: ["INSERT"] }) }] },
       MaximumRetryAttempts: Match.absent(),
       MaximumRecordAgeInSeconds: Match.absent(),
     });

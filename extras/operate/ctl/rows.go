@@ -144,10 +144,11 @@ func (v *verify) tellLate(ctx context.Context) error {
 }
 
 type rebuild struct {
-	Resume    bool `xor:"what" help:"continue an interrupted rebuild"`
-	Cancel    bool `xor:"what,from" help:"end a running or interrupted rebuild, and drop its rows"`
-	DropOld   bool `xor:"what,from" help:"drop the rows that were live before the last rebuild"`
-	FromEmpty bool `xor:"from" help:"replace the rows by none if the event store is empty, and not only lost or the wrong one; also with --resume"`
+	Resume    bool   `xor:"what" help:"continue an interrupted rebuild"`
+	Cancel    bool   `xor:"what,from" help:"end a running or interrupted rebuild, and drop its rows"`
+	DropOld   bool   `xor:"what,from" help:"drop the rows that were live before the last rebuild"`
+	Export    string `xor:"what,from" type:"existingdir" help:"read a full export to S3, in this folder"` // extra:archive
+	FromEmpty bool   `xor:"from" help:"replace the rows by none if the event store is empty, and not only lost or the wrong one; also with --resume"`
 }
 
 func (rebuild) Help() string {
@@ -159,6 +160,9 @@ stay in tables whose names end with _old until the next rebuild, or --drop-old.`
 
 func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 	rebuild, err := c.ReadModel.Rebuild(c.db, c.store.Gateway, 0, c.log)
+	if err == nil && cmd.Export != "" { // extra:archive {
+		rebuild.Journal, err = c.exported(cmd.Export)
+	} // extra:archive }
 	if err != nil {
 		return err
 	}

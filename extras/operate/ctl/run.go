@@ -45,9 +45,10 @@ type commands struct {
 	JSON bool `help:"print JSON for programs, not YAML"`
 
 	Journal struct {
-		Show   show   `cmd:"" needs:"events" help:"prints the head, snapshots and events of an aggregate"`
-		Check  check  `cmd:"" needs:"events" help:"reports what is wrong"`
-		Repair repair `cmd:"" needs:"events" help:"corrects the head from the journal"`
+		Show    show   `cmd:"" needs:"events" help:"prints the head, snapshots and events of an aggregate"`
+		Check   check  `cmd:"" needs:"events" help:"reports what is wrong"`
+		Repair  repair `cmd:"" needs:"events" help:"corrects the head from the journal"`
+		Archive move   `cmd:"" needs:"events" help:"copies old events to the files of an archive, and removes them"` // extra:archive
 	} `cmd:"" help:"shows and checks events, heads and snapshots, and repairs heads"`
 	Snapshots struct {
 		Due  due  `cmd:"" needs:"events" help:"lists the aggregates more than SNAPSHOT_EVERY ahead of their snapshot, which take longer to load; on DynamoDB it reads the whole snapshot table"`

@@ -20,7 +20,6 @@ import (
 // match for a file counts.
 var parts = map[string]string{
 	"cmd/dev-issuer":         "access",
-	"cmd/subscriber":         "publishing",
 	"cmd/threadctl":          "operate",
 	"cmd/web":                "page",
 	"docs/asyncapi.yaml":     "publishing",
@@ -31,6 +30,8 @@ var parts = map[string]string{
 	"tools/dev/internal/npm": "page",
 	"tools/dev/page":         "page",
 	"tools/openapi":          "page",
+
+	"extras/operate/ctl/archive.go": "operate,archive",
 
 	// what is of the page, and only of chat's: a new application bundles its own
 	"extras/page/app.css":                     "page,chat",

@@ -1,0 +1,202 @@
+// Package archive keeps old events in files instead of the journal, and reads them there as if they still were in it.
+//
+// The last event of an aggregate always stays in the journal. So whoever reads the journal still meets every aggregate,
+// finds that earlier events are missing, and asks for them by their numbers: these come from the files.
+//
+// The events of an aggregate are in <type>/<tenant or _>/<ULID>/<first>-<last>.ndjson.gz, an event a line. A file never
+// changes, so a copy of the folder is an archive, too.
+package archive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
+)
+
+// fileSize is when a file ends: with the event whose payload reaches this many bytes. Readers decode a file whole.
+const fileSize = 1 << 20
+
+// Store is a store with an archive behind it.
+type Store struct {
+	es.Store
+	Folder string // of the archive's files
+}
+
+// event is a line of a file.
+type event struct {
+	SeqNr      uint64          `json:"seq_nr"`
+	EventID    string          `json:"event_id"`
+	OccurredAt time.Time       `json:"occurred_at"`
+	Payload    json.RawMessage `json:"payload"` // the complete event
+}
+
+// Archive copies events of an aggregate to files: those before its last that happened before a time, as far as the
+// archive lacks them. The journal does not change. It returns the number of the last event in the archive, and how many
+// were copied.
+func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time) (last uint64, copied int, err error) {
+	head, err := s.Head(ctx, id)
+	if err == nil {
+		err = id.Check()
+	}
+	if err != nil || head.Version == 0 {
+		return 0, 0, err
+	}
+	files, err := s.files(id)
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(files) > 0 {
+		last = files[len(files)-1].last
+	}
+	var events []event
+	size := 0
+	store := func() (err error) {
+		if len(events) > 0 {
+			err = s.write(id, events)
+		}
+		if err == nil {
+			last, copied = last+uint64(len(events)), copied+len(events)
+			events, size = nil, 0
+		}
+		return err
+	}
+	for entry, err := range s.Store.Entries(ctx, id, last, head.Version-1) {
+		if err == nil && !entry.OccurredAt.Before(before) {
+			break
+		}
+		events, size = append(events, event{entry.SeqNr, entry.EventID, entry.OccurredAt, entry.Payload}), size+len(entry.Payload)
+		if err == nil && size >= fileSize {
+			err = store()
+		}
+		if err != nil {
+			return last, copied, err
+		}
+	}
+	err = store()
+	return last, copied, err
+}
+
+// youngest is how old an event must be to be removed: sources hold it for a day, and so long a writer whose answer was
+// lost finds its own events.
+const youngest = 24 * time.Hour
+
+// Remove deletes the events up to a number from the journal. It deletes none unless all are a day old, and the archive
+// has each of them as the journal has it.
+func (s *Store) Remove(ctx context.Context, id es.AggregateID, upTo uint64) (removed int, err error) {
+	archived := make(map[uint64]event)
+	for e, err := range s.archived(id, 0, upTo) {
+		if err != nil {
+			return 0, err
+		}
+		archived[e.SeqNr] = e
+	}
+	first := upTo
+	for entry, err := range s.Store.StoredEntries(ctx, id) {
+		if err != nil {
+			return 0, err
+		}
+		if entry.SeqNr > upTo {
+			continue
+		}
+		if time.Since(entry.OccurredAt) < youngest {
+			return 0, fmt.Errorf("event %d of %s is younger than %s, so nothing is removed", entry.SeqNr, id, youngest)
+		}
+		var payload bytes.Buffer
+		copied := archived[entry.SeqNr]
+		if json.Compact(&payload, entry.Payload) != nil || copied.EventID != entry.EventID || !bytes.Equal(copied.Payload, payload.Bytes()) {
+			return 0, fmt.Errorf("event %d of %s is not in the archive as it is in the journal, so nothing is removed: find out which is "+
+				"right with a backup; if the journal is, delete %s and archive it again", entry.SeqNr, id, s.dir(id))
+		}
+		first, removed = min(first, entry.SeqNr), removed+1
+	}
+	if removed == 0 {
+		return 0, nil
+	}
+	return removed, s.RemoveEntries(ctx, id, first, upTo)
+}
+
+// Entries implements [es.Reader]. Only an entry that the journal lacks is looked for in the archive.
+func (s *Store) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return either(after,
+		func(after uint64) iter.Seq2[es.Entry, error] { return s.Store.Entries(ctx, id, after, upTo) },
+		func(after uint64) iter.Seq2[event, error] { return s.archived(id, after, upTo) })
+}
+
+// EntriesAt implements [es.Reader] as Entries does.
+func (s *Store) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
+	left := func(after uint64) []uint64 {
+		from, _ := slices.BinarySearch(seqNrs, after+1)
+		return seqNrs[from:]
+	}
+	return either(0,
+		func(after uint64) iter.Seq2[es.Entry, error] { return s.Store.EntriesAt(ctx, id, left(after)) },
+		func(after uint64) iter.Seq2[event, error] {
+			wanted := left(after)
+			return seq.Map(s.archived(id, after, wanted[len(wanted)-1]), func(e event) (event, error) {
+				if _, is := slices.BinarySearch(wanted, e.SeqNr); !is {
+					return e, seq.ErrSkip
+				}
+				return e, nil
+			})
+		})
+}
+
+// either yields what the journal has after a number and, where it lacks an entry, what the archive has.
+func either(after uint64, journal func(after uint64) iter.Seq2[es.Entry, error], archive func(after uint64) iter.Seq2[event, error]) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
+		for {
+			var missing *es.InconsistentError
+			for entry, err := range journal(after) {
+				if errors.As(err, &missing) && missing.Cause == nil {
+					break
+				}
+				if !yield(entry, err) || err != nil {
+					return
+				}
+				after = entry.SeqNr
+			}
+			if missing == nil {
+				return
+			}
+			before := after
+			for e, err := range archive(after) {
+				if !yield(e.entry(), err) || err != nil {
+					return
+				}
+				after = e.SeqNr
+			}
+			if after == before {
+				yield(es.Entry{}, missing)
+				return
+			}
+		}
+	}
+}
+
+// StoredEntries implements [es.Maintainer]. What is in the journal and in the archive is yielded as the journal has it.
+func (s *Store) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.Entry, error] {
+	seen := make(map[uint64]bool)
+	stored := seq.Map(s.Store.StoredEntries(ctx, id), func(entry es.Entry) (es.Entry, error) {
+		seen[entry.SeqNr] = true
+		return entry, nil
+	})
+	return seq.Concat(stored, seq.Map(s.archived(id, 0, math.MaxUint64), func(e event) (es.Entry, error) {
+		if seen[e.SeqNr] {
+			return es.Entry{}, seq.ErrSkip
+		}
+		return e.entry(), nil
+	}))
+}
+
+func (e event) entry() es.Entry {
+	return es.Entry{SeqNr: e.SeqNr, EventID: e.EventID, OccurredAt: e.OccurredAt, Payload: e.Payload}
+}
