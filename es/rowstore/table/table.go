@@ -9,7 +9,6 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -105,7 +104,6 @@ func (t Table[R]) Upsert(ctx context.Context, into sqlx.ExecerContext, dialect s
 
 // write runs statement, built for a number of rows, until all rows are written, in the order of their keys.
 func (t Table[R]) write(ctx context.Context, into sqlx.ExecerContext, rows []R, statement func(rows int) string) error {
-	text, holds := "", 0
 	var row R // each row in turn, so that its fields are made once
 	fields := t.Fields(&row)
 	for some := range slices.Chunk(t.ordered(rows), rowsAtOnce) {
@@ -113,17 +111,14 @@ func (t Table[R]) write(ctx context.Context, into sqlx.ExecerContext, rows []R, 
 		for _, one := range some {
 			row = *one.row
 			for _, field := range fields {
-				value, err := valueOf(field)
+				value, err := driver.DefaultParameterConverter.ConvertValue(field)
 				if err != nil {
 					return fmt.Errorf("a value of %s: %w", t.Name, err)
 				}
 				args = append(args, value)
 			}
 		}
-		if len(some) != holds {
-			text, holds = statement(len(some)), len(some)
-		}
-		if _, err := into.ExecContext(ctx, text, args...); err != nil {
+		if _, err := into.ExecContext(ctx, statement(len(some)), args...); err != nil {
 			return err
 		}
 	}
@@ -223,12 +218,7 @@ func (t Table[R]) Fields(row *R) []any {
 func (t Table[R]) ID(row *R) []string {
 	id, in := make([]string, len(t.key)), reflect.ValueOf(row).Elem()
 	for i, index := range t.key {
-		switch field := in.FieldByIndex(index).Addr().Interface().(type) {
-		case *es.Tenant: // the usual one without a conversion
-			id[i] = field.String()
-		default:
-			id[i] = stored(fieldOf(reflect.ValueOf(field)))
-		}
+		id[i] = stored(fieldOf(in.FieldByIndex(index).Addr()))
 	}
 	return id
 }
@@ -304,23 +294,6 @@ func (f *micros) Scan(source any) error {
 
 func (f *micros) Value() (driver.Value, error) { return time.Time(*f).UnixMicro(), nil }
 
-// valueOf returns the value of a field, a copy that the driver can bind.
-func valueOf(field any) (driver.Value, error) {
-	switch field := field.(type) { // the usual ones without reflection
-	case *string:
-		return *field, nil
-	case *bool:
-		return *field, nil
-	case *uint64:
-		if *field <= math.MaxInt64 {
-			return int64(*field), nil
-		}
-	case driver.Valuer:
-		return field.Value()
-	}
-	return driver.DefaultParameterConverter.ConvertValue(field)
-}
-
 // Compare tells the columns in which found is not what was expected, with the values as they are stored.
 func (t Table[R]) Compare(expected, found R, tell func(column, expected, found string)) {
 	want, have := t.Fields(&expected), t.Fields(&found)
@@ -339,7 +312,7 @@ func (t Table[R]) Describe(row R) string {
 
 // stored is a field as text, the way it is stored.
 func stored(field any) string {
-	value, err := valueOf(field)
+	value, err := driver.DefaultParameterConverter.ConvertValue(field)
 	if err != nil { // nothing that can be stored
 		return fmt.Sprint(reflect.Indirect(reflect.ValueOf(field)).Interface())
 	}
