@@ -204,7 +204,12 @@ func joined(a, b []byte) []byte {
 // Decode decodes an event and its envelope from any version of its JSON. With an error it returns the EventID if that
 // could be read. The error does not unwrap to its cause: an invalid stored value is not an error of the current caller.
 func (c *Codec[E]) Decode(payload []byte) (Recorded[E], error) {
-	recorded, err := c.decode(payload)
+	var written wire
+	var recorded Recorded[E]
+	err := unmarshal(payload, &written)
+	if err == nil {
+		recorded, err = c.read(written, payload)
+	}
 	if err != nil {
 		var fields map[string]any
 		_ = json.Unmarshal(payload, &fields) // best effort: fields that can be read are reported
@@ -213,14 +218,6 @@ func (c *Codec[E]) Decode(payload []byte) (Recorded[E], error) {
 		err = fmt.Errorf("event %q (type %v, seq_nr %v) can't be read: %v", id, fields["type"], fields["seq_nr"], err) //nolint:errorlint // see above
 	}
 	return recorded, err
-}
-
-func (c *Codec[E]) decode(payload []byte) (recorded Recorded[E], err error) {
-	var written wire
-	if err := unmarshal(payload, &written); err != nil {
-		return recorded, err
-	}
-	return c.read(written, payload)
 }
 
 // read returns the event in fields, with its envelope.

@@ -288,10 +288,9 @@ func (w *ClockWatch) Ahead() time.Duration {
 func Wait(ctx context.Context, duration time.Duration) error {
 	select {
 	case <-time.After(duration):
-		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
+	return context.Cause(ctx) // nil: it has not ended
 }
 
 // Backoff returns the pause after a failure that followed on so many others: first, doubled by each of those, at most

@@ -29,8 +29,8 @@ const (
 type Turn struct {
 	// Term rises from turn to turn; see [Store.InTerm]. 0 on SQLite.
 	Term uint64
-	// Lost ends when the turn is over; never on SQLite.
-	Lost context.Context
+	// Held ends with the context that the turn was awaited with, or when the turn is lost; the cause tells.
+	Held context.Context
 	// GiveUp ends the turn, so that another process has it at once.
 	GiveUp func()
 }
@@ -41,7 +41,7 @@ var errLost = fmt.Errorf("%w: the connection that holds the lock on the read mod
 // AwaitTurn waits for this process's turn; others see its holder. It fails when ctx ends, or with a database's error.
 func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 	if !s.server() {
-		return &Turn{Lost: context.WithoutCancel(ctx), GiveUp: func() {}}, nil
+		return &Turn{Held: ctx, GiveUp: func() {}}, nil
 	}
 	conn, err := s.connect(ctx, turnSilence)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 		sqldialect.Discard(conn)
 		return nil, err
 	}
-	lost, giveUp := hold(ctx, updaterLock, conn, turnSilence)
-	return &Turn{term, lost, giveUp}, nil
+	held, giveUp := hold(ctx, updaterLock, conn, turnSilence)
+	return &Turn{term, held, giveUp}, nil
 }
 
 func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (term uint64, err error) {
@@ -75,8 +75,9 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 // errDemoted is why a lock is worth nothing on a server that has become a replica.
 var errDemoted = errors.New("the server is read only")
 
-// hold keeps a lock that conn has got, until it is given up or lost; not only until ctx ends.
-func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duration) (lost context.Context, giveUp func()) {
+// hold keeps a lock that conn has got until it is given up or lost, also after ctx. held ends with ctx, or the lock.
+func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duration) (held context.Context, giveUp func()) {
+	held, end := context.WithCancelCause(ctx)
 	lost, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
@@ -93,13 +94,14 @@ func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duratio
 				stop(fmt.Errorf("%w: %w", errLost, err))
 			}
 		}
+		end(context.Cause(lost))
 		// The lock would go with the connection, too, but later.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(lost), time.Second)
 		defer cancel()
 		_, _ = conn.ExecContext(ctx, "DO RELEASE_LOCK("+sqldialect.LockNamed("?")+")", name)
 		sqldialect.Discard(conn)
 	}()
-	return lost, func() { stop(context.Canceled); <-done }
+	return held, func() { stop(context.Canceled); <-done }
 }
 
 // Names of locks; they are the server's, for all of its databases.
@@ -123,10 +125,8 @@ func (s *Store) lockRebuilds(ctx context.Context) (held context.Context, release
 		sqldialect.Discard(conn)
 		return nil, nil, cmp.Or(s.Explain("lock rebuilds", err), ErrRebuilding)
 	}
-	lost, giveUp := hold(ctx, rebuildLock, conn, rebuildSilence)
-	held, end := context.WithCancelCause(ctx)
-	context.AfterFunc(lost, func() { end(context.Cause(lost)) })
-	return held, giveUp, nil
+	held, release = hold(ctx, rebuildLock, conn, rebuildSilence)
+	return held, release, nil
 }
 
 // connect returns a connection that the server closes, and with it the locks that it holds, once it says nothing for so

@@ -59,7 +59,7 @@ func TestTurnsFollowEachOther(t *testing.T) {
 
 	killHolder(t, db, "updater.") // as the server does when a process is silent
 	select {
-	case <-second.Lost.Done():
+	case <-second.Held.Done():
 	case <-time.After(10 * time.Second):
 		t.Fatal("the process does not notice that its turn is lost")
 	}

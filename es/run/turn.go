@@ -65,17 +65,14 @@ func (t *Turn) Store(name string) (*rowstore.Store, error) {
 func (t *Turn) OnChange(changed func([]projection.Head)) { t.changed = append(t.changed, changed) }
 
 // work is a turn: it ends with ctx, once the current batches are stored, or when the turn is lost.
-func (u *Updater) work(ctx context.Context, databases Databases, right *rowstore.Turn) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer context.AfterFunc(right.Lost, func() { stop(context.Cause(right.Lost)) })()
+func (u *Updater) work(ctx context.Context, databases Databases, term uint64) error {
 	if wait := u.options.Faults.Turn; wait != nil {
 		var err error
 		if ctx, err = wait(ctx); err != nil {
 			return nil // the turn is lost already
 		}
 	}
-	t, err := u.newTurn(databases, right.Term)
+	t, err := u.newTurn(databases, term)
 	if err != nil {
 		return err
 	}

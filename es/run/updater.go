@@ -190,13 +190,13 @@ func (u *Updater) Run(ctx context.Context) error {
 			continue
 		}
 		u.options.Log.InfoContext(ctx, "writing the read model", "term", turn.Term)
-		err = u.work(ctx, databases, turn)
+		err = u.work(turn.Held, databases, turn.Term)
 		turn.GiveUp()
 		if err != nil {
 			return err
 		}
 		if ctx.Err() == nil {
-			u.options.Log.WarnContext(ctx, "standing by: the turn to write the read model is over", "term", turn.Term, "reason", context.Cause(turn.Lost))
+			u.options.Log.WarnContext(ctx, "standing by: the turn to write the read model is over", "term", turn.Term, "reason", context.Cause(turn.Held))
 		}
 	}
 	return nil

@@ -84,9 +84,7 @@ func Retry(ctx context.Context, report func(error), do func(context.Context) err
 }
 
 // Pause waits and returns whether ctx is still active.
-func Pause(ctx context.Context, wait time.Duration) bool {
-	return es.Wait(ctx, wait) == nil && ctx.Err() == nil
-}
+func Pause(ctx context.Context, wait time.Duration) bool { return es.Wait(ctx, wait) == nil }
 
 // Total registers a running total as a metric.
 func Total(registry prometheus.Registerer, name, help string, total *atomic.Int64) {
