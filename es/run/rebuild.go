@@ -73,30 +73,24 @@ func (k *rowKeeper) run(ctx context.Context) {
 	}
 }
 
-// storeVersions returns once the versions of the handlers are known to the database, or ctx ends.
-func (k *rowKeeper) storeVersions(ctx context.Context) {
-	report := func(err error) {
-		k.options.Log.WarnContext(ctx, "the versions of the rows could not be stored, and the source waits for it; will retry", "error", err)
+// compareVersions compares the versions of the handlers with those of the rows, and makes new types known to the
+// database.
+func (k *rowKeeper) compareVersions(ctx context.Context) error {
+	outdated, err := k.rebuild.Outdated(ctx)
+	if err == nil {
+		k.outdated.Store(&outdated)
 	}
-	_ = polling.Retry(ctx, report, func(ctx context.Context) error {
-		outdated, err := k.rebuild.Outdated(ctx)
-		if err == nil {
-			k.outdated.Store(&outdated)
-		}
-		return err
-	}) // fails when ctx ends, which the caller sees
+	return err
 }
 
 func (k *rowKeeper) look(ctx context.Context) error {
 	state, err := k.rebuild.Store.RebuildState(ctx)
+	if err == nil {
+		err = k.compareVersions(ctx)
+	}
 	if err != nil {
 		return nil //nolint:nilerr // the checks of the database report it
 	}
-	outdated, err := k.rebuild.Outdated(ctx)
-	if err != nil {
-		return nil //nolint:nilerr // the same
-	}
-	k.outdated.Store(&outdated)
 	if live := fmt.Sprint(state.Live, state.Set); live != k.seen {
 		if k.seen != "" {
 			k.live.ForgetDrift()
@@ -112,7 +106,7 @@ func (k *rowKeeper) look(ctx context.Context) error {
 		return nil // another process rebuilds
 	case state.Interrupted:
 		err = k.rebuild.Resume(ctx)
-	case asked || len(outdated) > 0 || k.live.Drift().Ahead > 0:
+	case asked || len(*k.outdated.Load()) > 0 || k.live.Drift().Ahead > 0:
 		err = k.rebuild.Start(ctx)
 	}
 	if errors.Is(err, rowstore.ErrRebuilding) {

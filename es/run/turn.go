@@ -136,7 +136,9 @@ func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 
 func (t *Turn) run(ctx context.Context) {
 	// Store the versions before there are rows: a program with other handlers takes rows without one as its own.
-	t.keeper.storeVersions(ctx)
+	_ = polling.Retry(ctx, func(err error) {
+		t.updater.options.Log.WarnContext(ctx, "the versions of the rows could not be stored, and the source waits for it; will retry", "error", err)
+	}, t.keeper.compareVersions) // fails when ctx ends, which the others see, too
 	var background sync.WaitGroup
 	background.Go(func() { t.report(ctx) })
 	background.Go(func() { t.keeper.run(ctx) })
