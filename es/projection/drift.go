@@ -3,6 +3,7 @@ package projection
 import (
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -98,15 +99,15 @@ func (p *Projector) lookAhead(ctx context.Context, position Head) (ahead bool, e
 // [Projector.Drift]. It reads a limited number of aggregates per second, of which each 500 events count as one. Run it
 // in a program that does not answer queries.
 func (p *Projector) Watch(ctx context.Context, perSecond int) {
-	look := func(key es.AggregateID) error {
+	look := func(key es.AggregateID) (Verified, error) {
 		found, err := p.Verify(ctx, key)
 		if err == nil {
 			p.note(ctx, key, found)
 		}
 		if errors.Is(err, ErrTransient) {
-			return nil // it is being written to; the next cycle checks again
+			err = nil // it is being written to; the next cycle checks again
 		}
-		return err
+		return found, err
 	}
 	var again sync.WaitGroup
 	defer again.Wait()
@@ -116,7 +117,7 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 			known := slices.Collect(maps.Keys(p.wrong))
 			p.mu.Unlock()
 			for _, key := range known {
-				_ = look(key) // the cycle meets the error, too
+				_, _ = look(key) // the cycle meets the error, too
 			}
 		}
 	})
@@ -124,9 +125,11 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	pace := func(events uint64) error { return es.Wait(ctx, tick*time.Duration(1+events/driftEvents)) }
 	for ctx.Err() == nil {
 		pause := afterACycle
-		if err := p.walk(ctx, pace, look); err != nil && ctx.Err() == nil {
-			p.logger.WarnContext(ctx, "verifying the rows failed and will be retried", "error", err)
-			pause = afterAFault
+		for _, err := range seq.Map(p.walk(ctx, pace), look) {
+			if err != nil && ctx.Err() == nil {
+				p.logger.WarnContext(ctx, "verifying the rows failed and will be retried", "error", err)
+				pause = afterAFault
+			}
 		}
 		_ = es.Wait(ctx, pause) // ctx is checked above
 	}
@@ -151,41 +154,34 @@ func (p *Projector) VerifyAll(
 		return tell(key, found, repaired)
 	}
 	group.Go(func() error {
-		atOnce := func(uint64) error { return nil }
-		return p.walk(ctx, atOnce, func(key es.AggregateID) error {
+		for key, err := range p.walk(ctx, func(uint64) error { return nil }) {
+			if err != nil {
+				return err
+			}
 			if wanted == nil || wanted(key) {
 				group.Go(func() error { return verify(key) })
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 	return group.Wait()
 }
 
-// walk calls do for the aggregates of verifiable types that have a head, then for those that have rows alone, until an
-// error. Before it reads the journal for one, it calls pace with the number of events.
-func (p *Projector) walk(ctx context.Context, pace func(events uint64) error, do func(es.AggregateID) error) error {
+// walk yields the aggregates of verifiable types that have a head, then those that have rows alone. Before it reads the
+// journal for one, it calls pace with the number of events. It ends after an error.
+func (p *Projector) walk(ctx context.Context, pace func(events uint64) error) iter.Seq2[es.AggregateID, error] {
 	withRows := seq.Map(p.positions(ctx), func(position Head) (Head, error) { return Head{Key: position.Key}, nil })
-	for head, err := range seq.Concat(p.heads(ctx), withRows) {
-		if err != nil {
-			return err
-		}
+	return seq.Map(seq.Concat(p.heads(ctx), withRows), func(head Head) (es.AggregateID, error) {
 		if _, able := p.handlers[head.Key.Type].(Verifiable); !able {
-			continue
+			return head.Key, seq.ErrSkip
 		}
-		if err := pace(head.Version); err != nil {
-			return err
+		if err := pace(head.Version); err != nil || head.Version > 0 {
+			return head.Key, err
 		}
-		if head.Version == 0 { // the heads include all that have one
-			if headless, err := p.endsAt(ctx, head.Key, 0); err != nil && es.KindOf(err) != es.Inconsistent {
-				return err
-			} else if !headless {
-				continue
-			}
+		headless, err := p.endsAt(ctx, head.Key, 0) // the heads include all that have one
+		if err == nil && !headless || es.KindOf(err) == es.Inconsistent {
+			return head.Key, seq.ErrSkip
 		}
-		if err := do(head.Key); err != nil {
-			return err
-		}
-	}
-	return nil
+		return head.Key, err
+	})
 }

@@ -57,16 +57,7 @@ type Skip struct {
 // SkipEvent lets a parked aggregate go on behind the event that it is parked on, and keeps who decided so and why. It
 // fails with ErrNotParked when the aggregate is parked on another event, or on none.
 func (s *Store) SkipEvent(ctx context.Context, key es.AggregateID, seqNr uint64, reason, by string, now time.Time) (err error) {
-	for range 5 { // the projection may be trying the aggregate again at this moment
-		if err = s.skipEvent(ctx, key, seqNr, reason, by, now); !errors.Is(err, projection.ErrTransient) {
-			break
-		}
-	}
-	return err
-}
-
-func (s *Store) skipEvent(ctx context.Context, key es.AggregateID, seqNr uint64, reason, by string, now time.Time) error {
-	return s.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
+	change := func(ctx context.Context, begun projection.Tx) error {
 		tx := SQL(begun)
 		positions, err := tx.Load(ctx, []es.AggregateID{key})
 		if err != nil {
@@ -91,7 +82,13 @@ func (s *Store) skipEvent(ctx context.Context, key es.AggregateID, seqNr uint64,
 		letter.RetryAt = now
 		positions[key] = projection.Position{Version: seqNr, Parked: letter}
 		return tx.Save(ctx, projection.Changes{Positions: positions, At: now})
-	})
+	}
+	for range 5 { // the projection may be trying the aggregate again at this moment
+		if err = s.Change(ctx, change); !errors.Is(err, projection.ErrTransient) {
+			break
+		}
+	}
+	return err
 }
 
 const byKept = 255 // code points
