@@ -106,7 +106,11 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, changes []typ
 		return &es.HandledError{Receipt: receiptOf(write.Receipts[i].CommandID, receipts[i].Item)}
 	}
 	if i := slices.IndexFunc(events, conditionFailed); i >= 0 && !conditionFailed(head) {
-		if err := g.contradicts(ctx, write.ID, write.ExpectedVersion, write.Entries[i].SeqNr); err != nil {
+		now, err := g.Head(ctx, write.ID) // read after the event
+		if err == nil && now.Version == write.ExpectedVersion {
+			err = &es.InconsistentError{ID: write.ID, Head: now.Version, Event: write.Entries[i].SeqNr}
+		}
+		if err != nil {
 			return err
 		}
 	}

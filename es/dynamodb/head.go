@@ -62,15 +62,6 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.
 	})
 }
 
-// contradicts returns an error if the head, which is read after a later event, is still at the version.
-func (g *Gateway) contradicts(ctx context.Context, id es.AggregateID, version, event uint64) error {
-	head, err := g.Head(ctx, id)
-	if err == nil && head.Version == version {
-		err = &es.InconsistentError{ID: id, Head: version, Event: event}
-	}
-	return err
-}
-
 // AskForTurn marks the head. The mark only affects an Append with Heed.
 func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
 	g, err := g.at(ctx, id)

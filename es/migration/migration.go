@@ -28,16 +28,7 @@ type Set struct {
 // schema is a set in a database.
 type schema struct {
 	*goose.Provider
-	set            Set
 	found, program int64 // versions of the database, and of this program
-}
-
-// behind says that the schema lacks migrations of this program, or there are none.
-func (s schema) behind() error {
-	if s.found < s.program {
-		return fmt.Errorf("the %s in this database is at version %d, and this program needs version %d: migrate the database first", s.set.Name, s.found, s.program)
-	}
-	return nil
 }
 
 // Up migrates the sets' schemas in db to the versions of this program, and returns the migrations that it ran. A newer
@@ -71,11 +62,12 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error {
 	for _, set := range sets {
 		schema, err := set.open(ctx, db)
-		if err == nil {
-			err = schema.behind()
-		}
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case schema.found < schema.program:
+			return fmt.Errorf("the %s in this database is at version %d, and this program needs version %d: migrate the database first",
+				set.Name, schema.found, schema.program)
 		}
 	}
 	return nil
@@ -116,7 +108,7 @@ func (s Set) open(ctx context.Context, db *sqlx.DB) (schema, error) {
 		return schema{}, fmt.Errorf("read the version of the %s: %w", s.Name, err)
 	}
 	sources := provider.ListSources() // NewProvider fails without one
-	return schema{provider, s, found, sources[len(sources)-1].Version}, nil
+	return schema{provider, found, sources[len(sources)-1].Version}, nil
 }
 
 const lockWait = 50 // seconds

@@ -164,10 +164,8 @@ func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reaso
 // Count returns how many commands are waiting, and how many of them have failed at least once.
 func (o *Outbox) Count(ctx context.Context) (waiting, failing int, err error) {
 	r := o.db.QueryRowContext(ctx, "SELECT COUNT(*), COUNT(CASE WHEN attempts > 0 THEN 1 END) FROM process_commands WHERE process = ?", o.process)
-	if err := r.Scan(&waiting, &failing); err != nil {
-		return 0, 0, o.store.Explain("count the commands of a process", fmt.Errorf("process %s: %w", o.process, err))
-	}
-	return waiting, failing, nil
+	err = r.Scan(&waiting, &failing)
+	return waiting, failing, o.store.Explain("count the commands of process "+o.process, err)
 }
 
 // Wake makes Run read the outbox at once. It never blocks.
