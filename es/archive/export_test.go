@@ -69,8 +69,11 @@ func TestAnExportIsRead(t *testing.T) {
 			t.Errorf("of %s there is %d", id, found[id])
 		}
 	}
-	for range from.ReadJournal(t.Context(), 0, 1, "") {
-		break // a reader that stops
+	for _, err := range from.ReadJournal(t.Context(), 0, 1, "") { // a reader that stops
+		if err != nil {
+			t.Error(err)
+		}
+		break
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()

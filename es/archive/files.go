@@ -29,7 +29,7 @@ func (s *Store) dir(id es.AggregateID) string {
 // may overlap: an event never changes.
 func (s *Store) files(id es.AggregateID) (files []file, err error) {
 	if id.Check() != nil {
-		return nil, nil // it is never archived, and might lead out of the folder
+		return nil, nil //nolint:nilerr // it is never archived, and might lead out of the folder
 	}
 	found, err := os.ReadDir(s.dir(id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +132,8 @@ func (s *Store) write(id es.AggregateID, events []event) (err error) {
 	}
 	whole := file{events[0].SeqNr, events[len(events)-1].SeqNr}
 	err = os.Rename(part.Name(), filepath.Join(dir, whole.name()))
-	for ; err == nil && len(dir) >= len(filepath.Clean(s.Folder)); dir = filepath.Dir(dir) { // the names must be durable, too
+	// The names must be durable, too.
+	for root := filepath.Clean(s.Folder); err == nil && len(dir) >= len(root); dir = filepath.Dir(dir) {
 		var names *os.File
 		if names, err = os.Open(dir); err == nil {
 			err = errors.Join(names.Sync(), names.Close())
