@@ -21,6 +21,7 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
+	"example.com/threads/extras/publishing" // extra:publishing
 )
 
 // handler answers the invocations of one environment, which follow each other. It has no turn and no checkpoints: any
@@ -33,6 +34,7 @@ type handler struct {
 	journal   es.Journal
 	stream    dynamodbstreams.Ports // with a Place, for its records
 	processes []run.Process
+	publish   publishing.Publish // extra:publishing
 
 	rows       *sqlx.DB                // nil: the databases could not be reached yet
 	projectors []*projection.Projector // the read model's, and those of the processes
@@ -43,6 +45,20 @@ type handler struct {
 
 // begin must succeed before the first invocation. It may be called again, to read from the database what is due.
 func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
+	h.projectors, h.outboxes, h.reports = nil, nil, nil
+	add := func(store projection.Store, options projection.Options, handlers []projection.Handler) {
+		options.Ignore, options.Logger = append(options.Ignore, h.ignore...), h.log
+		h.projectors = append(h.projectors, projection.New(store, h.journal, options, handlers...))
+	}
+	if h.publish != nil { // extra:publishing {
+		store, err := rowstore.New(rows, publishing.Projection)
+		if err != nil {
+			return err
+		}
+		h.reports = store
+		add(publishing.New(store, h.publish), projection.Options{Attempts: publishing.Attempts}, publishing.Events{Types: system.Types()}.Handlers())
+		return h.beginAll(ctx, rows)
+	} // extra:publishing }
 	model := system.ReadModel()
 	rebuild, err := model.Rebuild(rows, h.journal, 0, h.log)
 	if err != nil {
@@ -55,12 +71,8 @@ func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
 	if len(outdated) > 0 {
 		h.log.ErrorContext(ctx, "the rows were made by another version of this program: rebuild them", "aggregate_types", outdated)
 	}
-	h.projectors, h.outboxes, h.reports = nil, nil, rebuild.Store
-	add := func(store *rowstore.Store, ignore []string, handlers []projection.Handler) {
-		options := projection.Options{Ignore: slices.Concat(ignore, h.ignore), Logger: h.log}
-		h.projectors = append(h.projectors, projection.New(store, h.journal, options, handlers...))
-	}
-	add(rebuild.Store, nil, model.Handlers)
+	h.reports = rebuild.Store
+	add(rebuild.Store, projection.Options{}, model.Handlers)
 	for _, p := range h.processes {
 		store, err := rowstore.New(rows, p.Name)
 		if err != nil {
@@ -68,8 +80,12 @@ func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
 		}
 		outbox := process.New(rows, store, p.Name, h.log)
 		h.outboxes = append(h.outboxes, outbox)
-		add(store, p.Ignore, p.Handlers(outbox))
+		add(store, projection.Options{Ignore: slices.Clone(p.Ignore)}, p.Handlers(outbox))
 	}
+	return h.beginAll(ctx, rows)
+}
+
+func (h *handler) beginAll(ctx context.Context, rows *sqlx.DB) error {
 	if err := h.each(func(p *projection.Projector) error { return p.Begin(ctx, false) }); err != nil {
 		return err
 	}

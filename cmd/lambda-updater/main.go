@@ -16,7 +16,13 @@ import (
 	"example.com/threads/es/database"
 	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/migration"
-	"example.com/threads/extras/archive" // extra:archive
+	"example.com/threads/extras/archive"            // extra:archive
+	"example.com/threads/extras/erasure"            // extra:erasure,publishing
+	"example.com/threads/extras/erasure/awskeys"    // extra:erasure,publishing
+	"example.com/threads/extras/publishing"         // extra:publishing
+	"example.com/threads/extras/publishing/kafka"   // extra:publishing
+	"example.com/threads/extras/publishing/nats"    // extra:publishing
+	"example.com/threads/extras/publishing/webhook" // extra:publishing
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -34,8 +40,10 @@ func main() { program.Main("lambda-updater", start) }
 type settings struct {
 	databaseURL string
 	store       eventstore.Settings
-	archive     archive.Folder // extra:archive
-	ignore      []string       // aggregate types
+	archive     archive.Folder      // extra:archive
+	publishing  publishing.Settings // extra:publishing
+	erasure     erasure.Settings    // extra:erasure,publishing
+	ignore      []string            // aggregate types
 	logging     logging.Settings
 }
 
@@ -46,8 +54,10 @@ func readSettings(r *config.Reader) (s settings) {
 	if s.store.Kind != eventstore.DynamoDB {
 		r.Wrong(fmt.Sprintf("EVENT_STORE is %q, but Lambda delivers the events of %s only", s.store.Kind, eventstore.DynamoDB))
 	}
-	s.archive = archive.ReadFolder(r) // extra:archive
-	s.ignore = system.ReadIgnored(r)  // extra:operate
+	s.archive = archive.ReadFolder(r)                                              // extra:archive
+	s.publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
+	s.erasure = erasure.ReadSettings(r, "")                                        // extra:erasure,publishing
+	s.ignore = system.ReadIgnored(r)                                               // extra:operate
 	s.logging = logging.ReadSettings(r, "info", "json")
 	return s
 }
@@ -113,6 +123,17 @@ func (h *handler) connect(ctx context.Context) error {
 	for _, manager := range system.Processes() {
 		h.processes = append(h.processes, manager(store, h.log))
 	}
+	if h.publishing.On() && h.publish == nil { // extra:publishing {
+		var events publishing.Events
+		keys, err := awskeys.Open(ctx, h.erasure, store) // extra:erasure {
+		if err != nil {
+			return err
+		}
+		events.Around = keys.Broker // extra:erasure }
+		if h.publish, _, err = h.publishing.Open(events); err != nil {
+			return err
+		}
+	} // extra:publishing }
 	if err = migration.Check(ctx, rows, system.Schemas()...); err == nil {
 		err = h.begin(ctx, rows)
 	}

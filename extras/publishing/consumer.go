@@ -102,6 +102,26 @@ type Events struct {
 	Around func(Publish) Publish
 }
 
+// Handlers returns the handlers of the projection.
+func (e Events) Handlers() (all []projection.Handler) {
+	for _, each := range e.Types {
+		all = append(all, Handler{each})
+	}
+	return all
+}
+
+// Open returns what publishes the events, for settings that are [Settings.On], and what ends the connection.
+func (s Settings) Open(events Events) (publish Publish, end func(), err error) {
+	publish, end, err = s.kind.Connect(s.at, s.Topic)
+	if err == nil && events.Around != nil {
+		publish = events.Around(publish)
+	}
+	return publish, end, err
+}
+
+// Attempts are how often a batch is tried before the source pauses.
+const Attempts = 3
+
 // publication publishes events.
 type publication struct {
 	*run.Followed
@@ -118,16 +138,9 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 		if err != nil {
 			return nil, err
 		}
-		publish, end, err := s.kind.Connect(s.at, s.Topic)
+		publish, end, err := s.Open(events)
 		if err != nil {
 			return nil, err
-		}
-		if events.Around != nil {
-			publish = events.Around(publish)
-		}
-		var handlers []projection.Handler
-		for _, each := range events.Types {
-			handlers = append(handlers, Handler{each})
 		}
 		p := &publication{store: store, publisher: New(store, publish), end: end, parked: turn.Advice.Parked}
 		registry := prometheus.WrapRegistererWithPrefix("publisher_", turn.Registry)
@@ -138,9 +151,8 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 		total("events_refused_total", "Times that the broker refused an event, which parks its aggregate.", &p.publisher.Refused)
 		total("events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
 		p.Followed, err = turn.Follow(Projection, p.publisher, store, registry, projection.Options{
-			Logger:   log.With("projection", Projection),
-			Attempts: 3, // per batch; the source continues with longer pauses
-		}, handlers...)
+			Logger: log.With("projection", Projection), Attempts: Attempts,
+		}, events.Handlers()...)
 		if err != nil {
 			end()
 			return nil, err
