@@ -113,16 +113,6 @@ func (h *handler) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := database.Open(ctx, h.databaseURL, database.Settings{MaxConns: conns, Rebuildable: true, Silence: silence, Logger: h.log})
-	if err != nil {
-		return fmt.Errorf("DATABASE_URL: %w", err)
-	}
-	h.stream.Place, h.processes = store.Gateway.(*dynamodb.Gateway).Place, nil
-	h.archive.Behind(store) // extra:archive
-	h.journal = store.Gateway
-	for _, manager := range system.Processes() {
-		h.processes = append(h.processes, manager(store, h.log))
-	}
 	if h.publishing.On() && h.publish == nil { // extra:publishing {
 		var events publishing.Events
 		keys, err := awskeys.Open(ctx, h.erasure, store) // extra:erasure {
@@ -134,6 +124,16 @@ func (h *handler) connect(ctx context.Context) error {
 			return err
 		}
 	} // extra:publishing }
+	rows, err := database.Open(ctx, h.databaseURL, database.Settings{MaxConns: conns, Rebuildable: true, Silence: silence, Logger: h.log})
+	if err != nil {
+		return fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	h.stream.Place = store.Gateway.(*dynamodb.Gateway).Place
+	h.archive.Behind(store) // extra:archive
+	h.journal, h.processes = store.Gateway, nil
+	for _, manager := range system.Processes() {
+		h.processes = append(h.processes, manager(store, h.log))
+	}
 	if err = migration.Check(ctx, rows, system.Schemas()...); err == nil {
 		err = h.begin(ctx, rows)
 	}
