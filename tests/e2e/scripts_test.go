@@ -133,16 +133,24 @@ func TestTheScriptsOfTheOperators(t *testing.T) {
 				about.damage(t, d)
 			}
 			installed := t.TempDir()
-			script := exec.CommandContext(t.Context(), "sh", "-euc", found[heading])
-			script.Dir = "../.."
-			script.Env = append(append(os.Environ(), d.store...), "DATA_DIR="+d.folder, "AID="+d.aid, "BACKUP="+d.backup,
+			d.script(t, found[heading], "DATA_DIR="+d.folder, "AID="+d.aid, "BACKUP="+d.backup,
 				"GOBIN="+installed, "PATH="+installed+":"+binaries+":"+os.Getenv("PATH"))
-			if said, err := script.CombinedOutput(); err != nil {
-				t.Fatalf("%v:\n%s", err, said)
-			}
 			if about.after != nil {
 				about.after(t, d)
 			}
 		})
 	}
+}
+
+// script runs what an operator types, and returns what it prints.
+func (s *system) script(t *testing.T, text string, env ...string) string {
+	t.Helper()
+	script := exec.CommandContext(t.Context(), "sh", "-euc", text)
+	script.Dir = "../.."
+	script.Env = append(append(os.Environ(), s.store...), env...)
+	said, err := script.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, said)
+	}
+	return string(said)
 }

@@ -13,7 +13,7 @@ import (
 
 type move struct {
 	some
-	Before time.Time `required:"" format:"2006-01-02" placeholder:"2020-01-31" help:"the day; earlier events are archived"`
+	Before time.Time `required:"" format:"2006-01-02" placeholder:"2024-01-31" help:"the day; earlier events are archived"`
 	Remove bool      `help:"remove from the journal what the archive has, once it was compared"`
 }
 
