@@ -10,6 +10,7 @@ package archive
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,20 +41,20 @@ type event struct {
 }
 
 // Archive copies events of an aggregate to files: those before its last that happened before a time, as far as the
-// archive lacks them. The journal does not change. It returns the number of the last event in the archive, and how many
-// were copied.
-func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time) (last uint64, copied int, err error) {
+// archive lacks them. The journal does not change. It returns how many were copied.
+func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time) (copied int, err error) {
 	head, err := s.Head(ctx, id)
 	if err == nil {
 		err = id.Check()
 	}
 	if err != nil || head.Version == 0 {
-		return 0, 0, err
+		return 0, err
 	}
 	files, err := s.files(id)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
+	last := uint64(0)
 	if len(files) > 0 {
 		last = files[len(files)-1].last
 	}
@@ -64,7 +65,7 @@ func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time
 			err = s.write(id, events)
 		}
 		if err == nil {
-			last, copied = last+uint64(len(events)), copied+len(events)
+			copied += len(events)
 			events, size = nil, 0
 		}
 		return err
@@ -78,26 +79,35 @@ func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time
 			err = store()
 		}
 		if err != nil {
-			return last, copied, err
+			return copied, err
 		}
 	}
 	err = store()
-	return last, copied, err
+	return copied, err
 }
 
 // youngest is how old an event must be to be removed: sources hold it for a day, and so long a writer whose answer was
 // lost finds its own events.
 const youngest = 24 * time.Hour
 
-// Remove deletes the events up to a number from the journal. It deletes none unless all are a day old, and the archive
-// has each of them as the journal has it.
-func (s *Store) Remove(ctx context.Context, id es.AggregateID, upTo uint64) (removed int, err error) {
-	archived := make(map[uint64]event)
-	for e, err := range s.archived(id, 0, upTo) {
+// Remove deletes events that happened before a time, and a day ago, from the journal: none unless the archive has each
+// of them as the journal has it.
+func (s *Store) Remove(ctx context.Context, id es.AggregateID, before time.Time) (removed int, err error) {
+	if old := time.Now().Add(-youngest); old.Before(before) {
+		before = old
+	}
+	upTo, archived := uint64(0), make(map[uint64][sha256.Size]byte)
+	digest := func(eventID string, payload []byte) [sha256.Size]byte {
+		return sha256.Sum256(fmt.Appendf(nil, "%q %s", eventID, payload))
+	}
+	for e, err := range s.archived(id, 0, math.MaxUint64) {
 		if err != nil {
 			return 0, err
 		}
-		archived[e.SeqNr] = e
+		if !e.OccurredAt.Before(before) {
+			break
+		}
+		upTo, archived[e.SeqNr] = e.SeqNr, digest(e.EventID, e.Payload)
 	}
 	first := upTo
 	for entry, err := range s.Store.StoredEntries(ctx, id) {
@@ -107,12 +117,8 @@ func (s *Store) Remove(ctx context.Context, id es.AggregateID, upTo uint64) (rem
 		if entry.SeqNr > upTo {
 			continue
 		}
-		if time.Since(entry.OccurredAt) < youngest {
-			return 0, fmt.Errorf("event %d of %s is younger than %s, so nothing is removed", entry.SeqNr, id, youngest)
-		}
 		var payload bytes.Buffer
-		copied := archived[entry.SeqNr]
-		if json.Compact(&payload, entry.Payload) != nil || copied.EventID != entry.EventID || !bytes.Equal(copied.Payload, payload.Bytes()) {
+		if json.Compact(&payload, entry.Payload) != nil || archived[entry.SeqNr] != digest(entry.EventID, payload.Bytes()) {
 			return 0, fmt.Errorf("event %d of %s is not in the archive as it is in the journal, so nothing is removed: find out which is "+
 				"right with a backup; if the journal is, delete %s and archive it again", entry.SeqNr, id, s.dir(id))
 		}

@@ -72,11 +72,11 @@ func grow(t *testing.T, store es.Store, id es.AggregateID, after, upTo uint64, s
 // moved archives and removes, and expects how many events were copied and removed.
 func moved(t *testing.T, s *archive.Store, id es.AggregateID, before time.Time, copied, removed int) {
 	t.Helper()
-	last, n, err := s.Archive(t.Context(), id, before)
+	n, err := s.Archive(t.Context(), id, before)
 	if err != nil || n != copied {
 		t.Fatalf("%d events were copied, want %d: %v", n, copied, err)
 	}
-	if n, err = s.Remove(t.Context(), id, last); err != nil || n != removed {
+	if n, err = s.Remove(t.Context(), id, before); err != nil || n != removed {
 		t.Fatalf("%d events were removed, want %d: %v", n, removed, err)
 	}
 }
@@ -161,15 +161,12 @@ func TestOnlyWhatTheArchiveHasIsRemoved(t *testing.T) {
 	store, s, folder := opened(t)
 	id := newID("")
 	payloads := grow(t, store, id, 0, 10, 10, long)
-	if n, err := s.Remove(t.Context(), id, 5); err == nil {
-		t.Errorf("%d events were removed that are not in the archive", n)
+	moved(t, s, id, long, 0, 0)
+	if n, err := s.Remove(t.Context(), id, time.Now()); n > 0 || err != nil {
+		t.Errorf("%d events were removed that are not in the archive: %v", n, err)
 	}
-	last, _, err := s.Archive(t.Context(), id, time.Now())
-	if err != nil {
+	if _, err := s.Archive(t.Context(), id, time.Now()); err != nil {
 		t.Fatal(err)
-	}
-	if n, err := s.Remove(t.Context(), id, last+1); err == nil {
-		t.Errorf("%d events were removed, the last among them", n)
 	}
 	path := filepath.Join(folder, "notebook", "_", id.ID, "1-9.ndjson.gz")
 	whole, err := os.ReadFile(path)
@@ -180,18 +177,18 @@ func TestOnlyWhatTheArchiveHasIsRemoved(t *testing.T) {
 		if err := os.WriteFile(path, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := s.Remove(t.Context(), id, last); !errors.Is(err, es.ErrDamaged) || !strings.Contains(err.Error(), path) {
+		if n, err := s.Remove(t.Context(), id, time.Now()); !errors.Is(err, es.ErrDamaged) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %d events were removed: %v", name, n, err)
 		}
 	}
 	// Another event's text, with a right checksum.
 	_, another, others := opened(t)
 	grow(t, another, id, 0, 10, 12, long)
-	if _, _, err := another.Archive(t.Context(), id, time.Now()); err != nil {
+	if _, err := another.Archive(t.Context(), id, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	another = &archive.Store{Store: store, Folder: others}
-	if n, err := another.Remove(t.Context(), id, last); err == nil || !strings.Contains(err.Error(), "event 1 ") {
+	if n, err := another.Remove(t.Context(), id, time.Now()); err == nil || !strings.Contains(err.Error(), "event 1 ") {
 		t.Errorf("%d events were removed that the archive has in another form: %v", n, err)
 	}
 	reads(t, store, id, payloads)
@@ -202,21 +199,33 @@ func TestOnlyWhatTheArchiveHasIsRemoved(t *testing.T) {
 	reads(t, s, id, payloads)
 }
 
-func TestYoungEventsAreNotRemoved(t *testing.T) {
+// The archive may have more: a job of every night copies until yesterday.
+func TestOnlyOldEventsAreRemoved(t *testing.T) {
 	store, s, _ := opened(t)
-	for name, test := range map[string]struct {
-		age     time.Duration
-		removed bool
-	}{"just younger than a day": {24*time.Hour - time.Minute, false}, "just older": {24*time.Hour + time.Minute, true}} {
+	id := newID("")
+	payloads := grow(t, store, id, 0, 100, 10, long)
+	moved(t, s, id, long.Add(80*time.Second), 80, 80)
+	if n, err := s.Archive(t.Context(), id, time.Now()); err != nil || n != 19 {
+		t.Fatal(n, err)
+	}
+	moved(t, s, id, long.Add(90*time.Second), 0, 10)
+	reads(t, s, id, payloads)
+
+	young, dayAgo := newID(""), time.Now().Add(-24*time.Hour)
+	grow(t, store, young, 0, 3, 10, dayAgo.Add(-time.Minute))
+	grow(t, store, young, 3, 6, 10, dayAgo.Add(time.Minute))
+	moved(t, s, young, time.Now().Add(time.Hour), 5, 3)
+}
+
+func TestAFolderMayBeRelative(t *testing.T) {
+	store, _, folder := opened(t)
+	t.Chdir(folder)
+	for _, path := range []string{".", "", "a", "./a/../b/"} {
 		id := newID("")
-		grow(t, store, id, 0, 3, 10, time.Now().Add(-test.age))
-		last, _, err := s.Archive(t.Context(), id, time.Now())
-		if err != nil || last != 2 {
-			t.Fatal(last, err)
-		}
-		if n, err := s.Remove(t.Context(), id, last); (err == nil) != test.removed || (n > 0) != test.removed {
-			t.Errorf("%s: %d were removed: %v", name, n, err)
-		}
+		payloads := grow(t, store, id, 0, 3, 10, long)
+		s := &archive.Store{Store: store, Folder: path}
+		moved(t, s, id, time.Now(), 2, 2)
+		reads(t, s, id, payloads)
 	}
 }
 
@@ -266,11 +275,11 @@ func TestARemovalThatWasInterruptedGoesOn(t *testing.T) {
 	store, s, folder := opened(t)
 	id := newID("")
 	payloads := grow(t, store, id, 0, 300, 10, long)
-	if _, _, err := s.Archive(t.Context(), id, time.Now()); err != nil {
+	if _, err := s.Archive(t.Context(), id, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	killed := &archive.Store{Store: halting{store, 120}, Folder: folder}
-	if _, err := killed.Remove(t.Context(), id, 299); err == nil {
+	if _, err := killed.Remove(t.Context(), id, time.Now()); err == nil {
 		t.Fatal("it was not interrupted")
 	}
 	if err := os.WriteFile(filepath.Join(folder, "notebook", "_", id.ID, "123.tmp"), []byte("part"), 0o600); err != nil {
@@ -288,9 +297,10 @@ func TestSeveralMayArchiveAtTheSameTime(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			last, _, err := s.Archive(t.Context(), id, long.Add(time.Duration(5*i)*time.Second))
+			before := long.Add(time.Duration(5*i) * time.Second)
+			_, err := s.Archive(t.Context(), id, before)
 			if err == nil {
-				_, err = s.Remove(t.Context(), id, last)
+				_, err = s.Remove(t.Context(), id, before)
 			}
 			if err != nil && es.KindOf(err) != es.Inconsistent { // another has just removed what it was about to copy
 				t.Error(err)
@@ -299,7 +309,7 @@ func TestSeveralMayArchiveAtTheSameTime(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if _, _, err := s.Archive(t.Context(), id, time.Now()); err != nil {
+	if _, err := s.Archive(t.Context(), id, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	reads(t, s, id, payloads)

@@ -133,10 +133,13 @@ func (s *Store) write(id es.AggregateID, events []event) (err error) {
 	whole := file{events[0].SeqNr, events[len(events)-1].SeqNr}
 	err = os.Rename(part.Name(), filepath.Join(dir, whole.name()))
 	// The names must be durable, too.
-	for root := filepath.Clean(s.Folder); err == nil && len(dir) >= len(root); dir = filepath.Dir(dir) {
+	for root := filepath.Clean(s.Folder); err == nil; dir = filepath.Dir(dir) {
 		var names *os.File
 		if names, err = os.Open(dir); err == nil {
 			err = errors.Join(names.Sync(), names.Close())
+		}
+		if dir == root {
+			break
 		}
 	}
 	return err

@@ -27,8 +27,8 @@ type eager struct {
 // move moves nothing of an aggregate whose head or journal is wrong.
 func (e eager) move(ctx context.Context, id es.AggregateID) {
 	ctx = context.WithoutCancel(ctx)
-	if last, _, err := e.Archive(ctx, id, time.Now()); err == nil {
-		removed, _ := e.Remove(ctx, id, last)
+	if _, err := e.Archive(ctx, id, time.Now()); err == nil {
+		removed, _ := e.Remove(ctx, id, time.Now())
 		e.moved.Add(int64(removed))
 	}
 }

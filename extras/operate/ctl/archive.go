@@ -44,10 +44,10 @@ func (cmd *move) Run(ctx context.Context, c *call) error {
 			if !cmd.have(head.ID) {
 				continue
 			}
-			last, n, err := behind.Archive(ctx, head.ID, cmd.Before)
+			n, err := behind.Archive(ctx, head.ID, cmd.Before)
 			aggregates, copied, n = aggregates+1, copied+n, 0
 			if err == nil && cmd.Remove {
-				n, err = behind.Remove(ctx, head.ID, last)
+				n, err = behind.Remove(ctx, head.ID, cmd.Before)
 			}
 			removed += n
 			switch {
