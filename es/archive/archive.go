@@ -96,38 +96,42 @@ func (s *Store) Remove(ctx context.Context, id es.AggregateID, before time.Time)
 	if old := time.Now().Add(-youngest); old.Before(before) {
 		before = old
 	}
-	upTo, archived := uint64(0), make(map[uint64][sha256.Size]byte)
-	digest := func(eventID string, payload []byte) [sha256.Size]byte {
+	type digest [sha256.Size]byte
+	digestOf := func(eventID string, payload []byte) digest {
 		return sha256.Sum256(fmt.Appendf(nil, "%q %s", eventID, payload))
 	}
-	for e, err := range s.archived(id, 0, math.MaxUint64) {
+	first, stored := uint64(math.MaxUint64), make(map[uint64]digest)
+	for entry, err := range s.Store.StoredEntries(ctx, id) {
+		if err != nil {
+			return 0, err
+		}
+		var payload bytes.Buffer
+		first, stored[entry.SeqNr] = min(first, entry.SeqNr), digest{} // of no JSON, which the archive can't have
+		if json.Compact(&payload, entry.Payload) == nil {
+			stored[entry.SeqNr] = digestOf(entry.EventID, payload.Bytes())
+		}
+	}
+	last := first
+	for e, err := range s.archived(id, max(first, 1)-1, math.MaxUint64) { // no file whose events are all removed
 		if err != nil {
 			return 0, err
 		}
 		if !e.OccurredAt.Before(before) {
 			break
 		}
-		upTo, archived[e.SeqNr] = e.SeqNr, digest(e.EventID, e.Payload)
-	}
-	first := upTo
-	for entry, err := range s.Store.StoredEntries(ctx, id) {
-		if err != nil {
-			return 0, err
-		}
-		if entry.SeqNr > upTo {
-			continue
-		}
-		var payload bytes.Buffer
-		if json.Compact(&payload, entry.Payload) != nil || archived[entry.SeqNr] != digest(entry.EventID, payload.Bytes()) {
+		found, is := stored[e.SeqNr]
+		if is && found != digestOf(e.EventID, e.Payload) {
 			return 0, fmt.Errorf("event %d of %s is not in the archive as it is in the journal, so nothing is removed: find out which is "+
-				"right with a backup; if the journal is, delete %s and archive it again", entry.SeqNr, id, s.dir(id))
+				"right with a backup; if the journal is, delete %s and archive it again", e.SeqNr, id, s.dir(id))
 		}
-		first, removed = min(first, entry.SeqNr), removed+1
+		if is {
+			last, removed = e.SeqNr, removed+1
+		}
 	}
 	if removed == 0 {
 		return 0, nil
 	}
-	return removed, s.RemoveEntries(ctx, id, first, upTo)
+	return removed, s.RemoveEntries(ctx, id, first, last)
 }
 
 // Entries implements [es.Reader]. Only an entry that the journal lacks is looked for in the archive.

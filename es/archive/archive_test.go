@@ -217,6 +217,26 @@ func TestOnlyOldEventsAreRemoved(t *testing.T) {
 	moved(t, s, young, time.Now().Add(time.Hour), 5, 3)
 }
 
+// Removing again and again costs what is new, and not the whole archive.
+func TestFilesOfRemovedEventsAreNotRead(t *testing.T) {
+	store, s, folder := opened(t)
+	id := newID("")
+	payloads := grow(t, store, id, 0, 20, 10, long)
+	moved(t, s, id, long.Add(10*time.Second), 10, 10)
+	path := filepath.Join(folder, "notebook", "_", id.ID, "1-10.ndjson.gz")
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	moved(t, s, id, time.Now(), 9, 9)
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	reads(t, s, id, payloads)
+}
+
 func TestAFolderMayBeRelative(t *testing.T) {
 	store, _, folder := opened(t)
 	t.Chdir(folder)

@@ -44,7 +44,9 @@ func (e Export) ReadJournal(ctx context.Context, _, _ int, _ string) iter.Seq2[e
 		}) error {
 			items := 0
 			err := readLines(e.Files, path.Join("data", path.Base(file.DataFileS3Key)), func(line exported) error {
-				items++
+				if items++; line.Item.PKey.S == "" {
+					return fmt.Errorf("item %d of %s has no key: a full export of the journal's table has one", items, file.DataFileS3Key)
+				}
 				id, seqNr, err := e.Place(line.Item.PKey.S, line.Item.SKey.S)
 				if err != nil {
 					return ctx.Err() // programs do not look for it there, either

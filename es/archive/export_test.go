@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -95,6 +96,13 @@ func TestAnExportIsRead(t *testing.T) {
 	}
 	if _, err := read(t, from); err == nil || !strings.Contains(err.Error(), "of the manifest") {
 		t.Errorf("with a file that is another: %v", err)
+	}
+	from.Files = fstest.MapFS{ // it has Keys and NewImage, no Item
+		"manifest-files.json": {Data: []byte(`{"itemCount":1,"dataFileS3Key":"AWSDynamoDB/data/one.json"}`)},
+		"data/one.json":       {Data: []byte(`{"Metadata":{},"Keys":{"pkey":{"S":"a"},"skey":{"S":"b"}},"NewImage":{}}`)},
+	}
+	if _, err := read(t, from); err == nil || !strings.Contains(err.Error(), "full export") {
+		t.Errorf("an incremental export: %v", err)
 	}
 	from.Files = os.DirFS(t.TempDir())
 	if _, err := read(t, from); err == nil || !strings.Contains(err.Error(), "manifest-files.json") {
