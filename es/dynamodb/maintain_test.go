@@ -1,7 +1,9 @@
 package dynamodb_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -162,4 +164,50 @@ func (*store) keyOf(id es.AggregateID, number string) map[string]types.Attribute
 
 func numberOf(value uint64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: fmt.Sprint(value)}
+}
+
+func TestRemovalsThatWereLeftOverAreAskedForAgain(t *testing.T) {
+	s := newStore(t)
+	gateway := s.open(t, s.settings())
+	id := begin(t, gateway, 60)
+	leaveOver := func(call Call) (response *http.Response, err error) { // all but some
+		var input struct{ RequestItems map[string][]any }
+		if err := json.Unmarshal(call.Body, &input); err != nil {
+			return nil, err
+		}
+		asked := input.RequestItems[s.journal]
+		done := len(asked) / 3
+		if done > 0 {
+			input.RequestItems[s.journal] = asked[:done]
+			if call.Body, err = json.Marshal(input); err != nil {
+				return nil, err
+			}
+			if response, err = call.Send(); err != nil || response.StatusCode != http.StatusOK {
+				return response, err
+			}
+			_ = response.Body.Close()
+		}
+		return respond(http.StatusOK, map[string]any{"UnprocessedItems": map[string]any{s.journal: asked[done:]}}), nil
+	}
+	left := func() (count int) {
+		for _, err := range gateway.StoredEntries(t.Context(), id) {
+			if count++; err != nil {
+				t.Fatal(err)
+			}
+		}
+		return count
+	}
+	s.transport.On("BatchWriteItem", Forever, leaveOver)
+	wantUnavailable(t, gateway.RemoveEntries(t.Context(), id, 1, 59))
+	if left := left(); left <= 35 || left >= 60 {
+		t.Errorf("%d entries are left", left)
+	}
+	s.transport.Clear()
+	s.transport.On("BatchWriteItem", 4, leaveOver)
+	if err := gateway.RemoveEntries(t.Context(), id, 1, 59); err != nil {
+		t.Fatal(err)
+	}
+	if left := left(); left != 1 {
+		t.Errorf("%d entries are left, want the last", left)
+	}
 }
