@@ -131,6 +131,9 @@ func (s *Store) Remove(ctx context.Context, id es.AggregateID, before time.Time)
 	if removed == 0 {
 		return 0, nil
 	}
+	if err := s.sync(id); err != nil {
+		return 0, fmt.Errorf("make the archive of %s durable: %w", id, err)
+	}
 	return removed, s.RemoveEntries(ctx, id, first, last)
 }
 

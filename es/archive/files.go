@@ -105,7 +105,7 @@ func (s *Store) read(id es.AggregateID, f file) (events []event, err error) {
 	return events, nil
 }
 
-// write makes a file that is complete and durable, or none.
+// write makes a file that is complete, or none. Its content is durable, and its name after sync.
 func (s *Store) write(id es.AggregateID, events []event) (err error) {
 	defer func() {
 		if err != nil {
@@ -131,9 +131,12 @@ func (s *Store) write(id es.AggregateID, events []event) (err error) {
 		return err
 	}
 	whole := file{events[0].SeqNr, events[len(events)-1].SeqNr}
-	err = os.Rename(part.Name(), filepath.Join(dir, whole.name()))
-	// The names must be durable, too.
-	for root := filepath.Clean(s.Folder); err == nil; dir = filepath.Dir(dir) {
+	return os.Rename(part.Name(), filepath.Join(dir, whole.name()))
+}
+
+// sync makes the names of an aggregate's files durable, whoever made them.
+func (s *Store) sync(id es.AggregateID) (err error) {
+	for dir, root := s.dir(id), filepath.Clean(s.Folder); err == nil; dir = filepath.Dir(dir) {
 		var names *os.File
 		if names, err = os.Open(dir); err == nil {
 			err = errors.Join(names.Sync(), names.Close())

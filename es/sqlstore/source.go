@@ -130,8 +130,8 @@ func (s *Source) locate(ctx context.Context) error {
 				return err
 			}
 			if at == 0 {
-				s.log.ErrorContext(ctx, "this event store does not have the last event that was projected, as after a backup was restored: "+
-					"rows of lost events remain; rebuild the rows", "position", mark)
+				s.log.ErrorContext(ctx, "this event store does not have the last event that was projected: all are read again; "+
+					"if a backup was restored, and it is not in an archive, rows of lost events remain: rebuild the rows", "position", mark)
 			}
 		}
 		s.change(func() { s.name, s.position, s.mark = name, at, mark })
