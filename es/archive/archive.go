@@ -105,6 +105,9 @@ func (s *Store) Remove(ctx context.Context, id es.AggregateID, before time.Time)
 		if err != nil {
 			return 0, err
 		}
+		if entry.SeqNr == 0 { // it is not an event
+			continue
+		}
 		var payload bytes.Buffer
 		first, stored[entry.SeqNr] = min(first, entry.SeqNr), digest{} // of no JSON, which the archive can't have
 		if json.Compact(&payload, entry.Payload) == nil {
@@ -112,7 +115,7 @@ func (s *Store) Remove(ctx context.Context, id es.AggregateID, before time.Time)
 		}
 	}
 	last := first
-	for e, err := range s.archived(id, max(first, 1)-1, math.MaxUint64) { // no file whose events are all removed
+	for e, err := range s.archived(id, first-1, math.MaxUint64) { // no file whose events are all removed
 		if err != nil {
 			return 0, err
 		}
