@@ -15,7 +15,7 @@ export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
 # To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules, without tests of copies.
 PACKAGES   ?= ./...
-TEST_FLAGS ?= -race -count=1 -timeout=15m
+TEST_FLAGS ?= -race -count=1 -timeout=25m
 # How often a failed test is run again before it counts as failed, where up to five failed. ./data/flaky.txt names them.
 TEST_RERUNS ?= 0
 

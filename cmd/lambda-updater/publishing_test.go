@@ -49,7 +49,7 @@ func newHook(t *testing.T) *hook {
 			h.faults = append(h.faults, fmt.Sprintf("%+v, %v", event, err))
 		case event.Subject == h.refusing:
 			w.WriteHeader(http.StatusUnprocessableEntity)
-		case h.answers > 300 && h.answers < 340: // an outage
+		case h.answers > 100 && h.answers < 120: // an outage
 			w.WriteHeader(http.StatusBadGateway)
 		case event.SeqNr < due:
 			h.repeats++
@@ -93,11 +93,12 @@ func TestPublishing(t *testing.T) {
 	defer following.Wait()
 	defer mapping.Wait()
 	defer stop()
+	const kills = 4
 	killed := 0
 	following.Go(func() {
-		for es.Wait(ctx, 300*time.Millisecond) == nil && killed < 6 {
+		for es.Wait(ctx, 300*time.Millisecond) == nil && killed < kills {
 			end := w.function.Kill
-			if killed == 4 {
+			if killed == kills-1 {
 				end = w.function.Stop
 			}
 			if end(killed) {
@@ -106,8 +107,8 @@ func TestPublishing(t *testing.T) {
 		}
 	})
 	admin := newID[ident.UserAccount]()
-	for range 20 {
-		w.posts(t, admin, 30)
+	for range 12 {
+		w.posts(t, admin, 25)
 	}
 	testenv.Eventually(t, 2*time.Minute, func() error {
 		broker.mu.Lock()
@@ -131,7 +132,7 @@ func TestPublishing(t *testing.T) {
 		(SELECT COUNT(*) FROM threads)`).Scan(&parked, &rows); err != nil || parked != 1 || rows != 0 {
 		t.Errorf("%d aggregates are parked, want that of the refused event; there are %d rows, want none: %v", parked, rows, err)
 	}
-	if len(broker.faults) > 0 || killed < 6 {
+	if len(broker.faults) > 0 || killed < kills {
 		t.Errorf("after %d kills: %q", killed, broker.faults)
 	}
 	t.Logf("%d answers, %d repeats, %d kills", broker.answers, broker.repeats, killed)

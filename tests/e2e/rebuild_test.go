@@ -55,7 +55,7 @@ func TestAnOperatorRebuildsTheReadModelUnderLoad(t *testing.T) {
 // rebuildKilled rebuilds the read model with a program that is killed, each time later, until it succeeds.
 func (s *system) rebuildKilled(t *testing.T) (kills int) {
 	t.Helper()
-	for life := 20 * time.Millisecond; ; life += 40 * time.Millisecond {
+	for life := 20 * time.Millisecond; ; life += life/6 + 10*time.Millisecond {
 		ctx, cancel := context.WithTimeout(t.Context(), life)
 		output, err := s.operateUntil(ctx, "rows", "rebuild", "--resume")
 		if strings.Contains(output, "no rebuild to go on with") {
