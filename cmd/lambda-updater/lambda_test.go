@@ -195,6 +195,58 @@ func (w *world) invoke(t *testing.T, payload []byte) (first string) {
 
 const soon = 30 * time.Second
 
+// faults are a mapping that delivers, and what happens meanwhile.
+type faults struct {
+	mapping     *lambdatest.Mapping
+	fed, killed atomic.Int64 // records, and environments
+	end         func()       // of all of it
+}
+
+// underFaults lets a mapping of so many shards deliver with a parallelisation factor of ten, and each tenth batch
+// twice. So many environments are killed, or, each fifth, stopped until their time is over.
+func (w *world) underFaults(t *testing.T, shards, batch, kills int) *faults {
+	t.Helper()
+	f := &faults{}
+	ctx, stop := context.WithCancel(t.Context())
+	calls, mu := 0, sync.Mutex{}
+	f.mapping = (&lambdatest.Mapping{
+		Invoke: w.function.Invoke, BatchSize: batch, Window: 50 * time.Millisecond, Factor: 10, Bisect: true, Retries: -1, Pause: 20 * time.Millisecond,
+		Faulty: func(batch []lambdatest.Record) ([]lambdatest.Record, bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			calls++
+			return batch, calls%10 == 0
+		},
+	}).Start(ctx)
+	var working sync.WaitGroup
+	working.Go(func() {
+		feed := func(r lambdatest.Record) {
+			f.mapping.Feed(r)
+			f.fed.Add(1)
+		}
+		if err := lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, shards, feed); ctx.Err() == nil {
+			t.Errorf("the stream: %v", err)
+		}
+	})
+	working.Go(func() {
+		for done := 0; done < kills && es.Wait(ctx, 300*time.Millisecond) == nil; done = int(f.killed.Load()) {
+			end := w.function.Kill
+			if done%5 == 4 {
+				end = w.function.Stop
+			}
+			if end(done) {
+				f.killed.Add(1)
+			}
+		}
+	})
+	f.end = func() {
+		stop()
+		f.mapping.Wait()
+		working.Wait()
+	}
+	return f
+}
+
 // Environments are killed, and stopped until their time is over, while a mapping of eight shards and a parallelisation
 // factor of ten delivers to them, some of it twice. Nothing is repaired, so what one answer claims too much is missing.
 func TestKilledEnvironments(t *testing.T) {
@@ -204,55 +256,19 @@ func TestKilledEnvironments(t *testing.T) {
 	}
 	w := newWorld(t, 5*time.Second, 4).migrate(t)
 	w.invoke(t, []byte(scheduled)) // so that no repair is due
-	calls, mu := 0, sync.Mutex{}
-	ctx, stop := context.WithCancel(t.Context())
-	mapping := (&lambdatest.Mapping{
-		Invoke: w.function.Invoke, BatchSize: 100, Window: 50 * time.Millisecond, Factor: 10, Bisect: true, Retries: -1, Pause: 20 * time.Millisecond,
-		Faulty: func(batch []lambdatest.Record) ([]lambdatest.Record, bool) {
-			mu.Lock()
-			defer mu.Unlock()
-			calls++
-			return batch, calls%10 == 0
-		},
-	}).Start(ctx)
-	var following sync.WaitGroup
-	var fed atomic.Int64
-	feed := func(r lambdatest.Record) {
-		mapping.Feed(r)
-		fed.Add(1)
-	}
-	following.Go(func() {
-		if err := lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, 8, feed); ctx.Err() == nil {
-			t.Errorf("the stream: %v", err)
-		}
-	})
-	defer following.Wait()
-	defer mapping.Wait()
-	defer stop()
-
-	var killed atomic.Int64
-	following.Go(func() {
-		for done := 0; done < kills && es.Wait(ctx, 300*time.Millisecond) == nil; done = int(killed.Load()) {
-			end := w.function.Kill
-			if done%5 == 4 {
-				end = w.function.Stop
-			}
-			if end(done) {
-				killed.Add(1)
-			}
-		}
-	})
-	poisoned, closing := w.write(t, threads, posts, func() bool { return int(killed.Load()) == kills })
+	faulty := w.underFaults(t, 8, 100, kills)
+	defer faulty.end()
+	poisoned, closing := w.write(t, threads, posts, func() bool { return int(faulty.killed.Load()) == kills })
 	testenv.Eventually(t, time.Duration(kills)*20*time.Second, func() error {
-		if n := mapping.Waiting(); n > 0 {
+		if n := faulty.mapping.Waiting(); n > 0 {
 			return fmt.Errorf("%d records are not done", n)
 		}
 		if err := w.settled(t, closing); err != nil {
 			return err
 		}
-		return w.complete(t, fed.Load())
+		return w.complete(t, faulty.fed.Load())
 	})
-	stop()
+	faulty.end()
 	compareRows(t, w.db, w.gateway, w.keys, map[es.AggregateID]uint64{poisoned: 1})
 	slices.Sort(w.function.Cold)
 	t.Logf("%d cold starts, p50 %s, the slowest %s; an environment had at most %d MiB resident", len(w.function.Cold),

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,9 +14,7 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/writing"
-	"example.com/threads/es"
 	"example.com/threads/es/estest/testenv"
-	"example.com/threads/tests/lambdatest"
 )
 
 // hook is a webhook: a broker that accepts events, but for those of some aggregates, and is down for a while.
@@ -73,41 +70,11 @@ func TestPublishing(t *testing.T) {
 	broker.refusing = "account-" + user.String()
 	w.account(t, user, account.Register{Name: writing.RecordedName("x")})
 	w.invoke(t, []byte(scheduled))
-	ctx, stop := context.WithCancel(t.Context())
-	calls, mu := 0, sync.Mutex{}
-	mapping := (&lambdatest.Mapping{
-		Invoke: w.function.Invoke, BatchSize: 50, Window: 20 * time.Millisecond, Factor: 10, Bisect: true, Retries: -1, Pause: 20 * time.Millisecond,
-		Faulty: func(batch []lambdatest.Record) ([]lambdatest.Record, bool) {
-			mu.Lock()
-			defer mu.Unlock()
-			calls++
-			return batch, calls%10 == 0
-		},
-	}).Start(ctx)
-	var following sync.WaitGroup
-	following.Go(func() {
-		if err := lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, 4, mapping.Feed); ctx.Err() == nil {
-			t.Errorf("the stream: %v", err)
-		}
-	})
-	defer following.Wait()
-	defer mapping.Wait()
-	defer stop()
-	const kills = 4
-	killed := 0
-	following.Go(func() {
-		for es.Wait(ctx, 300*time.Millisecond) == nil && killed < kills {
-			end := w.function.Kill
-			if killed == kills-1 {
-				end = w.function.Stop
-			}
-			if end(killed) {
-				killed++
-			}
-		}
-	})
+	const kills = 5
+	faulty := w.underFaults(t, 4, 50, kills)
+	defer faulty.end()
 	admin := newID[ident.UserAccount]()
-	for range 12 {
+	for i := 0; i < 12 || faulty.killed.Load() < kills; i++ {
 		w.posts(t, admin, 25)
 	}
 	testenv.Eventually(t, 2*time.Minute, func() error {
@@ -124,16 +91,14 @@ func TestPublishing(t *testing.T) {
 		}
 		return nil
 	})
-	stop()
-	mapping.Wait()
-	following.Wait()
+	faulty.end()
 	var parked, rows int
 	if err := w.db.QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM projection_positions WHERE projection = 'publisher' AND parked <> 0),
 		(SELECT COUNT(*) FROM threads)`).Scan(&parked, &rows); err != nil || parked != 1 || rows != 0 {
 		t.Errorf("%d aggregates are parked, want that of the refused event; there are %d rows, want none: %v", parked, rows, err)
 	}
-	if len(broker.faults) > 0 || killed < kills {
+	if killed := faulty.killed.Load(); len(broker.faults) > 0 || killed < kills {
 		t.Errorf("after %d kills: %q", killed, broker.faults)
 	}
-	t.Logf("%d answers, %d repeats, %d kills", broker.answers, broker.repeats, killed)
+	t.Logf("%d answers, %d repeats, %d kills", broker.answers, broker.repeats, faulty.killed.Load())
 }

@@ -41,17 +41,17 @@ func transient(err error) bool {
 	return contended(err) ||
 		retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err) == aws.TrueTernary ||
 		errors.As(err, &unsent) || errors.As(err, &quota) ||
-		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errUnprocessed)
+		errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // contended reports whether a write failed because of a concurrent transaction or too little capacity: nothing was
-// written, and a retry some milliseconds later may succeed. The SDK does not retry these errors.
+// written, or a part, and a retry some milliseconds later may succeed. The SDK does not retry these errors.
 func contended(err error) bool {
 	canceled, is := errors.AsType[*types.TransactionCanceledException](err)
 	if !is {
 		_, conflict := errors.AsType[*types.TransactionConflictException](err)
 		_, inProgress := errors.AsType[*types.TransactionInProgressException](err)
-		return conflict || inProgress
+		return conflict || inProgress || errors.Is(err, errUnprocessed)
 	}
 	return !slices.ContainsFunc(canceled.CancellationReasons, conditionFailed) &&
 		slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {

@@ -135,14 +135,16 @@ func (g *Gateway) RemoveEntries(ctx context.Context, id es.AggregateID, first, l
 			changes = append(changes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: g.key(id, seqNr)}})
 		}
 		rest := map[string][]types.WriteRequest{g.settings.JournalTable: changes}
-		for attempt := 1; err == nil && len(rest) > 0; attempt++ {
-			var output *dynamodb.BatchWriteItemOutput
-			if output, err = g.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: rest}); err == nil {
-				if rest = output.UnprocessedItems; len(rest) > 0 && (attempt == contentionAttempts || pause(ctx, attempt) != nil) {
-					err = errUnprocessed
-				}
+		err = retryContended(ctx, func() error {
+			output, err := g.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: rest})
+			if err != nil {
+				return err
 			}
-		}
+			if rest = output.UnprocessedItems; len(rest) > 0 {
+				return errUnprocessed
+			}
+			return nil
+		})
 	}
 	return Explain(ctx, err, "remove entries of %s", id)
 }

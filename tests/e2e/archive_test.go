@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
@@ -103,6 +105,9 @@ func testArchive(t *testing.T, s *system) {
 	ada.view(t, thread, fmt.Sprint(thread, ":", posts+1))
 
 	s.operate(t, 2, "journal", "archive", "--before", "yesterday")
+	if _, problem, code := s.tryOperate(t, "journal", "archive", "thread-"+ulid.Make().String(), "--before", "2024-01-01"); code != 1 || !strings.Contains(problem, "no such aggregate") {
+		t.Errorf("an aggregate that does not exist: exit code %d, %s", code, problem)
+	}
 	s.operate(t, allIsWell, "journal", "archive", "--before", "2023-02-04")
 	readme, err := os.ReadFile("../../extras/archive/README.md")
 	if err != nil {

@@ -37,12 +37,9 @@ func (cmd *move) Run(ctx context.Context, c *call) error {
 	}
 	aggregates, copied, removed, failed := 0, 0, 0, 0
 	for _, kind := range c.Types {
-		for head, err := range behind.Heads(ctx, kind.Type()) {
+		for head, err := range c.heads(ctx, kind.Type(), cmd.aggregates) {
 			if err != nil {
 				return err
-			}
-			if !cmd.have(head.ID) {
-				continue
 			}
 			n, err := behind.Archive(ctx, head.ID, cmd.Before)
 			aggregates, copied, n = aggregates+1, copied+n, 0

@@ -195,36 +195,45 @@ type dueSnapshot struct {
 	Error string `json:"error,omitempty"` // why writing failed
 }
 
-// dueHeads yields the head of the aggregate that is named, or those of a type that are more than SNAPSHOT_EVERY events
-// ahead of their snapshot, or can't be read.
-func (c *call) dueHeads(ctx context.Context, kind string, of aggregates) iter.Seq2[es.StoredAggregate, error] {
+// heads yields the head of the aggregate that is named, or those of a type that are selected.
+func (c *call) heads(ctx context.Context, kind string, of aggregates) iter.Seq2[es.StoredAggregate, error] {
 	return func(yield func(es.StoredAggregate, error) bool) {
 		if of.id != (es.AggregateID{}) {
 			if of.id.Type == kind {
 				head, err := c.store.Gateway.Head(ctx, of.id)
+				if err == nil && head.Version == 0 {
+					err = unknown(of.id)
+				}
 				yield(es.StoredAggregate{ID: of.id, Head: head}, err)
 			}
 			return
 		}
 		for head, err := range c.store.Gateway.Heads(ctx, kind) {
-			isDue := head.Version == 0 || head.Version > head.SnapshotVersion+uint64(c.SnapshotEvery)
-			if (err != nil || isDue && of.have(head.ID)) && !yield(head, err) {
+			if (err != nil || of.have(head.ID)) && !yield(head, err) {
 				return
 			}
 		}
 	}
 }
 
-// snapshots reports the aggregates with a snapshot due, after do was called for each. It goes on after a failure.
+func unknown(id es.AggregateID) error {
+	return fmt.Errorf("%s: there is no such aggregate, or its head can't be read: check id, tenant and tables; `journal check` says more", id)
+}
+
+// snapshots reports the aggregate that is named, or those that are more than SNAPSHOT_EVERY events ahead of their
+// snapshot, after do was called for each. It goes on after a failure.
 func (c *call) snapshots(ctx context.Context, of aggregates, done string, do func(es.AnyAggregate, *es.StoredAggregate) error) error {
 	count, failed := 0, 0
 	for _, kind := range c.Types {
-		for head, err := range c.dueHeads(ctx, kind.Type(), of) {
+		for head, err := range c.heads(ctx, kind.Type(), of) {
+			isDue := of.id != (es.AggregateID{}) || head.Version == 0 || head.Version > head.SnapshotVersion+uint64(c.SnapshotEvery)
 			switch {
 			case err != nil:
 				return err
+			case !isDue:
+				continue
 			case head.Version == 0:
-				return fmt.Errorf("%s: there is no such aggregate, or its head can't be read: check id, tenant and tables; `journal check` says more", head.ID)
+				return unknown(head.ID)
 			}
 			message := ""
 			switch err := do(kind, &head); {
