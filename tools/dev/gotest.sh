@@ -23,9 +23,9 @@ for folder in ./tests/e2e ./cmd/standalone ./interfaceadaptor/readmodel/chatrows
 	[[ -d $folder ]] && slow+=("$folder")
 done
 
-# Much of a test's time is waiting: one package more than there are processors keeps them busy. The tools start other
-# builds, and a browser, which do so by themselves.
-more="-p=$(($(nproc) + 1))"
+# Much of a test's time is waiting: one package more than there are processors keeps them busy, and among the tools,
+# which start other builds, one more test in a browser.
+more="$(($(nproc) + 1))"
 flags=() race=() root=() es=() dev=()
 for word; do
 	case $word in
@@ -44,12 +44,12 @@ done
 
 code=0
 if ((${#es[@]} > 0)); then
-	go test -C es -json "$more" "${race[@]}" "${flags[@]}" "${es[@]}" || code=$?
+	go test -C es -json -p="$more" "${race[@]}" "${flags[@]}" "${es[@]}" || code=$?
 fi
 if ((${#root[@]} > 0 || ${#es[@]} + ${#dev[@]} == 0)); then
-	go test -json "$more" "${race[@]}" "${flags[@]}" "${root[@]}" || code=$?
+	go test -json -p="$more" "${race[@]}" "${flags[@]}" "${root[@]}" || code=$?
 fi
 if ((${#dev[@]} > 0)); then
-	go test -C tools/dev -json "${flags[@]}" "${dev[@]}" || code=$?
+	go test -C tools/dev -json -parallel="$more" "${flags[@]}" "${dev[@]}" || code=$?
 fi
 exit $code

@@ -55,6 +55,7 @@ func talk(p *tab) {
 }
 
 func TestTwoPeopleChat(t *testing.T) {
+	t.Parallel()
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 900)
 	talk(p)

@@ -25,6 +25,7 @@ func install(t *testing.T) {
 }
 
 func TestTheSourceIsTyped(t *testing.T) {
+	t.Parallel()
 	install(t)
 	sources, err := filepath.Glob(filepath.Join(root, "extras/*/src/tsconfig.json"))
 	if err != nil || len(sources) == 0 {

@@ -17,6 +17,7 @@ var (
 const carol = "01BX5ZZKBKACTAV9WEVGEMMVS0"
 
 func TestTheMapShowsWhatOthersDo(t *testing.T) {
+	t.Parallel()
 	install(t)
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 1100)
@@ -64,6 +65,7 @@ func TestTheMapShowsWhatOthersDo(t *testing.T) {
 
 // While the projection stands still, events are not in the rows, whoever has written them.
 func TestTheMapShowsTheDistanceOfOthersEvents(t *testing.T) {
+	t.Parallel()
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 1100)
 	begin(p)

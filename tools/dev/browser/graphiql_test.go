@@ -10,6 +10,7 @@ import (
 
 // The fetcher is the only part of GraphiQL that is ours: a query has one answer; a subscription has many.
 func TestGraphiQLAsksAndFollows(t *testing.T) {
+	t.Parallel()
 	read := freeAddress(t)
 	start(t, "READ_API_ADDR="+read)
 	p := &tab{t: t, ctx: chromium(t), home: "http://" + read}

@@ -70,6 +70,7 @@ func invite(p *tab, pane, person string) {
 }
 
 func TestWhatIsTypedOfflineArrivesInOrder(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -103,6 +104,7 @@ func TestWhatIsTypedOfflineArrivesInOrder(t *testing.T) {
 }
 
 func TestARefusedMessageCanBeMended(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -125,6 +127,7 @@ func TestARefusedMessageCanBeMended(t *testing.T) {
 
 // A refusal is told until the next try, also where the page was loaded again in the meantime.
 func TestARefusalIsTold(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -156,6 +159,7 @@ func (p *tab) scrolled(pane string, top string) {
 }
 
 func TestAListOpensAtItsEndAndHasAllMessages(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -212,6 +216,7 @@ func TestAListOpensAtItsEndAndHasAllMessages(t *testing.T) {
 
 // Somebody may scroll as soon as the messages are there, before the first frame shows them.
 func TestAListCanBeScrolledAtOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -227,6 +232,7 @@ func TestAListCanBeScrolledAtOnce(t *testing.T) {
 }
 
 func TestTheConnectionIsLostOnlyWhenItWas(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -241,6 +247,7 @@ func TestTheConnectionIsLostOnlyWhenItWas(t *testing.T) {
 }
 
 func TestWhatIsDoneIsSeen(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -267,6 +274,7 @@ func TestWhatIsDoneIsSeen(t *testing.T) {
 }
 
 func TestWhoComesBackIsLetIn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -281,6 +289,7 @@ func TestWhoComesBackIsLetIn(t *testing.T) {
 }
 
 func TestPeopleStayWhereTheyWere(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -309,6 +318,7 @@ func TestPeopleStayWhereTheyWere(t *testing.T) {
 }
 
 func TestTheFocusStaysOnThePage(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -345,6 +355,7 @@ func TestTheFocusStaysOnThePage(t *testing.T) {
 }
 
 func TestTheLastMessageIsEditedByArrow(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -361,6 +372,7 @@ func TestTheLastMessageIsEditedByArrow(t *testing.T) {
 }
 
 func TestUnreadMessagesAreCounted(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -390,6 +402,7 @@ func TestUnreadMessagesAreCounted(t *testing.T) {
 }
 
 func TestTextsRunInTheirDirection(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -401,6 +414,7 @@ func TestTextsRunInTheirDirection(t *testing.T) {
 }
 
 func TestNothingMovesForThoseWhoWantNoMotion(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}))
@@ -416,6 +430,7 @@ func TestNothingMovesForThoseWhoWantNoMotion(t *testing.T) {
 }
 
 func TestNamesWithTheIssuerForDevelopment(t *testing.T) {
+	t.Parallel()
 	s := start(t, "AUTH=dev")
 	p := open(t, chromium(t), s.url, 1200, 900)
 	other := open(t, chromium(t), s.url, 1200, 900)
@@ -438,6 +453,7 @@ func TestNamesWithTheIssuerForDevelopment(t *testing.T) {
 }
 
 func TestARebuildEndsInTheView(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1200, 900)
 	begin(p)
@@ -449,6 +465,7 @@ func TestARebuildEndsInTheView(t *testing.T) {
 }
 
 func TestAPhoneIsEnough(t *testing.T) {
+	t.Parallel()
 	install(t)
 	s := start(t)
 	p := open(t, chromium(t), s.url, 375, 667)

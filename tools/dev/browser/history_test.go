@@ -17,6 +17,7 @@ import (
 )
 
 func TestTimeTravel(t *testing.T) {
+	t.Parallel()
 	install(t)
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
@@ -135,6 +136,7 @@ func fill(t *testing.T, s *program, viewer, thread string, have, want int) {
 
 // A long past is shown page by page, and all events are found.
 func TestALongPast(t *testing.T) {
+	t.Parallel()
 	install(t)
 	count := long(t)
 	s := start(t)

@@ -18,6 +18,7 @@ func (p *tab) holds(experiment string) {
 }
 
 func TestEachFaultKeepsItsPromise(t *testing.T) {
+	t.Parallel()
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -88,6 +89,7 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 
 // What was not observed has not held.
 func TestAnExperimentThatFailsIsRed(t *testing.T) {
+	t.Parallel()
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -108,6 +110,7 @@ func TestAnExperimentThatFailsIsRed(t *testing.T) {
 
 // One click mends all that is broken.
 func TestTheBannerMendsAll(t *testing.T) {
+	t.Parallel()
 	install(t)
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 900)

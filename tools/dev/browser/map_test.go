@@ -20,6 +20,7 @@ var (
 )
 
 func TestTheMapShowsBothSides(t *testing.T) {
+	t.Parallel()
 	install(t)
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 1100)
@@ -55,6 +56,7 @@ func TestTheMapShowsBothSides(t *testing.T) {
 
 // While the tour is on, chat and map are on one screen.
 func TestChatAndMapShareAScreen(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
@@ -78,6 +80,7 @@ func TestChatAndMapShareAScreen(t *testing.T) {
 
 // On a phone a line above the chat says how far the rows are, and leads to the map.
 func TestTheMapIsInReachOnAPhone(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 375, 667)
 	begin(p)
@@ -92,6 +95,7 @@ func TestTheMapIsInReachOnAPhone(t *testing.T) {
 
 // A dot must not be behind what is told beside it: when the rows have its event, it is at the end of its way.
 func TestADotIsWhereItsCommandIs(t *testing.T) {
+	t.Parallel()
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 1100)
 	begin(p)
@@ -134,6 +138,7 @@ func TestADotIsWhereItsCommandIs(t *testing.T) {
 // The page is told of the journal before a slow answer comes: then a command's dot, its bubble and the list of events
 // say the same.
 func TestADotDoesNotWaitForTheAnswer(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 1100)
 	begin(p)
@@ -161,6 +166,7 @@ func TestADotDoesNotWaitForTheAnswer(t *testing.T) {
 
 // What is there when a view is opened is no news: no row flashes, and no dot leaves a trail.
 func TestAViewThatIsOpenedAgainStandsStill(t *testing.T) {
+	t.Parallel()
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 1100)
 	begin(p)
@@ -187,6 +193,7 @@ func TestAViewThatIsOpenedAgainStandsStill(t *testing.T) {
 
 // A card that has bounced off is drawn also for who wants no motion, and stands still.
 func TestABounceWithoutMotion(t *testing.T) {
+	t.Parallel()
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 1100)
 	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}))
@@ -204,6 +211,7 @@ func TestABounceWithoutMotion(t *testing.T) {
 
 // The drawing is slow, and what it says is not. The map is as old as what is drawn.
 func TestSlowMotion(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 1100)
 	begin(p)
@@ -245,6 +253,7 @@ func TestSlowMotion(t *testing.T) {
 
 // The first message of a new visitor goes slowly, and the next one does not. Who wants no motion is spared.
 func TestTheFirstMessageIsSlow(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 1100)
 	begin(p)

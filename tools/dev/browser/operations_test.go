@@ -10,6 +10,7 @@ import (
 )
 
 func TestOperationsHaveFigures(t *testing.T) {
+	t.Parallel()
 	install(t)
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 1000)
@@ -56,6 +57,7 @@ func TestOperationsHaveFigures(t *testing.T) {
 
 // The figures of a program whose metrics are at another address are missing; the page must say why.
 func TestFiguresAtAnotherAddressAreMissed(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 1000)
 	p.run(evaluation(`const load = fetch; globalThis.fetch = async (...asked) => {

@@ -37,6 +37,7 @@ var tasks = within("Tasks")
 func nth(n int) string { return fmt.Sprintf("%s?.querySelectorAll('.tasks > li')[%d]", tasks, n) }
 
 func TestTasks(t *testing.T) {
+	t.Parallel()
 	install(t)
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1200, 900)

@@ -16,6 +16,7 @@ import (
 
 // What a newcomer does first, by what the page offers alone.
 func TestANewcomersFirstMinute(t *testing.T) {
+	t.Parallel()
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 900)
 	views := func(name string) {
@@ -107,6 +108,7 @@ func TestTheTourOnAPhone(t *testing.T) { takeTheTour(t, 375, 667) }
 
 func takeTheTour(t *testing.T, width, height int) {
 	t.Helper()
+	t.Parallel()
 	install(t)
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, width, height)
@@ -374,6 +376,7 @@ func rebuild(p *tab, picture func(string)) {
 
 // Without a lab, the tour says what is left out, and does the rest.
 func TestTheTourWithoutALab(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 375, 667)
 	begin(p)

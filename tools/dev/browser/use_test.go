@@ -15,6 +15,7 @@ import (
 )
 
 func TestEverybodyCanUseIt(t *testing.T) {
+	t.Parallel()
 	install(t)
 	s := start(t, "LAB=on")
 	p := open(t, chromium(t), s.url, 1440, 900)
@@ -60,6 +61,7 @@ func (p *tab) tabTo(part, name string) {
 }
 
 func TestTheKeyboardIsEnough(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	p.shows("document.body", "Start a chat")
@@ -90,6 +92,7 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 }
 
 func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
+	t.Parallel()
 	s := start(t, "AUTH=dev")
 	first := chromium(t)
 	p := open(t, first, s.url, 1000, 900)
@@ -124,6 +127,7 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 
 // A browser must load little for the first view.
 func TestTheFirstViewIsSmall(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := openAt(t, chromium(t), s.url, "/", 1000, 900)
 	p.shows("document.body", "Start a chat")
@@ -155,6 +159,7 @@ func (p *tab) complains(text string) {
 }
 
 func TestAnAnswerIsComparedWithItsType(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1000, 900)
 	begin(p)

@@ -14,6 +14,7 @@ import (
 
 // Without the failure lab, the generated types lack what the lab describes: the page's source must do without it.
 func TestThePageNeedsNoLab(t *testing.T) {
+	t.Parallel()
 	install(t)
 	to := t.TempDir()
 	sources := filepath.Dir(packages)

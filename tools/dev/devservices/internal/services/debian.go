@@ -46,10 +46,12 @@ func Compiler(ctx context.Context, progress launch.Progress) error {
 
 // Browser ensures that there is Chromium, which the tests of the page need. // extra:page {
 func Browser(ctx context.Context, progress launch.Progress) error {
-	if _, err := exec.LookPath("chromium"); err == nil {
-		return nil
+	for _, name := range []string{"chromium-headless-shell", "chromium"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return nil
+		}
 	}
-	return installDebian(ctx, progress, "chromium", "fonts-dejavu-core")
+	return installDebian(ctx, progress, "chromium-headless-shell", "fonts-dejavu-core")
 } // extra:page }
 
 func aptGet(ctx context.Context, args ...string) error {
