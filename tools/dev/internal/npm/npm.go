@@ -10,13 +10,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 )
 
 // ErrMissing means that this machine has no npm.
 var ErrMissing = errors.New("it needs Node 18 or newer, with npm")
 
-// Install installs the packages of the lock file in a folder, unless they are installed.
+// Install installs the packages of the lock file in a folder, unless they are installed. Others who install there wait.
 func Install(ctx context.Context, folder string) error {
+	locked, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = locked.Close() }() // ends the lock
+	if err := syscall.Flock(int(locked.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("wait for another installation in %s: %w", folder, err)
+	}
 	lock, err := os.ReadFile(filepath.Join(folder, "package-lock.json"))
 	if err != nil {
 		return err
