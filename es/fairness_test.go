@@ -79,50 +79,49 @@ const (
 
 // Clients of one process must get as many posts through as clients of another, and no command may be given up.
 func TestProcessesTakeTurns(t *testing.T) {
-	for _, processes := range []int{2, 3} {
-		for _, posters := range []int{2, 4, 8} {
-			t.Run(fmt.Sprintf("%d processes, %d posters each", processes, posters), func(t *testing.T) {
-				onEachStore(t, processes, func(t *testing.T, gateways []es.EventPersistenceGateway) {
-					var services []*busy
-					for _, gateway := range gateways {
-						services = append(services, newBusy(t, gateway))
-					}
-					id := open(t, services[0].Service)
-					counts := make([]atomic.Int64, processes*posters)
-					var posts atomic.Int64
-					began := time.Now()
-					goesOn := func() bool {
-						took := time.Since(began)
-						return took < measured || posts.Load() < enough*int64(len(counts)) && took < longest
-					}
-					var group sync.WaitGroup
-					for poster := range counts {
-						group.Go(func() {
-							for goesOn() {
-								if _, err := services[poster%processes].Handle(t.Context(), request(ada, id, say(ada, "hello"))); err != nil {
-									t.Errorf("poster %d: %v", poster, err)
-									return
-								}
-								counts[poster].Add(1)
-								posts.Add(1)
+	for _, shape := range [][2]int{{2, 2}, {2, 8}, {3, 4}} {
+		processes, posters := shape[0], shape[1]
+		t.Run(fmt.Sprintf("%d processes, %d posters each", processes, posters), func(t *testing.T) {
+			onEachStore(t, processes, func(t *testing.T, gateways []es.EventPersistenceGateway) {
+				var services []*busy
+				for _, gateway := range gateways {
+					services = append(services, newBusy(t, gateway))
+				}
+				id := open(t, services[0].Service)
+				counts := make([]atomic.Int64, processes*posters)
+				var posts atomic.Int64
+				began := time.Now()
+				goesOn := func() bool {
+					took := time.Since(began)
+					return took < measured || posts.Load() < enough*int64(len(counts)) && took < longest
+				}
+				var group sync.WaitGroup
+				for poster := range counts {
+					group.Go(func() {
+						for goesOn() {
+							if _, err := services[poster%processes].Handle(t.Context(), request(ada, id, say(ada, "hello"))); err != nil {
+								t.Errorf("poster %d: %v", poster, err)
+								return
 							}
-						})
-					}
-					group.Wait()
-					total := posts.Load()
-					var all []int64
-					for i := range counts {
-						all = append(all, counts[i].Load())
-					}
-					t.Logf("%v", all)
-					for poster, count := range all {
-						if 2*count*int64(len(all)) < total {
-							t.Errorf("poster %d at process %d got %d of %d: less than half of an even share: %v", poster, poster%processes, count, total, all)
+							counts[poster].Add(1)
+							posts.Add(1)
 						}
+					})
+				}
+				group.Wait()
+				total := posts.Load()
+				var all []int64
+				for i := range counts {
+					all = append(all, counts[i].Load())
+				}
+				t.Logf("%v", all)
+				for poster, count := range all {
+					if 2*count*int64(len(all)) < total {
+						t.Errorf("poster %d at process %d got %d of %d: less than half of an even share: %v", poster, poster%processes, count, total, all)
 					}
-				})
+				}
 			})
-		}
+		})
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 
 // long is the number of entries that exceeds an answer of a store with a limit of 1 MB.
 const (
-	long     = 2000
-	longSize = 1000
+	long     = 500
+	longSize = 4000 // bytes
 )
 
 var entriesContracts = []contract{
@@ -47,14 +47,14 @@ var entriesContracts = []contract{
 			"nothing hidden":     func(uint64) bool { return false },
 			"the newest hidden":  func(seqNr uint64) bool { return seqNr > long-30 },
 			"the oldest hidden":  func(seqNr uint64) bool { return seqNr < 40 },
-			"holes":              func(seqNr uint64) bool { return seqNr%7 == 0 || seqNr > 500 && seqNr < 620 },
+			"holes":              func(seqNr uint64) bool { return seqNr%7 == 0 || seqNr > 125 && seqNr < 245 },
 			"everything hidden":  func(uint64) bool { return true },
-			"all but one hidden": func(seqNr uint64) bool { return seqNr != 1234 },
+			"all but one hidden": func(seqNr uint64) bool { return seqNr != 321 },
 		} {
 			t.Run(name, func(t *testing.T) {
 				h.HideEntries(hidden)
 				wantEntries(t, h, id, 0, written)
-				wantEntries(t, h, id, 497, written[497:])
+				wantEntries(t, h, id, 97, written[97:])
 			})
 		}
 	}},

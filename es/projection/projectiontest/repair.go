@@ -18,15 +18,15 @@ import (
 func chunkedFill(t *testing.T, db Database) {
 	journal := NewJournal()
 	s := begin(t, journal, "")
-	for i := range 2000 {
+	for i := range 700 {
 		s.write(fmt.Sprint("text ", i))
 	}
 	commits := 0
 	observed := &watched{Database: db, committed: func() { commits++ }}
-	projector := newProjectorOf(observed, journal, projection.Options{FillEvents: 150}, ledgerType)
-	expectOutcome(t, project(t, projector, s.records(2001, 2001)...), projection.Outcome{Filled: 2001})
+	projector := newProjectorOf(observed, journal, projection.Options{FillEvents: 50}, ledgerType)
+	expectOutcome(t, project(t, projector, s.records(701, 701)...), projection.Outcome{Filled: 701})
 	expectRows(t, db, journal)
-	if commits != 1+14 || journal.Longest() > 150 {
+	if commits != 1+15 || journal.Longest() > 50 {
 		t.Errorf("%d transactions, %d events at once", commits, journal.Longest())
 	}
 }

@@ -249,25 +249,35 @@ func (p *tab) showsNot(part, text string) {
 	p.eventually(part+" does not show "+text, fmt.Sprintf("%[1]s && !%[1]s.innerText.includes(%[2]q)", part, text))
 }
 
-// click clicks an element with the mouse once it is clickable and no longer moves. While a page is still being drawn,
-// another element could move below the mouse.
+// click clicks an element with the mouse once it is clickable and no longer moves, and again if it moved all the same:
+// while a page is still being drawn, another element can move below the mouse.
 func (p *tab) click(element string) {
 	p.t.Helper()
-	at := until(p, "the mouse can click "+element, fmt.Sprintf(`(async () => {
-		const find = () => %s;
-		const center = () => {
-			const box = find()?.getBoundingClientRect();
-			return box ? [box.x + box.width / 2, box.y + box.height / 2] : [];
-		};
-		find()?.scrollIntoView({block: 'center'});
-		const before = center();
-		await new Promise((done) => setTimeout(done, 50));
-		const [x, y] = center();
-		const hit = x === undefined ? null : document.elementFromPoint(x, y);
-		const still = x === before[0] && y === before[1];
-		return still && hit && !find().disabled && (find().contains(hit) || hit.contains(find())) ? [x, y] : [];
-	})()`, element), func(at []float64) bool { return len(at) == 2 })
-	p.run(chromedp.MouseClickXY(at[0], at[1]))
+	for range 3 {
+		at := until(p, "the mouse can click "+element, fmt.Sprintf(`(async () => {
+			const find = () => %s;
+			const center = () => {
+				const box = find()?.getBoundingClientRect();
+				return box ? [box.x + box.width / 2, box.y + box.height / 2] : [];
+			};
+			const isOf = (hit) => find()?.contains(hit) || hit.contains(find());
+			find()?.scrollIntoView({block: 'center'});
+			const before = center();
+			await new Promise((done) => setTimeout(done, 50));
+			const [x, y] = center();
+			const hit = x === undefined ? null : document.elementFromPoint(x, y);
+			const still = x === before[0] && y === before[1];
+			if (!still || !hit || find().disabled || !isOf(hit)) return [];
+			window.missed = true;
+			addEventListener('mousedown', (event) => (window.missed = !isOf(event.target)), {capture: true, once: true});
+			return [x, y];
+		})()`, element), func(at []float64) bool { return len(at) == 2 })
+		p.run(chromedp.MouseClickXY(at[0], at[1]))
+		if !evaluate[bool](p, "window.missed === true") {
+			return
+		}
+		p.t.Logf("the mouse has missed %s", element)
+	}
 }
 
 // fill types into a field.
