@@ -26,6 +26,9 @@ export function settingsOf(program: string, data: Data): Record<string, string> 
   }
   if (program === "read-model-updater") {
     settings.REBUILD = "auto";
+    if (stage.publishUrl !== undefined) {
+      settings.PUBLISH_URL = stage.publishUrl;
+    }
   }
   settings.TRUSTED_PROXIES = networkRange;
   settings.AUTH = stage.issuer === undefined ? "none" : "oidc";

@@ -19,6 +19,8 @@ export interface Stage {
   readonly updater: "service" | "lambda";
   /** The zip of cmd/lambda-updater, with updater "lambda". */
   readonly lambdaZip: string;
+  /** Where the updater publishes events, as PUBLISH_URL says it. Without it, it publishes none. */
+  readonly publishUrl?: string;
   /** Who issues access tokens. Without an issuer, every caller is trusted, and the load balancer has no public address. */
   readonly issuer?: string;
   readonly audience: string;
@@ -32,7 +34,7 @@ export interface Stage {
   readonly logDays: number;
 }
 
-const stages: Record<string, Omit<Stage, "name" | "region" | "tag" | "shards" | "issuer" | "audience" | "certificate" | "email" | "lambdaZip" | "updater">> = {
+const stages: Record<string, Omit<Stage, "name" | "region" | "tag" | "shards" | "issuer" | "audience" | "certificate" | "email" | "lambdaZip" | "publishUrl" | "updater">> = {
   dev: {
     keepData: false,
     capacity: "on-demand",
@@ -85,10 +87,14 @@ export function readStage(node: Node): Stage {
     email: context("email"),
     updater,
     lambdaZip: updater === "lambda" ? context("lambdaZip") : "",
+    publishUrl: node.tryGetContext("publishUrl"),
     capacity: readCapacity(context("capacity", "on-demand")),
   };
   if (stage.keepData && (stage.issuer === undefined || stage.certificate === undefined)) {
     throw new Error(`stage ${name} is reached from the internet: it needs -c issuer=... and -c certificate=...`);
+  }
+  if (stage.publishUrl !== undefined && updater === "lambda") {
+    throw new Error("-c publishUrl=... needs -c updater=service: on Lambda a function of its own publishes; cmd/lambda-updater/README.md says how");
   }
   if (stage.issuer !== undefined && stage.certificate === undefined) {
     throw new Error("access tokens are not sent without TLS: -c issuer=... needs -c certificate=...");

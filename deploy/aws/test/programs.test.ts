@@ -56,6 +56,16 @@ test("every program that opens the event store knows the numbers of shards", () 
   raised.programs.hasResourceProperties("AWS::Lambda::Function", { Environment: { Variables: Match.objectLike({ SHARD_COUNT: "64,16" }) } });
 });
 
+test("the updater alone publishes, where it is told to", () => {
+  const told = templatesOf({ ...contexts.dev!, publishUrl: "nats://broker:4222" });
+  const publishes = (templates: typeof told) =>
+    Object.entries(containers(templates.programs, templates.jobs)).flatMap(([program, { Environment }]) =>
+      (Environment ?? []).filter(({ Name }) => Name === "PUBLISH_URL").map(({ Value }) => [program, Value]),
+    );
+  assert.deepEqual(publishes(told), [["read-model-updater", "nats://broker:4222"]]);
+  assert.deepEqual(publishes(dev), []);
+});
+
 test("prod trusts tokens alone, dev trusts those who reach it from inside", () => {
   const auth = (found: Record<string, Container>, program: string) => found[program]!.Environment.find(({ Name }) => Name === "AUTH")?.Value;
   for (const program of ["write-api", "read-api", "read-model-updater"]) {
