@@ -248,7 +248,8 @@ func TestANotebookThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 	}
 	id := es.AggregateID{Tenant: key.Tenant, Type: notebook.Type, ID: key.ID}
 	head, err := gateway.Head(t.Context(), id)
-	if err != nil || head.Version != events || head.SnapshotVersion <= events-every {
+	// While one waits to be written, the next one may be left out.
+	if err != nil || head.Version != events || head.SnapshotVersion <= events-2*every {
 		t.Errorf("head %+v, %v", head, err)
 	}
 	if saved := gateway.saved.Load(); saved > events/every {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,9 @@ const patience = 10 * time.Second
 // Main runs a package's tests and fails if they leave goroutines or open files behind. It is for TestMain, and does not
 // return.
 func Main(m *testing.M) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // a twelfth less processor time under the race detector
+	}
 	before := openFiles()
 	code := m.Run()
 	if code == 0 {
