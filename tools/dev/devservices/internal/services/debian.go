@@ -46,7 +46,7 @@ func Compiler(ctx context.Context, progress launch.Progress) error {
 
 // Browser ensures that there is Chromium, which the tests of the page need. // extra:page {
 func Browser(ctx context.Context, progress launch.Progress) error {
-	for _, name := range []string{"chromium-headless-shell", "chromium"} {
+	for _, name := range []string{"/usr/lib/chromium/chromium-headless-shell", "chromium"} {
 		if _, err := exec.LookPath(name); err == nil {
 			return nil
 		}
