@@ -27,10 +27,10 @@ type Repository[S, E any] struct {
 	logger        *slog.Logger
 
 	mutex   sync.Mutex
-	due     map[AggregateID]bool // whose snapshots wait for their turn to be written
-	slot    chan struct{}        // holds a token while a snapshot is written
-	writing sync.WaitGroup       // goroutines
-	ended   context.Context      // of all of them
+	due     map[AggregateID]cached[S] // the latest states whose snapshots wait for their turn to be written
+	slot    chan struct{}             // holds a token while a snapshot is written
+	writing sync.WaitGroup            // goroutines
+	ended   context.Context           // of all of them
 	giveUp  context.CancelFunc
 }
 
@@ -47,7 +47,7 @@ func NewRepository[S, C, E any](aggregate Aggregate[S, C, E], store EventPersist
 		snapshotEvery: settings.SnapshotEvery,
 		metrics:       metrics,
 		logger:        settings.Logger,
-		due:           map[AggregateID]bool{},
+		due:           map[AggregateID]cached[S]{},
 		slot:          make(chan struct{}, 1),
 	}
 	r.ended, r.giveUp = context.WithCancel(context.Background())

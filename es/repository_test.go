@@ -235,25 +235,30 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 // A notebook that is too large for the cache, or seldom used, needs snapshots most, because each load replays its
 // events.
 func TestANotebookThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
-	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
-	const every, events = 5, 41
-	notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: every, CacheBytes: 1, Logger: slog.New(slog.DiscardHandler)})
-	key := newKey(t)
-	state := create(t, notebooks, key)
-	for state.Version < events {
-		state = post(t, notebooks, key, state)
-	}
-	if err := notebooks.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	id := es.AggregateID{Tenant: key.Tenant, Type: notebook.Type, ID: key.ID}
-	head, err := gateway.Head(t.Context(), id)
-	// While one waits to be written, the next one may be left out.
-	if err != nil || head.Version != events || head.SnapshotVersion <= events-2*every {
-		t.Errorf("head %+v, %v", head, err)
-	}
-	if saved := gateway.saved.Load(); saved > events/every {
-		t.Errorf("%d snapshots were written for %d events", saved, events)
+	for about, gateway := range map[string]*watched{"at once": {}, "after they have waited": {hold: make(chan struct{})}} {
+		t.Run(about, func(t *testing.T) {
+			gateway.EventPersistenceGateway = dynamodbtest.New(t)
+			const every, events = 5, 41
+			notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: every, CacheBytes: 1, Logger: slog.New(slog.DiscardHandler)})
+			key := newKey(t)
+			state := create(t, notebooks, key)
+			for state.Version < events {
+				state = post(t, notebooks, key, state)
+			}
+			if gateway.hold != nil {
+				close(gateway.hold)
+			}
+			if err := notebooks.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			head, err := gateway.Head(t.Context(), es.AggregateID{Tenant: key.Tenant, Type: notebook.Type, ID: key.ID})
+			if err != nil || head.Version != events || head.SnapshotVersion <= events-every {
+				t.Errorf("head %+v, %v", head, err)
+			}
+			if saved := gateway.saved.Load(); saved > events/every {
+				t.Errorf("%d snapshots were written for %d events", saved, events)
+			}
+		})
 	}
 }
 

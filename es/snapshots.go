@@ -103,16 +103,19 @@ func (r *Repository[S, E]) saved(ctx context.Context, key AggregateID, before ui
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.due[key] || len(r.due) >= maxDue {
+	_, waits := r.due[key]
+	if !waits && len(r.due) >= maxDue {
 		return
 	}
-	r.due[key] = true
-	ctx = context.WithoutCancel(ctx) // with the command's log attributes
-	r.writing.Go(func() { r.writeDue(ctx, key, known) })
+	r.due[key] = known
+	if !waits {
+		ctx = context.WithoutCancel(ctx) // with the command's log attributes
+		r.writing.Go(func() { r.writeDue(ctx, key) })
+	}
 }
 
 // writeDue waits for its turn, and writes the aggregate's snapshot if one is still due then.
-func (r *Repository[S, E]) writeDue(ctx context.Context, key AggregateID, known cached[S]) {
+func (r *Repository[S, E]) writeDue(ctx context.Context, key AggregateID) {
 	select {
 	case r.slot <- struct{}{}:
 	case <-r.ended.Done():
@@ -120,6 +123,7 @@ func (r *Repository[S, E]) writeDue(ctx context.Context, key AggregateID, known 
 	}
 	defer func() { <-r.slot }()
 	r.mutex.Lock()
+	known := r.due[key]
 	delete(r.due, key)
 	r.mutex.Unlock()
 	if latest, found := r.states.get(key); found {
