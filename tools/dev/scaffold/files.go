@@ -24,16 +24,43 @@ func (f file) write(root string) error {
 	}
 	content := []byte(f.content)
 	if strings.HasSuffix(path, ".go") {
-		formatted, err := format.Source(content)
-		if err != nil {
+		if f.isNew {
+			content = []byte(wrapped(f.content))
+		}
+		var err error
+		if content, err = format.Source(content); err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
-		content = formatted
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	return os.WriteFile(path, content, 0o644)
+}
+
+const maxColumns = 120
+
+// wrapped moves the words of comments that a long name has pushed beyond the last column to the next line.
+func wrapped(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		indent, prose, is := strings.Cut(lines[i], "// ")
+		room := maxColumns - 4*len(indent) - len("// ")
+		if !is || strings.Trim(indent, "\t") != "" || len(prose) <= room {
+			continue
+		}
+		at := strings.LastIndex(prose[:room+1], " ")
+		if at < 0 {
+			continue
+		}
+		lines[i] = indent + "// " + prose[:at]
+		if i+1 < len(lines) && strings.HasPrefix(lines[i+1], indent+"// ") {
+			lines[i+1] = indent + "// " + prose[at+1:] + " " + strings.TrimPrefix(lines[i+1], indent+"// ")
+		} else {
+			lines = slices.Insert(lines, i+1, indent+"// "+prose[at+1:])
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // nextMigration returns the number of the folder's next migration.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,5 +40,35 @@ func TestNamesThatAreNone(t *testing.T) {
 		if _, err := filesOf("../../..", name, true); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// The comments of what is written must fit in their columns, also where the name is longer than that of the templates.
+func TestLongNamesFit(t *testing.T) {
+	files, err := filesOf("../../..", "warehouselocationassignments", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := 0
+	for _, f := range files {
+		if !f.isNew || !strings.HasSuffix(f.path, ".go") {
+			continue
+		}
+		text := wrapped(f.content)
+		if text != f.content {
+			moved++
+		}
+		if words := strings.Fields; !slices.Equal(words(strings.ReplaceAll(text, "// ", "")), words(strings.ReplaceAll(f.content, "// ", ""))) {
+			t.Errorf("%s has other words:\n%s", f.path, text)
+		}
+		for i, line := range strings.Split(text, "\n") {
+			before, _, comments := strings.Cut(line, "// ")
+			if columns := len(line) + 3*strings.Count(before, "\t"); comments && columns > maxColumns {
+				t.Errorf("%s:%d has %d columns: %s", f.path, i+1, columns, line)
+			}
+		}
+	}
+	if moved == 0 {
+		t.Error("no comment of the templates is long: wrapping them is not needed")
 	}
 }
