@@ -2,6 +2,7 @@ package es
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -126,15 +127,15 @@ func (h Head) Verify(ctx context.Context, journal Reader, id AggregateID) error 
 // Entry is an event in the journal. Payload is the complete event; the fields before it repeat what stores keep in keys
 // and columns. Not every store returns others than SeqNr, EventID and OccurredAt (to the millisecond).
 type Entry struct {
-	SeqNr         uint64
-	EventID       string
-	EventType     string
-	OccurredAt    time.Time
-	UserID        string
-	CommandID     string
-	CorrelationID string
-	Payload       []byte  // JSON
-	Faults        []Fault // for [Maintainer]: fields that can't be read, which are zero, or contradict the key
+	SeqNr         uint64          `json:"seq_nr"`
+	EventID       string          `json:"event_id"`
+	EventType     string          `json:"-"`
+	OccurredAt    time.Time       `json:"occurred_at"`
+	UserID        string          `json:"-"`
+	CommandID     string          `json:"-"`
+	CorrelationID string          `json:"-"`
+	Payload       json.RawMessage `json:"payload"`
+	Faults        []Fault         `json:"-"` // for [Maintainer]: unreadable fields, which are zero, and wrong ones
 }
 
 // Receipt is the answer to a command with an idempotency key. It is written with the command's events.

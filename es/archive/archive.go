@@ -32,14 +32,6 @@ type Store struct {
 	Folder string // of the archive's files
 }
 
-// event is a line of a file.
-type event struct {
-	SeqNr      uint64          `json:"seq_nr"`
-	EventID    string          `json:"event_id"`
-	OccurredAt time.Time       `json:"occurred_at"`
-	Payload    json.RawMessage `json:"payload"` // the complete event
-}
-
 // Archive copies events of an aggregate to files: those before its last that happened before a time, as far as the
 // archive lacks them. The journal does not change. It returns how many were copied.
 func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time) (copied int, err error) {
@@ -58,23 +50,21 @@ func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time
 	if len(files) > 0 {
 		last = files[len(files)-1].last
 	}
-	var events []event
+	var events []es.Entry
 	size := 0
-	store := func() (err error) {
-		if len(events) > 0 {
-			err = s.write(id, events)
-		}
+	store := func() error {
+		err := s.write(id, events)
 		if err == nil {
 			copied += len(events)
-			events, size = nil, 0
 		}
+		events, size = nil, 0
 		return err
 	}
 	for entry, err := range s.Store.Entries(ctx, id, last, head.Version-1) {
 		if err == nil && !entry.OccurredAt.Before(before) {
 			break
 		}
-		events, size = append(events, event{entry.SeqNr, entry.EventID, entry.OccurredAt, entry.Payload}), size+len(entry.Payload)
+		events, size = append(events, entry), size+len(entry.Payload)
 		if err == nil && size >= fileSize {
 			err = store()
 		}
@@ -82,7 +72,9 @@ func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time
 			return copied, err
 		}
 	}
-	err = store()
+	if len(events) > 0 {
+		err = store()
+	}
 	return copied, err
 }
 
@@ -147,7 +139,7 @@ func (s *Store) Remove(ctx context.Context, id es.AggregateID, before time.Time)
 func (s *Store) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	return either(after,
 		func(after uint64) iter.Seq2[es.Entry, error] { return s.Store.Entries(ctx, id, after, upTo) },
-		func(after uint64) iter.Seq2[event, error] { return s.archived(id, after, upTo) })
+		func(after uint64) iter.Seq2[es.Entry, error] { return s.archived(id, after, upTo) })
 }
 
 // EntriesAt implements [es.Reader] as Entries does.
@@ -158,40 +150,37 @@ func (s *Store) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint6
 	}
 	return either(0,
 		func(after uint64) iter.Seq2[es.Entry, error] { return s.Store.EntriesAt(ctx, id, left(after)) },
-		func(after uint64) iter.Seq2[event, error] {
+		func(after uint64) iter.Seq2[es.Entry, error] {
 			wanted := left(after)
-			return seq.Map(s.archived(id, after, wanted[len(wanted)-1]), func(e event) (event, error) {
-				if _, is := slices.BinarySearch(wanted, e.SeqNr); !is {
-					return e, seq.ErrSkip
+			return seq.Map(s.archived(id, after, wanted[len(wanted)-1]), func(entry es.Entry) (es.Entry, error) {
+				if _, is := slices.BinarySearch(wanted, entry.SeqNr); !is {
+					return entry, seq.ErrSkip
 				}
-				return e, nil
+				return entry, nil
 			})
 		})
 }
 
 // either yields what the journal has after a number and, where it lacks an entry, what the archive has.
-func either(after uint64, journal func(after uint64) iter.Seq2[es.Entry, error], archive func(after uint64) iter.Seq2[event, error]) iter.Seq2[es.Entry, error] {
+func either(after uint64, journal, archive func(after uint64) iter.Seq2[es.Entry, error]) iter.Seq2[es.Entry, error] {
 	return func(yield func(es.Entry, error) bool) {
 		for {
 			var missing *es.InconsistentError
-			for entry, err := range journal(after) {
-				if errors.As(err, &missing) && missing.Cause == nil {
-					break
+			var before uint64
+			for _, source := range []func(uint64) iter.Seq2[es.Entry, error]{journal, archive} {
+				before = after
+				for entry, err := range source(after) {
+					if errors.As(err, &missing) && missing.Cause == nil {
+						break
+					}
+					if !yield(entry, err) || err != nil {
+						return
+					}
+					after = entry.SeqNr
 				}
-				if !yield(entry, err) || err != nil {
+				if missing == nil {
 					return
 				}
-				after = entry.SeqNr
-			}
-			if missing == nil {
-				return
-			}
-			before := after
-			for e, err := range archive(after) {
-				if !yield(e.entry(), err) || err != nil {
-					return
-				}
-				after = e.SeqNr
 			}
 			if after == before {
 				yield(es.Entry{}, missing)
@@ -208,14 +197,10 @@ func (s *Store) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[
 		seen[entry.SeqNr] = true
 		return entry, nil
 	})
-	return seq.Concat(stored, seq.Map(s.archived(id, 0, math.MaxUint64), func(e event) (es.Entry, error) {
-		if seen[e.SeqNr] {
-			return es.Entry{}, seq.ErrSkip
+	return seq.Concat(stored, seq.Map(s.archived(id, 0, math.MaxUint64), func(entry es.Entry) (es.Entry, error) {
+		if seen[entry.SeqNr] {
+			return entry, seq.ErrSkip
 		}
-		return e.entry(), nil
+		return entry, nil
 	}))
-}
-
-func (e event) entry() es.Entry {
-	return es.Entry{SeqNr: e.SeqNr, EventID: e.EventID, OccurredAt: e.OccurredAt, Payload: e.Payload}
 }

@@ -57,8 +57,8 @@ func unreadable(err error) error {
 }
 
 // archived yields the events with after < SeqNr <= upTo that the archive has, in order.
-func (s *Store) archived(id es.AggregateID, after, upTo uint64) iter.Seq2[event, error] {
-	return func(yield func(event, error) bool) {
+func (s *Store) archived(id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return func(yield func(es.Entry, error) bool) {
 		files, err := s.files(id)
 		for _, f := range files {
 			if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) archived(id es.AggregateID, after, upTo uint64) iter.Seq2[event,
 			if f.last <= after || f.first > upTo {
 				continue
 			}
-			var events []event
+			var events []es.Entry
 			events, err = s.read(id, f)
 			for _, e := range events {
 				if e.SeqNr <= after || e.SeqNr > upTo {
@@ -79,14 +79,14 @@ func (s *Store) archived(id es.AggregateID, after, upTo uint64) iter.Seq2[event,
 			}
 		}
 		if err != nil {
-			yield(event{}, err)
+			yield(es.Entry{}, err)
 		}
 	}
 }
 
 // read returns the events of a file. Its checksum is at its end.
-func (s *Store) read(id es.AggregateID, f file) (events []event, err error) {
-	err = readLines(os.DirFS(s.dir(id)), f.name(), func(e event) error {
+func (s *Store) read(id es.AggregateID, f file) (events []es.Entry, err error) {
+	err = readLines(os.DirFS(s.dir(id)), f.name(), func(e es.Entry) error {
 		if want := f.first + uint64(len(events)); e.SeqNr != want {
 			return fmt.Errorf("event %d is where %d should be", e.SeqNr, want)
 		}
@@ -106,7 +106,7 @@ func (s *Store) read(id es.AggregateID, f file) (events []event, err error) {
 }
 
 // write makes a file that is complete, or none. Its content is durable, and its name after sync.
-func (s *Store) write(id es.AggregateID, events []event) (err error) {
+func (s *Store) write(id es.AggregateID, events []es.Entry) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("write %s to the archive of events: %w", id, err)
