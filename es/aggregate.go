@@ -37,7 +37,7 @@ type Aggregate[S, C, E any] struct {
 func (a Aggregate[S, C, E]) Type() string { return a.Events.Type() }
 
 func (a Aggregate[S, C, E]) withDefaults() Aggregate[S, C, E] {
-	if a.Snapshots == nil {
+	if a.Snapshots.Encode == nil {
 		a.Snapshots = plainSnapshots[S]()
 	}
 	if a.Answer == nil {
@@ -55,16 +55,16 @@ type State[S any] struct {
 	Value   S
 }
 
-// SnapshotCodec encodes states for snapshots. It may be used concurrently.
-type SnapshotCodec[S any] interface {
+// SnapshotCodec encodes states for snapshots; see [JSONSnapshots]. Its functions may be called concurrently.
+type SnapshotCodec[S any] struct {
 	// Encode encodes the state of the aggregate with the id.
-	Encode(id string, version uint64, state S) ([]byte, error)
+	Encode func(id string, version uint64, state S) ([]byte, error)
 	// Decode is the inverse of Encode. It fails if it cannot read all of the payload: a newer program, running beside
 	// this one, may have written more, without which a decision would be wrong. For an older form, and a field that it
 	// does not know, it fails with [ErrOutdated]. The events are used instead.
-	Decode(payload []byte) (id string, version uint64, state S, err error)
+	Decode func(payload []byte) (id string, version uint64, state S, err error)
 	// Size estimates the bytes that a state takes in memory.
-	Size(state S) int
+	Size func(state S) int
 }
 
 // JSONSnapshots returns the codec of states that are written as the JSON of a W: to and from convert them, and size is
@@ -72,42 +72,32 @@ type SnapshotCodec[S any] interface {
 func JSONSnapshots[S, W any](
 	size func(S) int, to func(id string, version uint64, state S) (W, error), from func(W) (id string, version uint64, state S, err error),
 ) SnapshotCodec[S] {
-	return jsonSnapshots[S, W]{size, to, from}
-}
-
-type jsonSnapshots[S, W any] struct {
-	size func(S) int
-	to   func(id string, version uint64, state S) (W, error)
-	from func(W) (id string, version uint64, state S, err error)
-}
-
-func (s jsonSnapshots[S, W]) Size(state S) int { return s.size(state) }
-
-func (s jsonSnapshots[S, W]) Encode(id string, version uint64, state S) ([]byte, error) {
-	w, err := s.to(id, version, state)
-	if err != nil {
-		return nil, err
+	encode := func(id string, version uint64, state S) ([]byte, error) {
+		w, err := to(id, version, state)
+		if err != nil {
+			return nil, err
+		}
+		return json.Append(make([]byte, 0, size(state)), w, json.SortMapKeys)
 	}
-	return json.Append(make([]byte, 0, s.size(state)), w, json.SortMapKeys)
-}
-
-func (s jsonSnapshots[S, W]) Decode(payload []byte) (id string, version uint64, state S, err error) {
-	var w, none W
-	rest, unknown := json.Parse(payload, &w, json.DisallowUnknownFields)
-	if unknown != nil || len(rest) > 0 {
-		w = none
-		err = json.Unmarshal(payload, &w)
+	decode := func(payload []byte) (id string, version uint64, state S, err error) {
+		var w, none W
+		rest, unknown := json.Parse(payload, &w, json.DisallowUnknownFields)
+		if unknown != nil || len(rest) > 0 {
+			w = none
+			err = json.Unmarshal(payload, &w)
+		}
+		if err == nil {
+			id, version, state, err = from(w)
+		}
+		switch {
+		case err == nil && unknown != nil:
+			return "", 0, *new(S), fmt.Errorf("%w: %v", ErrOutdated, unknown) //nolint:errorlint // not an error of the caller
+		case err == nil || errors.Is(err, ErrOutdated):
+			return id, version, state, err
+		}
+		return "", 0, state, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
 	}
-	if err == nil {
-		id, version, state, err = s.from(w)
-	}
-	switch {
-	case err == nil && unknown != nil:
-		return "", 0, *new(S), fmt.Errorf("%w: %v", ErrOutdated, unknown) //nolint:errorlint // not an error of the caller
-	case err == nil || errors.Is(err, ErrOutdated):
-		return id, version, state, err
-	}
-	return "", 0, state, fmt.Errorf("the snapshot can't be read: %v", err) //nolint:errorlint // not an error of the caller
+	return SnapshotCodec[S]{encode, decode, size}
 }
 
 // plainSnapshots returns the codec of states that are written as their own JSON. It is for small states.

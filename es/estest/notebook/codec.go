@@ -30,29 +30,24 @@ func row[T any](name string) es.EventType[Event] {
 	return es.Event[Event](name, func(e T) T { return e }, func(e T) (T, error) { return e, nil })
 }
 
-// Snapshots encodes states as JSON.
-type Snapshots struct{}
-
 type snapshot struct {
 	ID      string
 	Version uint64
 	State   Notebook
 }
 
-// Encode encodes a state.
-func (Snapshots) Encode(id string, version uint64, n Notebook) ([]byte, error) {
-	return json.Marshal(snapshot{id, version, n})
+// snapshots encodes states as JSON, and pretends that every note takes memory.
+func snapshots() es.SnapshotCodec[Notebook] {
+	return es.SnapshotCodec[Notebook]{
+		Encode: func(id string, version uint64, n Notebook) ([]byte, error) { return json.Marshal(snapshot{id, version, n}) },
+		Decode: func(payload []byte) (string, uint64, Notebook, error) {
+			var s snapshot
+			err := json.Unmarshal(payload, &s)
+			return s.ID, s.Version, s.State, err
+		},
+		Size: func(n Notebook) int { return 60 * n.Notes },
+	}
 }
-
-// Decode is the inverse of Encode.
-func (Snapshots) Decode(payload []byte) (string, uint64, Notebook, error) {
-	var s snapshot
-	err := json.Unmarshal(payload, &s)
-	return s.ID, s.Version, s.State, err
-}
-
-// Size pretends that every note takes memory.
-func (Snapshots) Size(n Notebook) int { return 60 * n.Notes }
 
 // Request returns a request for a command, as an adapter would make it. [Open] gets a new id.
 func Request(caller es.Caller, id string, c Command) es.Request[Command] {

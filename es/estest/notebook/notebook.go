@@ -79,7 +79,7 @@ var (
 // Aggregate returns the aggregate type.
 func Aggregate() es.Aggregate[Notebook, Command, Event] {
 	return es.Aggregate[Notebook, Command, Event]{
-		Decide: decide, Apply: Notebook.Apply, Usable: Notebook.usable, Events: Events(), Snapshots: Snapshots{},
+		Decide: decide, Apply: Notebook.Apply, Usable: Notebook.usable, Events: Events(), Snapshots: snapshots(),
 	}
 }
 
