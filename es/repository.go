@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -16,15 +15,14 @@ import (
 // Repository loads and saves the aggregates of one type, with states S and events E. It caches states. A cached state
 // may be stale, but it is always a prefix of the aggregate's history.
 type Repository[S, E any] struct {
-	gateway       EventPersistenceGateway
-	codec         *Codec[E]
-	snapshots     SnapshotCodec[S]
-	apply         func(S, E) S
-	states        *stateCache[S]
-	past          atomic.Pointer[past[S]]
-	snapshotEvery uint64
-	metrics       typeMetrics
-	logger        *slog.Logger
+	gateway   EventPersistenceGateway
+	codec     *Codec[E]
+	snapshots SnapshotCodec[S]
+	apply     func(S, E) S
+	states    *stateCache[S]
+	past      atomic.Pointer[past[S]]
+	metrics   typeMetrics
+	settings  Settings
 
 	mutex   sync.Mutex
 	due     map[AggregateID]cached[S] // the latest states whose snapshots wait for their turn to be written
@@ -39,16 +37,15 @@ func NewRepository[S, C, E any](aggregate Aggregate[S, C, E], store EventPersist
 	aggregate, settings = aggregate.withDefaults(), settings.withDefaults()
 	metrics := settings.Metrics.types(aggregate.Type())
 	r := &Repository[S, E]{
-		gateway:       store,
-		codec:         aggregate.Events,
-		snapshots:     aggregate.Snapshots,
-		apply:         aggregate.Apply,
-		states:        newStateCache(settings.CacheBytes, aggregate.Snapshots.Size, metrics),
-		snapshotEvery: settings.SnapshotEvery,
-		metrics:       metrics,
-		logger:        settings.Logger,
-		due:           map[AggregateID]cached[S]{},
-		slot:          make(chan struct{}, 1),
+		gateway:   store,
+		codec:     aggregate.Events,
+		snapshots: aggregate.Snapshots,
+		apply:     aggregate.Apply,
+		states:    newStateCache(settings.CacheBytes, aggregate.Snapshots.Size, metrics),
+		metrics:   metrics,
+		settings:  settings,
+		due:       map[AggregateID]cached[S]{},
+		slot:      make(chan struct{}, 1),
 	}
 	r.ended, r.giveUp = context.WithCancel(context.Background())
 	return r
@@ -124,7 +121,7 @@ func (r *Repository[S, E]) At(ctx context.Context, key AggregateID, version uint
 		return State[S]{}, err
 	}
 	var from State[S]
-	if last := r.past.Load(); last != nil && last.key == key && last.Version <= version && version-last.Version <= manySteps*r.snapshotEvery {
+	if last := r.past.Load(); last != nil && last.key == key && last.Version <= version && version-last.Version <= manySteps*r.settings.SnapshotEvery {
 		from = last.State
 	}
 	head.Version = version
@@ -180,7 +177,7 @@ func (r *Repository[S, E]) latestSnapshot(ctx context.Context, key AggregateID, 
 			return State[S]{Version: version, Value: state}, nil
 		}
 		r.metrics.unreadable.Inc()
-		r.logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
+		r.settings.Logger.WarnContext(ctx, "skipped an unreadable snapshot; an earlier one or the events are used instead",
 			"tenant", key.Tenant, "aggregate", key.String(), "version", snapshot.Version, "error", err)
 	}
 	return State[S]{}, nil

@@ -53,7 +53,6 @@ func (s Settings) withDefaults() Settings {
 type Service[S, C, E any] struct {
 	*Repository[S, E]
 	aggregate Aggregate[S, C, E]
-	settings  Settings
 	turns     turns
 	working   sync.WaitGroup // on the calls of an aggregate
 
@@ -64,11 +63,9 @@ type Service[S, C, E any] struct {
 
 // NewService returns a service with a [Repository] of its own over store.
 func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenceGateway, settings Settings) *Service[S, C, E] {
-	settings = settings.withDefaults()
 	return &Service[S, C, E]{
 		Repository: NewRepository(aggregate, store, settings),
 		aggregate:  aggregate.withDefaults(),
-		settings:   settings,
 		turns:      turns{contended: map[AggregateID]contention{}},
 		waiting:    map[AggregateID][]*call[C, E]{},
 	}

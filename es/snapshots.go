@@ -77,7 +77,7 @@ const (
 
 // SnapshotDistance returns the number of events between two snapshots of a state. It doubles as the state grows.
 func (r *Repository[S, E]) SnapshotDistance(state S) uint64 {
-	distance := r.snapshotEvery
+	distance := r.settings.SnapshotEvery
 	for wanted := uint64(r.snapshots.Size(state)) / bytesPerEvent; distance < wanted; {
 		distance *= 2
 	}
@@ -137,7 +137,7 @@ func (r *Repository[S, E]) writeDue(ctx context.Context, key AggregateID) {
 	defer context.AfterFunc(r.ended, cancel)()
 	if err := r.SaveSnapshot(ctx, key, known.State); err != nil {
 		r.metrics.failed.Inc()
-		r.logger.WarnContext(ctx, "could not write a snapshot; the aggregate's next event will retry",
+		r.settings.Logger.WarnContext(ctx, "could not write a snapshot; the aggregate's next event will retry",
 			"tenant", key.Tenant, "aggregate", key.String(), "version", known.Version, "error", err)
 	}
 }
