@@ -36,8 +36,7 @@ func Event[E, T, W any](name string, to func(T) W, from func(W) (T, error)) Even
 
 // Former returns the row of a name that is no longer written: its JSON is decoded as the current event.
 func Former[E, T, W any](name string, from func(W) (T, error)) EventType[E] {
-	return EventType[E]{name: name, decode: func(payload []byte) (E, error) {
-		var none E
+	return EventType[E]{name: name, decode: func(payload []byte) (none E, err error) {
 		var wire W
 		if err := unmarshal(payload, &wire); err != nil {
 			return none, err

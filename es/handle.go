@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
@@ -242,11 +243,7 @@ func (t *turns) met(key AggregateID) {
 	now := time.Now()
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	for key, c := range t.contended {
-		if now.After(c.fades) {
-			delete(t.contended, key)
-		}
-	}
+	maps.DeleteFunc(t.contended, func(_ AggregateID, c contention) bool { return now.After(c.fades) })
 	t.contended[key] = contention{now.Add(contentionFades), t.contended[key].yields}
 }
 
