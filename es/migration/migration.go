@@ -25,23 +25,14 @@ type Set struct {
 	Folder string // of Files; it has a folder for each driver: mysql, sqlite. Empty: Files itself has them
 }
 
-// schema is a set in a database.
-type schema struct {
-	*goose.Provider
-	found, program int64 // versions of the database, and of this program
-}
-
 // Up migrates the sets' schemas in db to the versions of this program, and returns the migrations that it ran. A newer
 // schema stays as it is. It needs two connections of the pool.
 func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err error) {
 	err = alone(ctx, db, func() error {
 		for _, set := range sets {
-			schema, err := set.open(ctx, db)
+			schema, err := set.open(db)
 			if err != nil {
 				return err
-			}
-			if schema.found > schema.program {
-				continue
 			}
 			results, err := schema.Up(ctx)
 			if err != nil {
@@ -61,13 +52,18 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 // started meanwhile. It only reads, so it may run during a migration.
 func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error {
 	for _, set := range sets {
-		schema, err := set.open(ctx, db)
-		switch {
-		case err != nil:
+		schema, err := set.open(db)
+		if err != nil {
 			return err
-		case schema.found < schema.program:
+		}
+		found, err := set.version(ctx, db)
+		if err != nil {
+			return fmt.Errorf("read the version of the %s: %w", set.Name, err)
+		}
+		sources := schema.ListSources() // open fails without one
+		if needed := sources[len(sources)-1].Version; found < needed {
 			return fmt.Errorf("the %s in this database is at version %d, and this program needs version %d: migrate the database first",
-				set.Name, schema.found, schema.program)
+				set.Name, found, needed)
 		}
 	}
 	return nil
@@ -89,7 +85,7 @@ func (s Set) version(ctx context.Context, db *sqlx.DB) (version int64, err error
 }
 
 // open returns the set in db, whose driver is "mysql" (also for MariaDB) or "sqlite".
-func (s Set) open(ctx context.Context, db *sqlx.DB) (schema, error) {
+func (s Set) open(db *sqlx.DB) (*goose.Provider, error) {
 	driver := db.DriverName()
 	dialect := goose.DialectSQLite3
 	if driver == "mysql" {
@@ -97,18 +93,13 @@ func (s Set) open(ctx context.Context, db *sqlx.DB) (schema, error) {
 	}
 	files, err := fs.Sub(s.Files, path.Join(s.Folder, driver))
 	if err != nil {
-		return schema{}, fmt.Errorf("the migrations of the %s: %w", s.Name, err)
+		return nil, fmt.Errorf("the migrations of the %s: %w", s.Name, err)
 	}
 	provider, err := goose.NewProvider(dialect, db.DB, files, goose.WithTableName(s.Table))
 	if err != nil {
-		return schema{}, fmt.Errorf("the migrations of the %s for the driver %q: %w", s.Name, driver, err)
+		return nil, fmt.Errorf("the migrations of the %s for the driver %q: %w", s.Name, driver, err)
 	}
-	found, err := s.version(ctx, db)
-	if err != nil {
-		return schema{}, fmt.Errorf("read the version of the %s: %w", s.Name, err)
-	}
-	sources := provider.ListSources() // NewProvider fails without one
-	return schema{provider, found, sources[len(sources)-1].Version}, nil
+	return provider, nil
 }
 
 const lockWait = 50 // seconds
