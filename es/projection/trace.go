@@ -18,10 +18,6 @@ const (
 
 // startBatch starts the span of a batch that has traced events: a trace of its own, with links to those of its events.
 func (p *Projector) startBatch(ctx context.Context, runs []eventRun) (context.Context, trace.Span) {
-	nothing := trace.SpanFromContext(context.Background())
-	if p.options.Tracer == nil {
-		return ctx, nothing
-	}
 	var links []trace.Link
 	events := 0
 	for _, run := range runs {
@@ -33,15 +29,15 @@ func (p *Projector) startBatch(ctx context.Context, runs []eventRun) (context.Co
 		}
 	}
 	if len(links) == 0 {
-		return ctx, nothing
+		return ctx, trace.SpanFromContext(context.Background()) // it does nothing
 	}
 	return p.options.Tracer.Start(ctx, "project batch", trace.WithLinks(links...), trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithAttributes(attribute.Int("batch.events", events)))
 }
 
-// traceOf returns the span of the command that an event results from, if there is one and the event is recent.
+// traceOf returns the span of the command that an event results from, if there is one to continue: of a recent event.
 func (p *Projector) traceOf(event Event) trace.SpanContext {
-	if event.Traceparent == "" || p.options.Now().Sub(event.OccurredAt) > tracedFor {
+	if p.options.Tracer == nil || event.Traceparent == "" || p.options.Now().Sub(event.OccurredAt) > tracedFor {
 		return trace.SpanContext{}
 	}
 	return event.Span()
@@ -53,10 +49,10 @@ type times struct{ began, saved, committed time.Time }
 // continueTraces adds the spans of committed events to the traces of their commands: the way through the stream, and
 // the projection with its commit. Spans of events in one transaction have the same times.
 func (p *Projector) continueTraces(ctx context.Context, events []Event, at times) {
-	if p.options.Tracer == nil {
-		return
+	var links []trace.Link
+	if batch := trace.SpanContextFromContext(ctx); batch.IsSampled() {
+		links = append(links, trace.Link{SpanContext: batch})
 	}
-	batch := trace.Link{SpanContext: trace.SpanContextFromContext(ctx)}
 	for _, event := range events {
 		parent := p.traceOf(event)
 		if !parent.IsSampled() {
@@ -69,14 +65,9 @@ func (p *Projector) continueTraces(ctx context.Context, events []Event, at times
 		}
 		_, stream := p.options.Tracer.Start(ctx, "stream", trace.WithTimestamp(occurred), trace.WithSpanKind(trace.SpanKindConsumer))
 		stream.End(trace.WithTimestamp(at.began))
-		options := []trace.SpanStartOption{
-			trace.WithTimestamp(at.began), trace.WithSpanKind(trace.SpanKindConsumer),
-			trace.WithAttributes(event.Aggregate().VersionAttribute(event.SeqNr), attribute.String("event.id", event.EventID)),
-		}
-		if batch.SpanContext.IsSampled() {
-			options = append(options, trace.WithLinks(batch))
-		}
-		ctx, project := p.options.Tracer.Start(ctx, fmt.Sprintf("project %T", event.Event), options...)
+		ctx, project := p.options.Tracer.Start(ctx, fmt.Sprintf("project %T", event.Event),
+			trace.WithTimestamp(at.began), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithLinks(links...),
+			trace.WithAttributes(event.Aggregate().VersionAttribute(event.SeqNr), attribute.String("event.id", event.EventID)))
 		_, commit := p.options.Tracer.Start(ctx, "commit", trace.WithTimestamp(at.saved))
 		commit.End(trace.WithTimestamp(at.committed))
 		project.End(trace.WithTimestamp(at.committed))
