@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"iter"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -52,10 +53,8 @@ func (p *Projector) ProjectAll(ctx context.Context, journal es.Journal, checkpoi
 	group, ctx := errgroup.WithContext(ctx)
 	for part := range parts {
 		at := Checkpoint{Source: wholeSource, Shard: fmt.Sprintf("%d/%d", part+1, parts)}
-		for _, known := range stored {
-			if known.Shard == at.Shard {
-				at = known
-			}
+		if i := slices.IndexFunc(stored, func(known Checkpoint) bool { return known.Shard == at.Shard }); i >= 0 {
+			at = stored[i]
 		}
 		group.Go(func() error {
 			// A page is read and decoded while the one before it is applied.

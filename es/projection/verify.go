@@ -211,7 +211,7 @@ func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 	if err != nil {
 		return err
 	}
-	var version uint64
+	v := &verification{projector: p, key: key, skipped: skipped}
 	err = p.retry(ctx, func() error {
 		return p.store.Change(ctx, func(ctx context.Context, tx Tx) error {
 			positions, err := tx.Load(ctx, []es.AggregateID{key})
@@ -222,35 +222,33 @@ func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 				return err
 			}
 			before := positions[key]
-			for after, more := uint64(0), true; more; {
-				piece := &verification{projector: p, key: key, shadow: handler.Shadow(key, after), skipped: skipped}
+			for after, more := uint64(0), true; more; after, more = v.shadow.Rest() {
+				v.shadow, v.read = handler.Shadow(key, after), 0
 				// Later events are left to the projection, which handles events that can't be applied.
-				if err := piece.readTo(ctx, before.Version); err != nil {
+				if err := v.readTo(ctx, before.Version); err != nil {
 					return err
 				}
-				if piece.unusable {
-					d := piece.found.Differences[0]
+				if v.unusable {
+					d := v.found.Differences[0]
 					return fmt.Errorf("%s: %s: %s", d.Row, d.What, d.Found)
 				}
-				if err := piece.shadow.Save(ctx, tx); err != nil {
+				if err := v.shadow.Save(ctx, tx); err != nil {
 					return err
 				}
-				version = piece.read
-				after, more = piece.shadow.Rest()
 			}
-			if version < before.Version {
+			if v.read < before.Version {
 				if _, err := p.Ahead(ctx, Head{Key: key, Version: before.Version}); err != nil {
 					return err
 				}
 			}
-			moved := map[es.AggregateID]Position{key: {version, before.Parked}}
+			moved := map[es.AggregateID]Position{key: {v.read, before.Parked}}
 			return tx.Save(ctx, Changes{Positions: moved, At: p.options.Now()})
 		})
 	})
 	if err != nil {
 		return fmt.Errorf("rebuild the rows of %s: %w", key, err)
 	}
-	p.options.Notify([]Head{{Key: key, Version: version}})
+	p.options.Notify([]Head{{Key: key, Version: v.read}})
 	return nil
 }
 
