@@ -21,13 +21,13 @@ type look struct {
 	snapshots []es.Snapshot
 	told      []Finding
 	more      int    // findings beyond the maximum
-	repairBy  string // see [Checker].RepairBy
+	repair    string // how it is repaired
 }
 
 // look reads journal, then head, then snapshots. An event and its head are written in one transaction, so a head behind
 // events that were read before it is wrong, even in a busy aggregate.
 func (c *Checker) look(ctx context.Context, id es.AggregateID) (*look, error) {
-	l := &look{id: id, repairBy: c.RepairBy(id)}
+	l := &look{id: id, repair: c.RepairBy(id)}
 	var seqNrs []uint64
 	for stored, err := range c.store.StoredEntries(ctx, id) {
 		if err != nil {
@@ -117,7 +117,7 @@ func (l *look) comparePlace(entry es.Entry, says es.Envelope, next string) {
 	}
 }
 
-// checkGaps looks for numbers that are missing between 1 and the last.
+// checkGaps looks for numbers that are missing between 1 and the last. These come before any repair.
 func (l *look) checkGaps(seqNrs []uint64) {
 	slices.Sort(seqNrs)
 	if len(seqNrs) > 0 {
@@ -136,18 +136,13 @@ func (l *look) checkGaps(seqNrs []uint64) {
 		}
 		next = seqNr + 1
 	}
-}
-
-// repair is how the aggregate is repaired.
-func (l *look) repair() string {
 	if l.gap {
-		return "once the missing events are back, " + l.repairBy
+		l.repair = "once the missing events are back, " + l.repair
 	}
-	return l.repairBy
 }
 
 func (l *look) checkHead() {
-	last, repair := l.last, l.repair()
+	last, repair := l.last, l.repair
 	version := func(number uint64) string { return fmt.Sprintf("version %d", number) }
 	switch {
 	case !l.head.Exists && last == 0:
@@ -192,11 +187,11 @@ func (l *look) checkSnapshots() {
 		switch drop := fix(snapshot.Version); {
 		case snapshot.Version > l.last:
 			l.add("snapshot_ahead", drop, fmt.Sprintf("no later version than %d", l.last), fmt.Sprint(snapshot.Version),
-				l.repair()+" deletes it: otherwise it would be used once there are as many events again",
+				l.repair+" deletes it: otherwise it would be used once there are as many events again",
 				"snapshot %d is of a version that the journal does not reach", snapshot.Version)
 		case snapshot.Broken != "":
 			l.add("snapshot_broken", drop, "a whole snapshot", snapshot.Broken,
-				l.repair()+" deletes it; take a new one; meanwhile loading is correct but slower",
+				l.repair+" deletes it; take a new one; meanwhile loading is correct but slower",
 				"snapshot %d can't be used", snapshot.Version)
 		}
 	}
