@@ -230,10 +230,7 @@ func (o *Outbox) SendDue(ctx context.Context, send Send) (int, error) {
 	}
 	err = group.Wait()
 	o.Sent.Add(int64(len(done)))
-	if doneErr := o.Done(context.WithoutCancel(ctx), done); err == nil {
-		err = doneErr
-	}
-	return len(due), err
+	return len(due), cmp.Or(err, o.Done(context.WithoutCancel(ctx), done))
 }
 
 // try sends a command. Its idempotency key is the same for every attempt.
