@@ -69,7 +69,7 @@ func (u *Updater) Look(ctx context.Context) State {
 		u.check(ctx, &found, "database", err)
 		u.lookAtTurn(ctx, &found, turn)
 	} else {
-		report, readErr := rowstore.ReadReport(ctx, opened.databases.Rows, u.options.ReadModel.Name)
+		report, readErr := rowstore.ReadReport(ctx, opened.Rows, u.options.ReadModel.Name)
 		u.check(ctx, &found, "database", errors.Join(err, readErr))
 		found.Lag, found.CaughtUp = report.Lag, report.CaughtUp
 	}

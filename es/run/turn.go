@@ -92,7 +92,7 @@ func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 		Registry: prometheus.NewRegistry(), Advice: u.options.Advice,
 		updater: u, databases: databases, term: term, changed: []func([]projection.Head){u.options.Notify},
 	}
-	store := u.opened.Load().store.InTerm(term)
+	store := databases.store.InTerm(term)
 	notify := func(heads []projection.Head) {
 		for _, changed := range t.changed {
 			changed(heads)

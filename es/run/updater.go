@@ -68,6 +68,8 @@ type Databases struct {
 	// Consumers are made for each turn.
 	Consumers []func(*Turn) (Consumer, error)
 	Close     func() // required
+
+	store *rowstore.Store // of the read model
 }
 
 // Advice names the commands and settings of a program in what operators read.
@@ -98,14 +100,8 @@ type Updater struct {
 	outcomes *outcomes
 	since    time.Time                 // start of the program
 	parked   atomic.Int64              // aggregates, as last known
-	opened   atomic.Pointer[readModel] // nil until the databases are open
+	opened   atomic.Pointer[Databases] // nil until they are open; also while the updater stands by
 	turn     atomic.Pointer[Turn]      // nil while another process has the turn
-}
-
-// readModel is what all turns share; it answers health checks also while the updater stands by.
-type readModel struct {
-	databases Databases
-	store     *rowstore.Store
 }
 
 // New returns an updater whose metrics are in registry. It works while [Updater.Run] runs.
@@ -127,7 +123,7 @@ var (
 // Opened returns the databases and the store of the read model's positions, to read from, or an error.
 func (u *Updater) Opened() (Databases, *rowstore.Store, error) {
 	if opened := u.opened.Load(); opened != nil {
-		return opened.databases, opened.store, nil
+		return *opened, opened.store, nil
 	}
 	return Databases{}, nil, errNotOpen
 }
@@ -173,15 +169,14 @@ func (u *Updater) Run(ctx context.Context) error {
 		return nil // stopped before there was anything to do
 	}
 	defer databases.Close()
-	store, err := rowstore.New(databases.Rows, u.options.ReadModel.Name)
-	if err != nil {
+	if databases.store, err = rowstore.New(databases.Rows, u.options.ReadModel.Name); err != nil {
 		return err
 	}
-	u.opened.Store(&readModel{databases, store})
+	u.opened.Store(&databases)
 	host, _ := os.Hostname() // for people only
 	holder := fmt.Sprintf("%s, process %d", host, os.Getpid())
 	for ctx.Err() == nil {
-		turn, err := store.AwaitTurn(ctx, holder)
+		turn, err := databases.store.AwaitTurn(ctx, holder)
 		if err != nil {
 			if ctx.Err() == nil {
 				u.options.Log.WarnContext(ctx, "waiting for the turn to write the read model", "error", err)
