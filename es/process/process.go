@@ -70,13 +70,11 @@ func New(db *sqlx.DB, store *rowstore.Store, name string, log *slog.Logger) *Out
 
 var pendings = table.Of[Pending]("process_commands", 5)
 
-func keyOf(process string, target es.AggregateID, eventID string) []string {
-	return []string{process, target.Tenant.String(), target.Type, target.ID, eventID}
-}
+func (o *Outbox) key(c Command) []string { return pendings.ID(&Pending{Process: o.process, Command: c}) }
 
 // where is the condition for the command for an aggregate that an event caused.
 func (o *Outbox) where(target es.AggregateID, eventID string) (string, []any) {
-	return table.Where(pendings.Columns[:5], [][]string{keyOf(o.process, target, eventID)})
+	return table.Where(pendings.Columns[:5], [][]string{o.key(Command{Target: target, EventID: eventID})})
 }
 
 // find returns the pending commands that the rest of a statement selects.
@@ -116,7 +114,7 @@ func (o *Outbox) Due(ctx context.Context, now time.Time, limit int) ([]Pending, 
 func (o *Outbox) Done(ctx context.Context, done []Command) error {
 	keys := make([][]string, len(done))
 	for i, command := range done {
-		keys[i] = keyOf(o.process, command.Target, command.EventID)
+		keys[i] = o.key(command)
 	}
 	return o.store.Explain("take commands of a process away", pendings.Delete(ctx, o.db, keys))
 }
