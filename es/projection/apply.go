@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 type result struct {
 	outcome Outcome
 	gaps    []eventGap              // aggregates that the given events do not bring to their target
-	changed []Head                  // aggregates whose rows changed
 	parked  map[es.AggregateID]bool // aggregates that are parked afterwards
 }
 
@@ -91,8 +91,8 @@ func (p *Projector) apply(ctx context.Context, runs []eventRun, mark batchMark) 
 	at.committed = time.Now()
 	p.continueTraces(ctx, work.traced, at)
 	work.report(ctx, p.logger)
-	if len(work.done.changed) > 0 {
-		p.options.Notify(work.done.changed)
+	if len(work.changed) > 0 {
+		p.options.Notify(work.changed)
 	}
 	return work.done, nil
 }
@@ -108,10 +108,7 @@ func (p *Projector) recovered(err *error) {
 // and adds the result of the transaction that followed.
 func (r result) and(next result) result {
 	r.outcome = r.outcome.plus(next.outcome)
-	r.changed = append(r.changed, next.changed...)
-	for key := range next.parked {
-		r.parked[key] = true
-	}
+	maps.Copy(r.parked, next.parked)
 	r.gaps = append(r.gaps, next.gaps...)
 	return r
 }

@@ -56,7 +56,7 @@ type Projector struct {
 	checked      int                       // comparisons of an aggregate with the journal
 	repairSince  time.Time                 // since when a repair is due; zero: none is
 	unregistered map[string]es.AggregateID // by type without a handler that is not ignored: the first aggregate met
-	met          int                       // how many events of such types were met
+	met          atomic.Int64              // how many events of such types were met; changed with mu
 }
 
 // New returns a projector. A source calls its methods; the program also runs [Projector.Run].

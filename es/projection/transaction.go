@@ -17,6 +17,7 @@ type transaction struct {
 	positions   map[es.AggregateID]Position
 	folds       map[string]Fold // by aggregate type
 	changes     Changes
+	changed     []Head // aggregates whose rows changed
 	newlyParked []DeadLetter
 	released    []es.AggregateID
 	traced      []Event // applied events that carry a trace
@@ -65,7 +66,7 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 	version := t.positions[run.key].Version
 	if version > before.Version {
 		t.changes.Positions[run.key] = t.positions[run.key]
-		t.done.changed = append(t.done.changed, Head{Key: run.key, Version: version})
+		t.changed = append(t.changed, Head{Key: run.key, Version: version})
 	}
 
 	reached := version >= run.last()

@@ -66,7 +66,7 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 		if first, known = p.unregistered[key.Type]; !known {
 			first, p.unregistered[key.Type] = key, key
 		}
-		p.met++
+		p.met.Add(1)
 		p.mu.Unlock()
 	}
 	if !known {
@@ -84,13 +84,11 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 // may come again.
 func (p *Projector) forgetTypes(ctx context.Context) {
 	for _, first := range p.Unregistered() {
-		p.mu.Lock()
-		met := p.met
-		p.mu.Unlock()
+		met := p.met.Load()
 		other, remains := p.remaining(ctx, first)
 		p.mu.Lock()
 		switch {
-		case p.met != met: // an event came meanwhile: the next look decides
+		case p.met.Load() != met: // an event came meanwhile: the next look decides
 		case remains:
 			p.unregistered[first.Type] = other
 		default:
