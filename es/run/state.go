@@ -29,7 +29,8 @@ type State struct {
 	Checks   map[string]string
 	Warnings []string // for operators
 
-	gauges []Gauge // of the consumers
+	gauges          []Gauge // of unknown types, and of the consumers
+	ahead, outdated int     // aggregates whose rows are ahead of the journal, types whose rows are outdated
 }
 
 // Ready: no operator has to act, and the read model has caught up once. A lag alone does not make it unready.
@@ -92,7 +93,8 @@ func (u *Updater) lookAtTurn(ctx context.Context, found *State, turn *Turn) {
 	model := turn.model
 	found.Active, found.CaughtUp, found.Lag = true, turn.caughtUp.Load(), model.Lag(ctx)
 	found.RepairDue = !model.projector.RepairSince().IsZero()
-	found.DriftedAggregates = model.projector.Drift().Wrong
+	drift := model.projector.Drift()
+	found.DriftedAggregates, found.ahead, found.outdated = drift.Wrong, drift.Ahead, len(*turn.keeper.outdated.Load())
 	var failed []error
 	for _, consumer := range turn.consumers {
 		status, err := consumer.Check(ctx)
@@ -103,7 +105,7 @@ func (u *Updater) lookAtTurn(ctx context.Context, found *State, turn *Turn) {
 	versions, journal, versionWarning := turn.keeper.reasons()
 	u.check(ctx, found, "stream", errors.Join(turn.databases.Trouble(ctx), model.source.Health()))
 	u.check(ctx, found, "processes", errors.Join(failed...))
-	found.Checks["aggregate_types"], found.Checks["row_versions"], found.Checks["rows_ahead"] = u.unknownTypes(turn), versions, journal
+	found.Checks["aggregate_types"], found.Checks["row_versions"], found.Checks["rows_ahead"] = u.unknownTypes(found, turn), versions, journal
 	if versionWarning != "" {
 		found.Warnings = append(found.Warnings, versionWarning)
 	}
@@ -118,8 +120,8 @@ func (u *Updater) check(ctx context.Context, found *State, name string, err erro
 	}
 }
 
-// unknownTypes returns the reason to be unready because of events of unregistered types; "": there are none.
-func (u *Updater) unknownTypes(turn *Turn) string {
+// unknownTypes counts the unregistered types with events, and returns the reason to be unready; "": there are none.
+func (u *Updater) unknownTypes(found *State, turn *Turn) string {
 	var reasons []string
 	for _, first := range turn.model.projector.Unregistered() {
 		reason := fmt.Sprintf("there are events of the aggregate type %q (the first met: %s), which this program does not know: run one that does",
@@ -128,6 +130,10 @@ func (u *Updater) unknownTypes(turn *Turn) string {
 			reason += ", or " + ignore + first.Type
 		}
 		reasons = append(reasons, reason)
+		found.gauges = append(found.gauges, Gauge{
+			"projection_unregistered_type", "1 for each aggregate type that has events and that this program does not know.", 1,
+			prometheus.Labels{"aggregate_type": first.Type},
+		})
 	}
 	return strings.Join(reasons, "; ")
 }
@@ -144,16 +150,16 @@ func (u *Updater) Collect(metrics chan<- prometheus.Metric) {
 		metrics <- prometheus.MustNewConstMetric(prometheus.NewDesc(g.Name, g.Help, nil, g.Labels), prometheus.GaugeValue, g.Value)
 	}
 	gauge := func(name, help string, value float64) { send(Gauge{Name: name, Help: help, Value: value}) }
-	gauge("projection_active", "1 while this process writes the read model, 0 while it stands by.", oneIf(found.Active))
-	gauge("projection_ready", "1 while the updater is ready.", oneIf(found.Ready()))
+	gauge("projection_active", "1 while this process writes the read model, 0 while it stands by.", oneIf[found.Active])
+	gauge("projection_ready", "1 while the updater is ready.", oneIf[found.Ready()])
 	gauge("projection_lag_seconds", "Age of the oldest record that is not in the read model; 0 when there is none.", found.Lag.Behind.Seconds())
 	gauge("projection_lag_records", "Records that are not in the read model.", float64(found.Lag.Records))
-	gauge("projection_lag_at_least", "1 when projection_lag_seconds and projection_lag_records are lower bounds.", oneIf(found.Lag.AtLeast))
+	gauge("projection_lag_at_least", "1 when projection_lag_seconds and projection_lag_records are lower bounds.", oneIf[found.Lag.AtLeast])
 	gauge("projection_parked_aggregates", "Aggregates that wait for an event that can't be projected.", float64(u.parked.Load()))
 	gauge("projection_drifted_aggregates", "Aggregates whose rows differ from the journal, of those verified so far.", float64(found.DriftedAggregates))
-	gauge("projection_repair_due", "1 while a repair is due: rows may be missing until the comparison with the journal is done.", oneIf(found.RepairDue))
+	gauge("projection_repair_due", "1 while a repair is due: rows may be missing until the comparison with the journal is done.", oneIf[found.RepairDue])
 
-	gauge("projection_rebuild_running", "1 while a rebuild of the read model is unfinished.", oneIf(!found.Rebuild.Over()))
+	gauge("projection_rebuild_running", "1 while a rebuild of the read model is unfinished.", oneIf[!found.Rebuild.Over()])
 	gauge("projection_rebuild_events", "Events in the new rows of the rebuild.", float64(found.Rebuild.Done))
 	gauge("projection_rebuild_events_expected", "Events that the rebuild is expected to project.", float64(found.Rebuild.Total))
 	var rebuilt float64
@@ -163,26 +169,11 @@ func (u *Updater) Collect(metrics chan<- prometheus.Metric) {
 	gauge("projection_rebuild_done_timestamp_seconds", "Unix time at which the last rebuild was done; 0 if unknown.", rebuilt)
 	gauge("projection_rebuild_seconds_left", "Estimated time until the rebuild has read all events; 0 if unknown.", found.Rebuild.SecondsLeft)
 
-	var ahead, outdated int
-	if turn := u.turn.Load(); turn != nil {
-		ahead, outdated = turn.model.projector.Drift().Ahead, len(*turn.keeper.outdated.Load())
-		for _, key := range turn.model.projector.Unregistered() {
-			send(Gauge{
-				"projection_unregistered_type", "1 for each aggregate type that has events and that this program does not know.", 1,
-				prometheus.Labels{"aggregate_type": key.Type},
-			})
-		}
-	}
-	gauge("projection_aggregates_ahead", "Aggregates whose rows have events that the journal lacks, of those verified so far.", float64(ahead))
-	gauge("projection_rows_outdated", "Aggregate types whose rows were made by another version of the program.", float64(outdated))
+	gauge("projection_aggregates_ahead", "Aggregates whose rows have events that the journal lacks, of those verified so far.", float64(found.ahead))
+	gauge("projection_rows_outdated", "Aggregate types whose rows were made by another version of the program.", float64(found.outdated))
 	for _, g := range found.gauges {
 		send(g)
 	}
 }
 
-func oneIf(condition bool) float64 {
-	if condition {
-		return 1
-	}
-	return 0
-}
+var oneIf = map[bool]float64{true: 1} // and 0 for false
