@@ -53,12 +53,11 @@ func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time
 	var events []es.Entry
 	size := 0
 	store := func() error {
-		err := s.write(id, events)
-		if err == nil {
-			copied += len(events)
+		if err := s.write(id, events); err != nil {
+			return fmt.Errorf("write %s to the archive of events: %w", id, err)
 		}
-		events, size = nil, 0
-		return err
+		copied, events, size = copied+len(events), nil, 0
+		return nil
 	}
 	for entry, err := range s.Store.Entries(ctx, id, last, head.Version-1) {
 		if err == nil && !entry.OccurredAt.Before(before) {

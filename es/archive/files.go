@@ -106,12 +106,7 @@ func (s *Store) read(id es.AggregateID, f file) (events []es.Entry, err error) {
 }
 
 // write makes a file that is complete, or none. Its content is durable, and its name after sync.
-func (s *Store) write(id es.AggregateID, events []es.Entry) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write %s to the archive of events: %w", id, err)
-		}
-	}()
+func (s *Store) write(id es.AggregateID, events []es.Entry) error {
 	dir := s.dir(id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
