@@ -70,7 +70,9 @@ func New(db *sqlx.DB, store *rowstore.Store, name string, log *slog.Logger) *Out
 
 var pendings = table.Of[Pending]("process_commands", 5)
 
-func (o *Outbox) key(c Command) []string { return pendings.ID(&Pending{Process: o.process, Command: c}) }
+func (o *Outbox) key(c Command) []string {
+	return pendings.ID(&Pending{Process: o.process, Command: c})
+}
 
 // where is the condition for the command for an aggregate that an event caused.
 func (o *Outbox) where(target es.AggregateID, eventID string) (string, []any) {

@@ -27,28 +27,22 @@ type eventGap struct {
 	origin origin // of the runs that fill the gap: fromJournal or fromRetry
 }
 
-// batchMark is stored with the last rows that a batch changes.
-type batchMark struct {
-	checkpoint   Checkpoint
-	unregistered []Type // of the records that were skipped
-}
-
 // applyAll applies runs in one transaction. If the database refuses them, it applies the halves one after the other,
-// down to the single event that causes the error; the aggregate of that event is parked. The mark is stored with the
-// last transaction, and only when there are no gaps.
-func (p *Projector) applyAll(ctx context.Context, runs []eventRun, mark batchMark) (result, error) {
+// down to the single event that causes the error; the aggregate of that event is parked. The mark, a checkpoint and the
+// types that were skipped, is stored with the last transaction, and only when there are no gaps.
+func (p *Projector) applyAll(ctx context.Context, runs []eventRun, mark Changes) (result, error) {
 	done, err := p.apply(ctx, runs, mark)
 	if !errors.Is(err, ErrRefused) {
 		return done, err
 	}
 	left, right, halved := split(runs)
 	if halved {
-		first, err := p.applyAll(ctx, left, withoutMark)
+		first, err := p.applyAll(ctx, left, Changes{})
 		if err != nil {
 			return first, err
 		}
 		if len(first.gaps) > 0 {
-			mark = withoutMark
+			mark = Changes{}
 		}
 		second, err := p.applyAll(ctx, right, mark)
 		return first.and(second), err
@@ -63,10 +57,8 @@ func (p *Projector) applyAll(ctx context.Context, runs []eventRun, mark batchMar
 	return p.apply(ctx, []eventRun{culprit}, mark)
 }
 
-var withoutMark batchMark
-
 // apply applies runs in one transaction, with retries.
-func (p *Projector) apply(ctx context.Context, runs []eventRun, mark batchMark) (result, error) {
+func (p *Projector) apply(ctx context.Context, runs []eventRun, mark Changes) (result, error) {
 	var work *transaction
 	at := times{began: time.Now()}
 	err := p.retry(ctx, func() error {

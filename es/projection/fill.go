@@ -11,7 +11,7 @@ import (
 const journalAttempts = 3
 
 // fill applies the events of gaps, read from the journal in order, FillEvents at a time, and stores last with the last.
-func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (Outcome, error) {
+func (p *Projector) fill(ctx context.Context, gaps []eventGap, last Changes) (Outcome, error) {
 	var total Outcome
 	for stored := len(gaps) == 0; !stored; {
 		var chunk []eventRun
@@ -28,7 +28,7 @@ func (p *Projector) fill(ctx context.Context, gaps []eventGap, last batchMark) (
 				gaps[0].after = piece.last()
 			}
 		}
-		finished, toStore := len(gaps) == 0, withoutMark
+		finished, toStore := len(gaps) == 0, Changes{}
 		if finished {
 			toStore = last
 		}
@@ -166,5 +166,5 @@ func (p *Projector) fillAfterRows(ctx context.Context, gaps []eventGap) (Outcome
 	for i := range gaps {
 		gaps[i].after = versions[gaps[i].key]
 	}
-	return p.fill(ctx, gaps, withoutMark)
+	return p.fill(ctx, gaps, Changes{})
 }

@@ -123,7 +123,7 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 
 // compare applies the missing events of aggregates, and returns how many of them have a position then.
 func (p *Projector) compare(ctx context.Context, heads []Head) (outcome Outcome, positions int, err error) {
-	versions, err := p.store.Versions(ctx, keysOf(heads, Head.key))
+	versions, err := p.store.Versions(ctx, keysOf(heads, func(head Head) es.AggregateID { return head.Key }))
 	if err != nil {
 		return outcome, 0, fmt.Errorf("read positions: %w", err)
 	}
@@ -142,7 +142,7 @@ func (p *Projector) compare(ctx context.Context, heads []Head) (outcome Outcome,
 			gaps = append(gaps, eventGap{key: head.Key, after: after, target: head.Version, origin: fromJournal})
 		}
 	}
-	outcome, err = p.fill(ctx, gaps, withoutMark)
+	outcome, err = p.fill(ctx, gaps, Changes{})
 	return outcome, positions, err
 }
 
@@ -207,8 +207,6 @@ func (p *Projector) positions(ctx context.Context) iter.Seq2[Head, error] {
 		}
 	}
 }
-
-func (h Head) key() es.AggregateID { return h.Key }
 
 // Ahead reports whether the journal lacks the event that a position is at. If the head alone does, it is Inconsistent.
 func (p *Projector) Ahead(ctx context.Context, position Head) (bool, error) {

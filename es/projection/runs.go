@@ -41,15 +41,15 @@ type failure struct {
 // decodedBatch is a batch whose records are decoded.
 type decodedBatch struct {
 	runs    []eventRun // by aggregate
-	mark    batchMark
-	outcome Outcome // of decoding
+	mark    Changes    // a checkpoint, and types that were skipped
+	outcome Outcome    // of decoding
 	records int
 	began   time.Time
 }
 
 // decodeAll decodes a batch. An unreadable record only proves that the event exists, which the journal then tells.
 func (p *Projector) decodeAll(batch Batch) decodedBatch {
-	decoded := decodedBatch{mark: batchMark{checkpoint: batch.Checkpoint}, records: len(batch.Records), began: time.Now()}
+	decoded := decodedBatch{mark: Changes{Checkpoint: batch.Checkpoint}, records: len(batch.Records), began: time.Now()}
 	index := make(map[es.AggregateID]int) // into runs
 	for _, record := range batch.Records {
 		if !p.options.Tenants(record.Key.Tenant) {
@@ -57,7 +57,7 @@ func (p *Projector) decodeAll(batch Batch) decodedBatch {
 		}
 		if _, registered := p.handlers[record.Key.Type]; !registered {
 			decoded.outcome.Unregistered++
-			decoded.mark.unregistered = p.meet(decoded.mark.unregistered, record.Key)
+			decoded.mark.Types = p.meet(decoded.mark.Types, record.Key)
 			continue
 		}
 		i, known := index[record.Key]

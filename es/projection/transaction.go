@@ -189,9 +189,9 @@ func (t *transaction) release(ctx context.Context, key es.AggregateID) error {
 }
 
 // save writes the changes: positions first, so that a transaction that lost a race fails before it writes rows.
-func (t *transaction) save(ctx context.Context, tx Tx, mark batchMark) error {
+func (t *transaction) save(ctx context.Context, tx Tx, mark Changes) error {
 	if len(t.done.gaps) == 0 {
-		t.changes.Checkpoint, t.changes.Types = mark.checkpoint, mark.unregistered
+		t.changes.Checkpoint, t.changes.Types = mark.Checkpoint, mark.Types
 	}
 	if err := tx.Save(ctx, t.changes); err != nil {
 		return err

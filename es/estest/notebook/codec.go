@@ -39,7 +39,9 @@ type snapshot struct {
 // snapshots encodes states as JSON, and pretends that every note takes memory.
 func snapshots() es.SnapshotCodec[Notebook] {
 	return es.SnapshotCodec[Notebook]{
-		Encode: func(id string, version uint64, n Notebook) ([]byte, error) { return json.Marshal(snapshot{id, version, n}) },
+		Encode: func(id string, version uint64, n Notebook) ([]byte, error) {
+			return json.Marshal(snapshot{id, version, n})
+		},
 		Decode: func(payload []byte) (string, uint64, Notebook, error) {
 			var s snapshot
 			err := json.Unmarshal(payload, &s)
