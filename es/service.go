@@ -34,14 +34,12 @@ func (s Settings) withDefaults() Settings {
 	s.Timeout = cmp.Or(s.Timeout, 5*time.Second)
 	s.SnapshotEvery = cmp.Or(s.SnapshotEvery, 100)
 	s.CacheBytes = cmp.Or(s.CacheBytes, 64<<20)
+	s.Logger = cmp.Or(s.Logger, slog.Default())
 	if s.Clock == nil {
 		s.Clock = time.Now
 	}
 	if s.CheckClock == nil {
 		s.CheckClock = func(context.Context) error { return nil }
-	}
-	if s.Logger == nil {
-		s.Logger = slog.Default()
 	}
 	if s.Metrics == nil {
 		s.Metrics = NewMetrics()
