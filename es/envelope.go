@@ -89,12 +89,11 @@ func (e Envelope) Aggregate() AggregateID {
 	return AggregateID{Tenant: e.Tenant, Type: e.AggregateType, ID: e.AggregateID}
 }
 
-// Described is an event for people: its name and its own fields, as they are written today. Of one that cannot be
-// decoded, Data is all that is stored.
+// Described is an event for people.
 type Described struct {
 	Envelope
-	Type string
-	Data []byte // JSON
+	Type string // its name
+	Data []byte // JSON of its own fields, as they are written today; if it cannot be decoded, all that is stored
 }
 
 // Recorded is an event with its envelope, as stored in the journal.

@@ -281,8 +281,7 @@ func (file File) Check(parts [][]byte) error {
 	return nil
 }
 
-// Maintainer reads stored data even if damaged, repairs heads and snapshots, and removes what is stored elsewhere, also
-// while programs run.
+// Maintainer reads even damaged data, repairs heads and snapshots, and removes what is stored elsewhere, at any time.
 type Maintainer interface {
 	// StoredAggregates yields every aggregate with an entry or a head, at least once, in no order.
 	StoredAggregates(ctx context.Context) iter.Seq2[StoredAggregate, error]

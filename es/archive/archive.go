@@ -77,8 +77,7 @@ func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time
 	return copied, err
 }
 
-// youngest is how old an event must be to be removed: sources hold it for a day, and so long a writer whose answer was
-// lost finds its own events.
+// youngest is how old a removed event must be: so long sources hold it, and a writer finds it whose answer was lost.
 const youngest = 24 * time.Hour
 
 // Remove deletes events that happened before a time, and a day ago, from the journal: none unless the archive has each

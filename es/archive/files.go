@@ -25,8 +25,7 @@ func (s *Store) dir(id es.AggregateID) string {
 	return filepath.Join(s.Folder, id.Type, cmp.Or(id.Tenant.String(), "_"), id.ID)
 }
 
-// files returns the files of an aggregate: in order, from event 1, without a gap. Two that were made at the same time
-// may overlap: an event never changes.
+// files returns an aggregate's files in order, from event 1, without a gap. Two that were made at once may overlap.
 func (s *Store) files(id es.AggregateID) (files []file, err error) {
 	if id.Check() != nil {
 		return nil, nil //nolint:nilerr // it is never archived, and might lead out of the folder

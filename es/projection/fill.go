@@ -46,8 +46,7 @@ func (p *Projector) fill(ctx context.Context, gaps []eventGap, last Changes) (Ou
 	return total, nil
 }
 
-// read reads at most left events of a gap. What stops it, and this aggregate alone, is the run's failure; an error is
-// ctx's.
+// read reads at most left events of a gap. What stops this aggregate alone is the run's failure; an error is ctx's.
 func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun, error) {
 	piece := eventRun{key: gap.key, target: gap.target, origin: gap.origin}
 	for attempt := 1; ; attempt++ {

@@ -41,8 +41,7 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 	var changed []Type
 	due := false
 	for name := range p.handlers {
-		// The source starts from its first event although all of its events are in the rows: it may be another source,
-		// or one restored to an earlier time.
+		// A source that starts from its first event although the rows have all may be another, or a restored one.
 		due = due || complete[name] && fromFirst
 		if !complete[name] {
 			changed = append(changed, Type{Name: name, Complete: fromFirst})
@@ -80,8 +79,7 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 	return append(types, Type{Name: key.Type, FirstTenant: first.Tenant, FirstID: first.ID})
 }
 
-// forgetTypes stops reporting the types whose events are gone from the journal. They stay incomplete, because events
-// may come again.
+// forgetTypes stops reporting types whose events are gone from the journal. They stay incomplete: some may come again.
 func (p *Projector) forgetTypes(ctx context.Context) {
 	for _, first := range p.Unregistered() {
 		met := p.met.Load()

@@ -73,8 +73,7 @@ func (k *rowKeeper) run(ctx context.Context) {
 	}
 }
 
-// compareVersions compares the versions of the handlers with those of the rows, and makes new types known to the
-// database.
+// compareVersions compares the handlers' versions with those of the rows, and makes new types known to the database.
 func (k *rowKeeper) compareVersions(ctx context.Context) error {
 	outdated, err := k.rebuild.Outdated(ctx)
 	if err == nil {

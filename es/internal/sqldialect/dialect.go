@@ -95,8 +95,7 @@ func (d Dialect) OnConflict(key ...string) string {
 // Marks returns n placeholders for a list.
 func Marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
 
-// LockNamed returns the SQL of a lock's name, in which name is SQL. Locks are the server's, so the database's name is
-// part of it.
+// LockNamed returns the SQL of a lock's name; name is SQL, too. Locks are the server's, so it has the database's name.
 func LockNamed(name string) string { return "CONCAT(" + name + ", MD5(DATABASE()))" }
 
 // GetLock takes a lock of the MySQL server with this name and the database's, within some seconds; false: another
