@@ -16,84 +16,66 @@ import (
 	"example.com/threads/es/internal/seq"
 )
 
-// Entries queries the index, which is cheap. An entry that it lacks is read from the table by its key, consistently.
+// Entries queries the index, which is cheap. From the first entry that it lacks, entries are read from the table by
+// their keys, consistently.
 func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
-	return func(yield func(es.Entry, error) bool) {
-		if after >= upTo {
-			return
-		}
-		g, err := g.at(ctx, id)
-		if err != nil {
-			yield(es.Entry{}, err)
-			return
-		}
-		next := after + 1
-		fill := func(end uint64) (goOn bool) { // exclusive
+	if after >= upTo {
+		return func(func(es.Entry, error) bool) {}
+	}
+	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[es.Entry, error] {
+		return func(yield func(es.Entry, error) bool) {
+			next := after + 1
+			query := g.indexed(g.settings.JournalTable, journalIndex, id, next, upTo)
+			for entry, err := range seq.Map(g.query(ctx, "query the journal of "+id.String(), query), entryOf) {
+				if err == nil && entry.SeqNr != next {
+					break
+				}
+				if !yield(entry, err) || err != nil {
+					return
+				}
+				next++
+			}
 			var missing []uint64
-			for ; next < end; next++ {
+			for ; next <= upTo; next++ {
 				missing = append(missing, next)
 			}
-			for entry, err := range g.entriesByKey(ctx, id, missing, upTo) {
-				if !yield(entry, err) || err != nil {
-					return false
-				}
-			}
-			return true
+			g.EntriesAt(ctx, id, missing)(yield)
 		}
-		query := g.indexed(g.settings.JournalTable, journalIndex, id, next, upTo)
-		for entry, err := range seq.Map(g.query(ctx, "query the journal of "+id.String(), query), entryOf) {
-			if err != nil {
-				yield(entry, err)
-				return
-			}
-			if !fill(entry.SeqNr) || !yield(entry, nil) {
-				return
-			}
-			next = entry.SeqNr + 1
-		}
-		fill(upTo + 1)
-	}
+	})
 }
 
 // EntriesAt reads the entries by their keys.
 func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
-	var last uint64
-	if len(seqNrs) > 0 {
-		last = seqNrs[len(seqNrs)-1]
-	}
-	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[es.Entry, error] { return g.entriesByKey(ctx, id, seqNrs, last) })
-}
-
-// entriesByKey yields the entries with these numbers, of those up to upTo that a head has shown.
-func (g *Gateway) entriesByKey(ctx context.Context, id es.AggregateID, seqNrs []uint64, upTo uint64) iter.Seq2[es.Entry, error] {
-	return func(yield func(es.Entry, error) bool) {
-		for some := range slices.Chunk(seqNrs, maxBatchGet) {
-			keys := make([]map[string]types.AttributeValue, len(some))
-			for i, seqNr := range some {
-				keys[i] = g.key(id, seqNr)
-			}
-			events, err := GetItems(ctx, g.client, g.settings.JournalTable, keys)
-			if err != nil {
-				yield(es.Entry{}, Explain(ctx, err, "read the journal of %s", id))
-				return
-			}
-			found := make(map[string]item, len(events))
-			for _, event := range events {
-				found[item(event).text("skey")] = event
-			}
-			for _, seqNr := range some {
-				event, exists := found[sortKey(id, seqNr)]
-				if !exists {
-					yield(es.Entry{}, &es.InconsistentError{ID: id, Head: upTo, Event: seqNr})
+	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[es.Entry, error] {
+		return func(yield func(es.Entry, error) bool) {
+			for some := range slices.Chunk(seqNrs, maxBatchGet) {
+				keys := make([]map[string]types.AttributeValue, len(some))
+				for i, seqNr := range some {
+					keys[i] = g.key(id, seqNr)
+				}
+				events, err := GetItems(ctx, g.client, g.settings.JournalTable, keys)
+				if err != nil {
+					yield(es.Entry{}, Explain(ctx, err, "read the journal of %s", id))
 					return
 				}
-				entry, err := entryOf(event)
-				if !yield(entry, err) || err != nil {
-					return
+				found := make(map[string]item, len(events))
+				for _, event := range events {
+					found[item(event).text("skey")] = event
+				}
+				for _, seqNr := range some {
+					event, exists := found[sortKey(id, seqNr)]
+					if !exists {
+						yield(es.Entry{}, &es.InconsistentError{ID: id, Head: seqNrs[len(seqNrs)-1], Event: seqNr})
+						return
+					}
+					entry, err := entryOf(event)
+					if !yield(entry, err) || err != nil {
+						return
+					}
 				}
 			}
 		}
-	}
+	})
 }
 
 // eventItem returns the item of an entry: its keys, the payload, and what is needed to recognise a write.
@@ -138,6 +120,7 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string
 		scan := &dynamodb.ScanInput{
 			TableName: aws.String(g.settings.JournalTable), ProjectionExpression: aws.String("pkey, skey, payload"),
 			Segment: aws.Int32(int32(part)), TotalSegments: aws.Int32(int32(parts)),
+			ConsistentRead: aws.Bool(true), Limit: aws.Int32(scanLimit),
 		}
 		if pkey, skey, is := strings.Cut(after, keySeparator); is {
 			scan.ExclusiveStartKey = item{"pkey": text(pkey), "skey": text(skey)}
@@ -147,9 +130,10 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, parts int, after string
 			yield(es.JournalPage{}, fmt.Errorf("%q is no position in the journal", after))
 			return
 		}
-		for output, err := range g.scan(ctx, scan) {
+		for pages := dynamodb.NewScanPaginator(g.client, scan); pages.HasMorePages(); {
+			output, err := pages.NextPage(ctx)
 			if err != nil {
-				yield(es.JournalPage{}, err)
+				yield(es.JournalPage{}, Explain(ctx, err, "scan table %s", g.settings.JournalTable))
 				return
 			}
 			page := es.JournalPage{Next: journalEnd}

@@ -96,13 +96,9 @@ const (
 func retryContended(ctx context.Context, try func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := try()
-		if !contended(err) || attempt == contentionAttempts || pause(ctx, attempt) != nil {
+		if !contended(err) || attempt == contentionAttempts ||
+			es.Wait(ctx, es.Backoff(minContention, maxContention, attempt-1)) != nil {
 			return err
 		}
 	}
-}
-
-// pause waits after an attempt.
-func pause(ctx context.Context, attempt int) error {
-	return es.Wait(ctx, es.Backoff(minContention, maxContention, attempt-1))
 }

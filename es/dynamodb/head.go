@@ -38,7 +38,7 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 
 // scanHeads yields the heads of all aggregates, without the smaller index, which may lack one.
 func (g *Gateway) scanHeads(ctx context.Context) iter.Seq2[item, error] {
-	items := g.scanItems(ctx, &dynamodb.ScanInput{
+	items := g.scan(ctx, &dynamodb.ScanInput{
 		TableName: aws.String(g.settings.SnapshotTable), ProjectionExpression: aws.String(headAttributes),
 		FilterExpression: aws.String(formerHeads), ExpressionAttributeValues: item{":head": number(headSeqNr)},
 	})

@@ -42,7 +42,7 @@ func describe(value types.AttributeValue) string {
 // StoredAggregates scans the journal, and then the heads for those without an event. It remembers a hash of each
 // aggregate, which takes some 30 MB for a million.
 func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
-	events := g.scanItems(ctx, &dynamodb.ScanInput{
+	events := g.scan(ctx, &dynamodb.ScanInput{
 		TableName: aws.String(g.settings.JournalTable), ProjectionExpression: aws.String("pkey, skey"),
 	})
 	seed, seen := maphash.MakeSeed(), map[uint64]bool{}

@@ -54,22 +54,23 @@ func GetItems(
 	ctx context.Context, client *dynamodb.Client, table string, keys []map[string]types.AttributeValue,
 ) (found []map[string]types.AttributeValue, err error) {
 	rest := map[string]types.KeysAndAttributes{table: {Keys: keys, ConsistentRead: aws.Bool(true)}}
-	for attempt := 1; ; attempt++ {
-		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
+	for len(rest) > 0 {
+		err := retryContended(ctx, func() error {
+			output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: rest})
+			if err != nil {
+				return err
+			}
+			items := output.Responses[table]
+			if found, rest = append(found, items...), output.UnprocessedKeys; len(rest) > 0 && len(items) == 0 {
+				return errUnprocessed
+			}
+			return nil // as long as items arrive, the rest is asked for
+		})
 		if err != nil {
 			return nil, err
 		}
-		if items := output.Responses[table]; len(items) > 0 {
-			found = append(found, items...)
-			attempt = 1 // keep trying as long as items arrive
-		}
-		if rest = output.UnprocessedKeys; len(rest) == 0 {
-			return found, nil
-		}
-		if attempt == contentionAttempts || pause(ctx, attempt) != nil {
-			return nil, errUnprocessed
-		}
 	}
+	return found, nil
 }
 
 // query yields the items that a query finds. At most a page is in memory. An error says what was done.
@@ -119,35 +120,22 @@ func (g *Gateway) belongings(ctx context.Context, table string, id es.AggregateI
 	})
 }
 
-// scan yields the pages of a consistent scan. Between pages of a whole table it pauses.
-func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[*dynamodb.ScanOutput, error] {
+// scan yields the items that a consistent scan finds. Between pages it pauses.
+func (g *Gateway) scan(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[item, error] {
 	input.ConsistentRead, input.Limit = aws.Bool(true), aws.Int32(scanLimit)
-	return func(yield func(*dynamodb.ScanOutput, error) bool) {
+	return func(yield func(item, error) bool) {
 		for pages := dynamodb.NewScanPaginator(g.client, input); pages.HasMorePages(); {
 			output, err := pages.NextPage(ctx)
-			if !yield(output, Explain(ctx, err, "scan table %s", *input.TableName)) || err != nil {
-				return
-			}
-			if input.Segment == nil {
-				_ = es.Wait(ctx, scanPause) // the next page sees the end of ctx
-			}
-		}
-	}
-}
-
-// scanItems yields the items of a scan.
-func (g *Gateway) scanItems(ctx context.Context, input *dynamodb.ScanInput) iter.Seq2[item, error] {
-	return func(yield func(item, error) bool) {
-		for page, err := range g.scan(ctx, input) {
 			if err != nil {
-				yield(nil, err)
+				yield(nil, Explain(ctx, err, "scan table %s", *input.TableName))
 				return
 			}
-			for _, found := range page.Items {
+			for _, found := range output.Items {
 				if !yield(found, nil) {
 					return
 				}
 			}
+			_ = es.Wait(ctx, scanPause) // the next page sees the end of ctx
 		}
 	}
 }

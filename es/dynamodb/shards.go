@@ -4,8 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"example.com/threads/es"
 )
 
@@ -21,10 +19,10 @@ func (g *Gateway) at(ctx context.Context, id es.AggregateID) (*Gateway, error) {
 		return known, nil
 	}
 	for _, each := range g.all {
-		var first []map[string]types.AttributeValue
+		var first item
 		head, err := each.getItem(ctx, g.settings.SnapshotTable, each.key(id, headSeqNr), "pkey")
 		if err == nil && len(head) == 0 && each != g { // the head may be lost
-			first, err = GetItems(ctx, g.client, g.settings.JournalTable, []map[string]types.AttributeValue{each.key(id, 1)})
+			first, err = each.getItem(ctx, g.settings.JournalTable, each.key(id, 1), "pkey")
 		}
 		if err != nil {
 			return nil, Explain(ctx, err, "find %s", id)
