@@ -25,7 +25,7 @@
 //	skey                S  <type>-<ulid>-0
 //	seq_nr              N  0
 //	version             N  seq_nr of the last event
-//	snapshot_version    N  version of the latest complete snapshot; missing: none
+//	snapshot_version    N  version of the latest complete snapshot; 0 or missing: none
 //	asked               BOOL  a writer in conflict asks for a turn; removed by the next write
 //	payload             S  the state after event 1, JSON
 //
@@ -47,27 +47,13 @@
 //	payload             B  the next piece
 //	ttl                 N  as in the snapshot
 //
-// Snapshot table, a receipt: the answer to a command with an idempotency key, out of the index too.
+// Snapshot table, four kinds of items with pkey [<tenant>#]<kind>-<shard> and skey <kind>-<name>, out of the index too.
 //
-//	pkey                S  [<tenant>#]command-<shard>
-//	skey                S  command-<command id>
-//	fingerprint         S  of the request
-//	answer              B
-//	ttl                 N  seconds since 1970
-//
-// Snapshot table, a sequence, out of the index too.
-//
-//	pkey                S  [<tenant>#]sequence-<shard>
-//	skey                S  sequence-<name>
-//	drawn               N  the last number that was drawn
-//
-// Snapshot table, a part of a file, out of the index too.
-//
-//	pkey                S  [<tenant>#]file-<shard>
-//	skey                S  file-<name>-<number>
-//	payload             B  the content, compressed
-//	encoding, checksum  S  as in a snapshot
-//	ttl                 N  seconds since 1970
+//	kind      name
+//	command   <command id>     a receipt, of a command with an idempotency key: fingerprint S of the request, answer B, ttl N
+//	sequence  <name>           a sequence: drawn N, the last number
+//	file      <file>-<number>  a part of a file: payload B, compressed; encoding, checksum and ttl as in a snapshot
+//	held      <owner>          the bytes in all files of an owner, or of a tenant (without an owner): held N
 //
 // Snapshot table, a file, which names its parts. It expires with them, but is deleted by [Gateway.DeleteExpired] alone.
 //
@@ -75,12 +61,6 @@
 //	skey                S  files-<seconds since 1970, 12 digits>-<tenant>#<name>
 //	tenant_code, file, owner, expires_at
 //	held, parts         N  bytes and number of its parts
-//
-// Snapshot table, the bytes in all files of an owner, or of a tenant (without an owner).
-//
-//	pkey                S  [<tenant>#]held-<shard>
-//	skey                S  held-<owner>
-//	held                N  bytes
 //
 // former.go reads the documents' form of events, heads and snapshots. A payload may be read as S or B. DynamoDB
 // deletes expired items late, so the ttl of a receipt or a file is checked whenever it is read.

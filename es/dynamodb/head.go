@@ -125,13 +125,9 @@ func (g *Gateway) ReplaceHead(ctx context.Context, id es.AggregateID, found es.S
 
 // replace changes a head on the condition that it is as it was read.
 func (g *Gateway) replace(id es.AggregateID, stored item, head es.Head) types.TransactWriteItem {
-	changes := "SET aid = :aid, seq_nr = :seq_nr, version = :version"
-	values := item{":aid": text(id.String()), ":seq_nr": number(headSeqNr), ":version": number(head.Version)}
-	if head.SnapshotVersion > 0 {
-		changes += ", snapshot_version = :snapshot_version"
-		values[":snapshot_version"] = number(head.SnapshotVersion)
-	} else {
-		changes += " REMOVE snapshot_version"
+	values := item{
+		":aid": text(id.String()), ":seq_nr": number(headSeqNr), ":version": number(head.Version),
+		":snapshot_version": number(head.SnapshotVersion),
 	}
 	var unchanged []string
 	for _, attribute := range []string{"aid", "seq_nr", "version", "snapshot_version"} {
@@ -142,7 +138,8 @@ func (g *Gateway) replace(id es.AggregateID, stored item, head es.Head) types.Tr
 		values[":old_"+attribute] = stored[attribute]
 		unchanged = append(unchanged, attribute+" = :old_"+attribute)
 	}
-	return g.update(g.key(id, headSeqNr), changes, strings.Join(unchanged, " AND "), values)
+	return g.update(g.key(id, headSeqNr), "SET aid = :aid, seq_nr = :seq_nr, version = :version, snapshot_version = :snapshot_version",
+		strings.Join(unchanged, " AND "), values)
 }
 
 // adopt gives a head of the documents' form today's, which the conditions of writes need.

@@ -113,15 +113,11 @@ const partBytes = 300_000
 
 // SaveSnapshot writes the parts, then the main item, which completes the snapshot, then the head's pointer, which makes
 // it the latest. A process that dies in between leaves unused parts, which only cost storage.
-func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
-	g, err := g.at(ctx, id)
-	if err == nil {
-		err = g.saveSnapshot(ctx, id, snapshot)
+func (g *Gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) (err error) {
+	defer func() { err = Explain(ctx, err, "save a snapshot of %s", id) }()
+	if g, err = g.at(ctx, id); err != nil {
+		return err
 	}
-	return Explain(ctx, err, "save a snapshot of %s", id)
-}
-
-func (g *Gateway) saveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
 	head, err := g.Head(ctx, id)
 	if err != nil {
 		return err
