@@ -111,7 +111,8 @@ func (g *Gateway) insertHead(ctx context.Context, in session, id es.AggregateID,
 
 // reason finds out why the write was refused; nil when it was already committed.
 func (g *Gateway) reason(ctx context.Context, write es.Append) error {
-	next, found, err := g.eventAfter(ctx, write.ID, write.ExpectedVersion)
+	next, found, err := readRow[entryRow](ctx, g.DB, selectEntries+"version > ? ORDER BY version LIMIT 1",
+		write.ID.Tenant, write.ID.String(), write.ExpectedVersion)
 	if err != nil || next.EventID == write.Entries[0].EventID {
 		return err // this write was committed, but its answer was lost
 	}

@@ -40,18 +40,6 @@ func (g *Gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) 
 	return stored.Usable(id)
 }
 
-type eventRow struct {
-	Version uint64 `db:"version"`
-	EventID string `db:"event_id"`
-}
-
-// eventAfter returns the first event of the aggregate after a version.
-func (g *Gateway) eventAfter(ctx context.Context, id es.AggregateID, version uint64) (eventRow, bool, error) {
-	return readRow[eventRow](ctx, g.DB,
-		"SELECT version, event_id FROM events WHERE tenant_code = ? AND aggregate_id = ? AND version > ? ORDER BY version LIMIT 1",
-		id.Tenant, id.String(), version)
-}
-
 // Heads implements [es.Journal].
 func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
 	return seq.Map(g.headRows(ctx, " AND type = ?", aggregateType), func(row headRow) (es.StoredAggregate, error) {
@@ -72,15 +60,12 @@ func (g *Gateway) headRows(ctx context.Context, condition string, args ...any) i
 			yield(headRow{}, g.explain(ctx, err, "list the aggregates"))
 			return
 		}
+		var rows []iter.Seq2[headRow, error]
 		for _, tenant := range tenants {
-			pages := readPages(ctx, g, headsPage, selectHead+"aggregate_id > ?"+condition+" ORDER BY aggregate_id",
-				func(last headRow) []any { return append([]any{tenant, last.AggregateID}, args...) }, "list the aggregates")
-			for row, err := range pages {
-				if !yield(row, err) || err != nil {
-					return
-				}
-			}
+			rows = append(rows, readPages(ctx, g, headsPage, selectHead+"aggregate_id > ?"+condition+" ORDER BY aggregate_id",
+				func(last headRow) []any { return append([]any{tenant, last.AggregateID}, args...) }, "list the aggregates"))
 		}
+		seq.Concat(rows...)(yield)
 	}
 }
 
@@ -201,12 +186,9 @@ func (g *Gateway) Search(
 	if place != "version" && before > searched {
 		from = before - searched
 	}
-	rows, err := g.DB.QueryContext(ctx, "SELECT "+place+", tenant_code, aggregate_type, aggregate_id, version, event_content FROM events WHERE "+
-		place+" >= ? AND "+place+" < ?"+where+" ORDER BY "+place+" DESC LIMIT ?", append(append([]any{from, before}, args...), limit)...)
+	found, err = g.queued(ctx, math.MaxInt, place, place+" >= ? AND "+place+" < ?"+where+" ORDER BY "+place+" DESC LIMIT ?",
+		append(append([]any{from, before}, args...), limit)...)
 	if err != nil {
-		return nil, 0, g.explain(ctx, err, "search the journal")
-	}
-	if found, err = queued(rows, math.MaxInt); err != nil {
 		return nil, 0, g.explain(ctx, err, "search the journal")
 	}
 	if next = from; len(found) == limit {

@@ -198,7 +198,6 @@ func probe(ctx context.Context, in session) error {
 type session interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	GetContext(ctx context.Context, dest any, query string, args ...any) error
-	SelectContext(ctx context.Context, dest any, query string, args ...any) error
 }
 
 // changed runs a statement and returns the number of rows that it affected.

@@ -263,17 +263,17 @@ const (
 )
 
 // entriesAfter reads the events of all aggregates after a sequence number, up to a number and a size.
-func (g *Gateway) entriesAfter(ctx context.Context, after uint64, limit int) (page []es.Queued, err error) {
-	rows, err := g.DB.QueryContext(ctx, "SELECT sequence_number, tenant_code, aggregate_type, aggregate_id, version, event_content FROM events "+
-		"WHERE sequence_number > ? ORDER BY sequence_number LIMIT ?", after, limit)
+func (g *Gateway) entriesAfter(ctx context.Context, after uint64, limit int) ([]es.Queued, error) {
+	return g.queued(ctx, pageBytes, "sequence_number", "sequence_number > ? ORDER BY sequence_number LIMIT ?", after, limit)
+}
+
+// queued reads the entries that the rest of a query selects, up to a size. position is the column of their positions.
+func (g *Gateway) queued(ctx context.Context, most int, position, rest string, args ...any) (page []es.Queued, err error) {
+	rows, err := g.DB.QueryContext(ctx,
+		"SELECT "+position+", tenant_code, aggregate_type, aggregate_id, version, event_content FROM events WHERE "+rest, args...)
 	if err != nil {
 		return nil, err
 	}
-	return queued(rows, pageBytes)
-}
-
-// queued reads the entries in rows up to a size.
-func queued(rows *sql.Rows, most int) (page []es.Queued, err error) {
 	defer func() { _ = rows.Close() }() // rows.Err has the error
 	for size := 0; size < most && rows.Next(); {
 		var entry es.Queued
