@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,9 +30,8 @@ var ErrNotParked = errors.New("nothing is parked on this event")
 
 // Retry makes a parked aggregate due. The projection's program tries it again within a moment.
 func (s *Store) Retry(ctx context.Context, key es.AggregateID, now time.Time) error {
-	set, args := s.ofSet()
-	args = append([]any{now.UnixMicro(), key.Tenant.String(), key.Type, key.ID}, args...)
-	result, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE tenant_code = ? AND aggregate_type = ? AND aggregate_id = ? AND "+set, args...)
+	result, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE tenant_code = ? AND aggregate_type = ? AND aggregate_id = ? AND "+ofSet,
+		append([]any{now.UnixMicro(), key.Tenant.String(), key.Type, key.ID}, s.set()...)...)
 	if err != nil {
 		return s.Explain("make a dead letter due", err)
 	}
@@ -113,10 +113,9 @@ func (s *Store) Skipped(ctx context.Context) (map[projection.Head]bool, error) {
 
 // Positions implements [projection.Store].
 func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.Head, err error) {
-	set, args := s.ofSet()
 	where, keys := beyond("", after)
 	err = positions.Select(ctx, s.db, func(row positionRow) { found = append(found, row.Head) },
-		"WHERE "+set+" AND "+where, append(append(args, keys...), limit)...)
+		"WHERE "+ofSet+" AND "+where, slices.Concat(s.set(), keys, []any{limit})...)
 	return found, s.Explain("list positions", err)
 }
 

@@ -59,8 +59,7 @@ func (s *Store) saveRebuild(ctx context.Context, state RebuildState) (cancelled 
 
 // events returns the number of events in the rows, by their positions.
 func (s *Store) events(ctx context.Context) (events uint64, err error) {
-	set, args := s.ofSet()
-	err = s.db.GetContext(ctx, &events, "SELECT COALESCE(SUM(version), 0) FROM projection_positions WHERE "+set, args...)
+	err = s.db.GetContext(ctx, &events, "SELECT COALESCE(SUM(version), 0) FROM projection_positions WHERE "+ofSet, s.set()...)
 	return events, s.Explain("count the events in the rows", err)
 }
 
@@ -69,16 +68,15 @@ const aheadPage = 500
 // ahead yields, page by page, the live positions of a projection that are ahead of those of the store's own set, whose
 // Parked they have. It ends after an error.
 func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow, error] {
-	own, ownArgs := s.ofSet()
 	return func(yield func([]positionRow, error) bool) {
 		for after, more := (es.AggregateID{}), true; more; {
 			var page []positionRow
 			beyond, args := beyond("l.", after)
 			err := positions.Query(ctx, s.reader, func(row positionRow) { page = append(page, row) },
 				`SELECT l.projection, l.tenant_code, l.aggregate_type, l.aggregate_id, l.version, COALESCE(n.parked, 0) FROM projection_positions l
-				LEFT JOIN projection_positions n ON n.`+own+` AND n.tenant_code = l.tenant_code AND n.aggregate_type = l.aggregate_type AND n.aggregate_id = l.aggregate_id
-				WHERE l.`+ofLiveSet+` AND l.version > COALESCE(n.version, 0) AND `+beyond,
-				slices.Concat(ownArgs, []any{name, name}, args, []any{aheadPage})...)
+				LEFT JOIN projection_positions n ON n.`+ofSet+` AND n.tenant_code = l.tenant_code AND n.aggregate_type = l.aggregate_type AND n.aggregate_id = l.aggregate_id
+				WHERE l.`+ofSet+` AND l.version > COALESCE(n.version, 0) AND `+beyond,
+				slices.Concat(s.set(), []any{name, name}, args, []any{aheadPage})...)
 			if more = len(page) == aheadPage; more {
 				after = page[aheadPage-1].Key
 			}
@@ -93,7 +91,7 @@ func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow,
 func (s *Store) noneParked(ctx context.Context) error {
 	var parked projection.DeadLetter
 	err := deadLetters.Query(ctx, s.reader, func(letter projection.DeadLetter) { parked = letter }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
-		LEFT JOIN dead_letters l ON l.`+ofLiveSet+` AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
+		LEFT JOIN dead_letters l ON l.`+ofSet+` AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
 		WHERE n.projection = ? AND (l.projection IS NULL OR l.seq_nr > n.seq_nr) LIMIT 1`, s.projection, s.projection, s.next)
 	if err != nil || parked.SeqNr == 0 {
 		return s.Explain("compare dead letters", err)

@@ -52,10 +52,9 @@ func (s *Store) InTerm(term uint64) *Store {
 
 // Parked implements [projection.Store].
 func (s *Store) Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) (letters []projection.DeadLetter, err error) {
-	set, args := s.ofSet()
 	where, keys := beyond("", after)
 	err = deadLetters.Select(ctx, s.db, func(letter projection.DeadLetter) { letters = append(letters, letter) },
-		"WHERE "+set+" AND retry_at <= ? AND "+where, slices.Concat(args, []any{due.UnixMicro()}, keys, []any{limit})...)
+		"WHERE "+ofSet+" AND retry_at <= ? AND "+where, slices.Concat(s.set(), []any{due.UnixMicro()}, keys, []any{limit})...)
 	return letters, s.Explain("read dead letters", err)
 }
 
@@ -87,8 +86,7 @@ func (s *Store) Forget(ctx context.Context, source string, shards ...string) err
 
 // CountParked returns the number of parked aggregates.
 func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
-	set, args := s.ofSet()
-	err = s.db.GetContext(ctx, &parked, "SELECT COUNT(*) FROM dead_letters WHERE "+set, args...)
+	err = s.db.GetContext(ctx, &parked, "SELECT COUNT(*) FROM dead_letters WHERE "+ofSet, s.set()...)
 	return parked, s.Explain("count the parked aggregates", err)
 }
 
@@ -167,16 +165,12 @@ func setOf(ctx context.Context, from sqlx.QueryerContext, name string) (string, 
 // setSeparator stands between a projection's name and the number of the rebuild.
 const setSeparator = "@"
 
-// ofLiveSet is the condition for what belongs to the live set of a projection, whose name is its argument twice.
-const ofLiveSet = "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)"
+// ofSet is the condition for what belongs to the live set of a projection, or to another set. Its argument is the name
+// of either, twice.
+const ofSet = "projection = COALESCE((SELECT set_name FROM row_sets WHERE projection = ?), ?)"
 
-// ofSet returns the condition for what belongs to the set that the store works on.
-func (s *Store) ofSet() (where string, args []any) {
-	if s.next != "" {
-		return "projection = ?", []any{s.next}
-	}
-	return ofLiveSet, []any{s.projection, s.projection}
-}
+// set returns the arguments of ofSet for the set that the store works on.
+func (s *Store) set() []any { return []any{s.owner(), s.owner()} }
 
 // making is the store of the set with this name while a rebuild makes it.
 func (s *Store) making(set string) *Store {

@@ -81,7 +81,7 @@ func (r *Rebuild) makeIndexes(ctx context.Context) error {
 func (r *Rebuild) drop(ctx context.Context) error {
 	s := r.Store
 	rebuilt := s.projection + setSeparator + "%"
-	const notLive = "NOT (" + ofLiveSet + ") AND (projection = ? OR projection LIKE ?)"
+	const notLive = "NOT (" + ofSet + ") AND (projection = ? OR projection LIKE ?)"
 	_, err := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+sets.Name+nextSuffix)
 	if err == nil {
 		err = s.deleteAll(ctx, "DELETE FROM checkpoints WHERE projection LIKE ?", rebuilt)

@@ -141,7 +141,7 @@ func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateI
 	if t.view {
 		lock = ""
 	}
-	err := positions.Load(ctx, t, primariesOf(t.set, keys), lock, func(row positionRow) {
+	err := positions.Load(ctx, t, primariesOf(keys, t.set), lock, func(row positionRow) {
 		t.existing[row.Key] = row.Parked
 		found[row.Key] = projection.Position{Version: row.Version}
 		if row.Parked {
@@ -149,7 +149,7 @@ func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateI
 		}
 	})
 	if err == nil {
-		err = deadLetters.Load(ctx, t, primariesOf(t.set, parked), lock, func(letter projection.DeadLetter) {
+		err = deadLetters.Load(ctx, t, primariesOf(parked, t.set), lock, func(letter projection.DeadLetter) {
 			position := found[letter.Key]
 			position.Parked = &letter
 			found[letter.Key] = position
@@ -158,10 +158,11 @@ func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateI
 	return found, t.Explain("read positions", err)
 }
 
-func primariesOf(set string, keys []es.AggregateID) [][]string {
+// primariesOf returns the columns of keys after those before them, such as the set.
+func primariesOf(keys []es.AggregateID, before ...string) [][]string {
 	primaries := make([][]string, len(keys))
 	for i, key := range keys {
-		primaries[i] = []string{set, key.Tenant.String(), key.Type, key.ID}
+		primaries[i] = slices.Concat(before, []string{key.Tenant.String(), key.Type, key.ID})
 	}
 	return primaries
 }
@@ -171,16 +172,12 @@ const versionsAtOnce = 500
 // Versions implements [projection.Store].
 func (s *Store) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	versions := make(map[es.AggregateID]uint64, len(keys))
-	set, setArgs := s.ofSet()
-	primaries := primariesOf("", keys)
+	primaries := primariesOf(keys)
 	slices.SortFunc(primaries, slices.Compare)
 	for some := range slices.Chunk(primaries, versionsAtOnce) {
-		for i := range some {
-			some[i] = some[i][1:]
-		}
 		where, args := table.Where(positions.Columns[1:4], some)
 		err := positions.Select(ctx, s.reader, func(row positionRow) { versions[row.Key] = row.Version },
-			"WHERE "+set+" AND ("+where+")", slices.Concat(setArgs, args)...)
+			"WHERE "+ofSet+" AND ("+where+")", append(s.set(), args...)...)
 		if err != nil {
 			return nil, s.Explain("read positions", err)
 		}
@@ -205,7 +202,7 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 	if err := deadLetters.Upsert(ctx, t, t.Dialect, letters); err != nil {
 		return t.Explain("write dead letters", err)
 	}
-	if err := deadLetters.Delete(ctx, t, primariesOf(t.set, released)); err != nil {
+	if err := deadLetters.Delete(ctx, t, primariesOf(released, t.set)); err != nil {
 		return t.Explain("delete dead letters", err)
 	}
 	var types []typeRow
