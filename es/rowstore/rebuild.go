@@ -306,13 +306,11 @@ func (w *rebuilding) phases(ctx context.Context) error {
 		done := w.state.Done
 		w.mu.Unlock()
 		w.log().InfoContext(ctx, "rebuilding the rows: "+phase.name, "events", done)
-		if err := w.save(ctx); err != nil {
-			return err
+		err := cmp.Or(w.save(ctx), context.Cause(ctx))
+		if err == nil {
+			err = phase.do(ctx)
 		}
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		if err := phase.do(ctx); err != nil {
+		if err != nil {
 			return err
 		}
 	}

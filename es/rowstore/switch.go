@@ -2,7 +2,6 @@ package rowstore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
 )
 
@@ -124,11 +124,8 @@ func (r *Rebuild) switchTo(ctx context.Context, set string, level func(context.C
 	s := r.Store
 	for _, name := range r.tables() {
 		live, err := s.columns(ctx, name)
-		if err != nil {
-			return err
-		}
-		next, err := s.columns(ctx, name+nextSuffix)
-		if err != nil {
+		next, failed := s.columns(ctx, name+nextSuffix)
+		if err := errors.Join(err, failed); err != nil {
 			return err
 		}
 		if !slices.Equal(live, next) {
@@ -196,36 +193,42 @@ const (
 // switchServer is switchTo on MySQL and MariaDB, where renaming ends a transaction: so the lock has its own connection.
 func (r *Rebuild) switchServer(ctx context.Context, set string, level func(context.Context, *Store) error) error {
 	s := r.Store
-	return s.onConnection(ctx, lockedFor, func(lock *sql.Conn) error {
-		begun, err := lock.BeginTx(ctx, s.dialect.Writing())
-		if err != nil {
-			return s.Explain("begin the switch", err)
-		}
-		defer func() { _ = begun.Rollback() }() // it writes nothing
-		keepOut := func() error {
-			var term uint64
-			err := begun.QueryRowContext(ctx, "SELECT term FROM projection_turn WHERE id = 1 FOR UPDATE").Scan(&term)
-			return s.Explain("keep writers out for the switch", err)
-		}
-		if err := keepOut(); err != nil {
-			return err
-		}
-		if err := level(ctx, s.making(set)); err != nil {
-			return err
-		}
-		return s.onConnection(ctx, renamedIn, func(conn *sql.Conn) error {
-			if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", renameWait)); err != nil {
-				return s.Explain("prepare the renaming", err)
-			}
-			if err := keepOut(); err != nil {
-				return err
-			}
-			var pairs []string
-			for _, name := range r.tables() {
-				pairs = append(pairs, name+" TO "+name+oldSuffix, name+nextSuffix+" TO "+name)
-			}
-			_, err := conn.ExecContext(ctx, "RENAME TABLE "+strings.Join(pairs, ", "))
-			return s.Explain("switch to the new rows", err)
-		})
-	})
+	lock, err := s.connect(ctx, lockedFor)
+	if err != nil {
+		return err
+	}
+	defer sqldialect.Discard(lock)
+	begun, err := lock.BeginTx(ctx, s.dialect.Writing())
+	if err != nil {
+		return s.Explain("begin the switch", err)
+	}
+	defer func() { _ = begun.Rollback() }() // it writes nothing
+	keepOut := func() error {
+		var term uint64
+		err := begun.QueryRowContext(ctx, "SELECT term FROM projection_turn WHERE id = 1 FOR UPDATE").Scan(&term)
+		return s.Explain("keep writers out for the switch", err)
+	}
+	if err := keepOut(); err != nil {
+		return err
+	}
+	if err := level(ctx, s.making(set)); err != nil {
+		return err
+	}
+	conn, err := s.connect(ctx, renamedIn)
+	if err != nil {
+		return err
+	}
+	defer sqldialect.Discard(conn)
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout = %d", renameWait)); err != nil {
+		return s.Explain("prepare the renaming", err)
+	}
+	if err := keepOut(); err != nil {
+		return err
+	}
+	var pairs []string
+	for _, name := range r.tables() {
+		pairs = append(pairs, name+" TO "+name+oldSuffix, name+nextSuffix+" TO "+name)
+	}
+	_, err = conn.ExecContext(ctx, "RENAME TABLE "+strings.Join(pairs, ", "))
+	return s.Explain("switch to the new rows", err)
 }

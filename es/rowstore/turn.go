@@ -35,9 +35,6 @@ type Turn struct {
 	GiveUp func()
 }
 
-// errLost is why a turn or a rebuild has ended that was not given up.
-var errLost = fmt.Errorf("%w: the connection that holds the lock on the read model is lost", projection.ErrTermOver)
-
 // AwaitTurn waits for this process's turn; others see its holder. It fails when ctx ends, or with a database's error.
 func (s *Store) AwaitTurn(ctx context.Context, holder string) (*Turn, error) {
 	if !s.server() {
@@ -72,9 +69,6 @@ func (s *Store) takeTurn(ctx context.Context, conn *sql.Conn, holder string) (te
 	return term, s.Explain("begin the turn", err)
 }
 
-// errDemoted is why a lock is worth nothing on a server that has become a replica.
-var errDemoted = errors.New("the server is read only")
-
 // hold keeps a lock that conn has got until it is given up or lost, also after ctx. held ends with ctx, or the lock.
 func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duration) (held context.Context, giveUp func()) {
 	held, end := context.WithCancelCause(ctx)
@@ -88,10 +82,10 @@ func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duratio
 			err := conn.QueryRowContext(ctx, "SELECT CONCAT(@@read_only)").Scan(&readOnly)
 			cancel()
 			if err == nil && readOnly != "0" && readOnly != "OFF" {
-				err = errDemoted
+				err = errors.New("the server is read only") // a replica's lock is worth nothing
 			}
 			if err != nil {
-				stop(fmt.Errorf("%w: %w", errLost, err))
+				stop(fmt.Errorf("%w: the connection that holds the lock on the read model is lost: %w", projection.ErrTermOver, err))
 			}
 		}
 		end(context.Cause(lost))
@@ -141,14 +135,4 @@ func (s *Store) connect(ctx context.Context, silence time.Duration) (*sql.Conn, 
 		return nil, s.Explain("bound the silence of a connection", err)
 	}
 	return conn, nil
-}
-
-// onConnection runs work on a connection of its own; see connect.
-func (s *Store) onConnection(ctx context.Context, silence time.Duration, work func(*sql.Conn) error) error {
-	conn, err := s.connect(ctx, silence)
-	if err != nil {
-		return err
-	}
-	defer sqldialect.Discard(conn)
-	return work(conn)
 }

@@ -38,16 +38,21 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 	if s.within != nil {
 		return s.changeWithin(ctx, change)
 	}
-	begun, err := s.db.BeginTxx(ctx, s.dialect.Writing())
+	return s.transact(ctx, s.dialect.Writing(), change)
+}
+
+// transact does work in a transaction on the store's set.
+func (s *Store) transact(ctx context.Context, options *sql.TxOptions, work func(context.Context, projection.Tx) error) error {
+	begun, err := s.db.BeginTxx(ctx, options)
 	if err != nil {
 		return s.Explain("begin a transaction", err)
 	}
 	defer func() { _ = begun.Rollback() }() // unless it is committed; a lost connection ends the transaction, too
 	tx, err := s.enter(ctx, begun)
-	if err != nil {
-		return err
+	if err == nil {
+		err = work(ctx, tx)
 	}
-	if err := change(ctx, tx); err != nil {
+	if err != nil {
 		return err
 	}
 	return s.Explain("commit", commit(ctx, begun))
@@ -64,17 +69,10 @@ func commit(ctx context.Context, begun *sqlx.Tx) error {
 
 // View implements [projection.Store]. On a server it shares the lock of [Store.Change]; see enter.
 func (s *Store) View(ctx context.Context, read func(context.Context, projection.Tx) error) error {
-	begun, err := s.db.BeginTxx(ctx, s.dialect.Viewing())
-	if err != nil {
-		return s.Explain("begin a transaction", err)
-	}
-	defer func() { _ = begun.Rollback() }()
-	tx, err := s.enter(ctx, begun)
-	if err != nil {
-		return err
-	}
-	tx.view = true
-	return read(ctx, tx)
+	return s.transact(ctx, s.dialect.Viewing(), func(ctx context.Context, tx projection.Tx) error {
+		SQL(tx).view = true
+		return read(ctx, tx)
+	})
 }
 
 // enter makes what has begun a transaction on the store's set. One on the live set shares a lock with the others until
