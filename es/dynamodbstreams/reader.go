@@ -29,19 +29,16 @@ type reader struct {
 
 // run returns when the shard is done or ctx has ended.
 func (r *reader) run(ctx context.Context) {
-	pauses := polling.NewBackoff()
-	for {
-		wait, err := r.next(ctx)
-		if err != nil {
-			wait = pauses.NextBackOff()
+	for wait := time.Duration(0); !r.position.done() && polling.Pause(ctx, wait); {
+		err := polling.Retry(ctx, func(err error) {
 			r.change(func() { r.shard.trouble = err })
 			r.fail(ctx, "reading a shard failed; will retry from the same position", err, "shard", r.id, "position", r.position.String())
-		} else {
-			pauses.Reset()
+		}, func(ctx context.Context) (err error) {
+			wait, err = r.next(ctx)
+			return err
+		})
+		if err == nil {
 			r.change(func() { r.step, r.shard.trouble = time.Now(), nil })
-		}
-		if r.position.done() || !polling.Pause(ctx, wait) {
-			return
 		}
 	}
 }

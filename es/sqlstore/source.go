@@ -194,9 +194,6 @@ func (s *Source) rest(ctx context.Context, gather, wait time.Duration) bool {
 // retry calls do until it succeeds, and tells each failure. It only fails when ctx ends.
 func (s *Source) retry(ctx context.Context, text string, do func(context.Context) error) error {
 	err := polling.Retry(ctx, func(err error) {
-		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			return
-		}
 		s.failures.Add(1)
 		s.change(func() { s.trouble = err })
 		s.log.WarnContext(ctx, text, "error", err)

@@ -70,16 +70,13 @@ func (p *Pace) Next(records, limit int, now time.Time) time.Duration {
 	return p.wait
 }
 
-// NewBackoff returns the backoff for repeated failures: 100 ms, doubling up to 5 s, each with jitter.
-func NewBackoff() *backoff.ExponentialBackOff {
-	return &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2, RandomizationFactor: 0.25}
-}
-
-// Retry calls do until it succeeds, and reports each failure. It fails when ctx ends, or with [backoff.Permanent].
+// Retry calls do until it succeeds, and reports each failure. The waits are 100 ms, doubled up to 5 s, with jitter. It
+// fails when ctx ends, which it does not report, or with [backoff.Permanent].
 func Retry(ctx context.Context, report func(error), do func(context.Context) error) error {
+	waits := &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2, RandomizationFactor: 0.25}
 	tried := func() (struct{}, error) { return struct{}{}, do(ctx) }
 	notify := func(err error, _ time.Duration) { report(err) }
-	_, err := backoff.Retry(ctx, tried, backoff.WithBackOff(NewBackoff()), backoff.WithMaxElapsedTime(0), backoff.WithNotify(notify))
+	_, err := backoff.Retry(ctx, tried, backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(0), backoff.WithNotify(notify))
 	return err
 }
 
