@@ -87,8 +87,7 @@ func storedHeadOf(id es.AggregateID, found item) es.StoredHead {
 	}
 	found = readFormer(found)
 	stored := es.StoredHead{Exists: true}
-	stored.Faults = expect(nil, found, "aid", text(id.String()))
-	stored.Faults = expect(stored.Faults, found, "seq_nr", number(headSeqNr))
+	stored.Faults = expect(expect(nil, found, "aid", text(id.String())), found, "seq_nr", number(headSeqNr))
 	read := func(attribute string, into *uint64, optional bool) {
 		value, err := found.number(attribute)
 		if err != nil || found[attribute] == nil && !optional {

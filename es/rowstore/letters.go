@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
 )
 
@@ -30,15 +31,12 @@ var ErrNotParked = errors.New("nothing is parked on this event")
 
 // Retry makes a parked aggregate due. The projection's program tries it again within a moment.
 func (s *Store) Retry(ctx context.Context, key es.AggregateID, now time.Time) error {
-	result, err := s.db.ExecContext(ctx, "UPDATE dead_letters SET retry_at = ? WHERE tenant_code = ? AND aggregate_type = ? AND aggregate_id = ? AND "+ofSet,
+	due, err := sqldialect.Changed(ctx, s.db, "UPDATE dead_letters SET retry_at = ? WHERE tenant_code = ? AND aggregate_type = ? AND aggregate_id = ? AND "+ofSet,
 		append([]any{now.UnixMicro(), key.Tenant.String(), key.Type, key.ID}, s.set()...)...)
-	if err != nil {
-		return s.Explain("make a dead letter due", err)
-	}
-	if rows, err := result.RowsAffected(); err == nil && rows == 0 {
+	if err == nil && due == 0 {
 		return fmt.Errorf("%s: %w", key, ErrNotParked)
 	}
-	return nil
+	return s.Explain("make a dead letter due", err)
 }
 
 // Skip is an operator's decision to leave an event out of a projection, or a command out of a process.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
 )
 
@@ -111,13 +112,10 @@ func (r *Rebuild) Resume(ctx context.Context) error {
 
 // Cancel ends a running or interrupted rebuild and drops its rows. It fails if its rows are live already.
 func (r *Rebuild) Cancel(ctx context.Context) error {
-	result, err := r.Store.db.ExecContext(ctx, "UPDATE projection_rebuilds SET cancelled = 1 "+
+	asked, err := sqldialect.Changed(ctx, r.Store.db, "UPDATE projection_rebuilds SET cancelled = 1 "+
 		"WHERE projection = ? AND phase NOT IN ('done', 'cancelled')", r.Store.projection)
-	if err != nil {
-		return r.Store.Explain("ask for the end of the rebuild", err)
-	}
-	if asked, err := result.RowsAffected(); err != nil || asked == 0 {
-		return cmp.Or(err, ErrNothingBegun)
+	if err != nil || asked == 0 {
+		return cmp.Or(r.Store.Explain("ask for the end of the rebuild", err), ErrNothingBegun)
 	}
 	err = r.locked(ctx, false, r.abandon)
 	if errors.Is(err, ErrRebuilding) || errors.Is(err, ErrNothingBegun) {

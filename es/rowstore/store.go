@@ -59,11 +59,8 @@ func (s *Store) Parked(ctx context.Context, due time.Time, after es.AggregateID,
 }
 
 // Types implements [projection.Store].
-func (s *Store) Types(ctx context.Context) ([]projection.Type, error) {
-	var types []projection.Type
-	err := aggregateTypes.Select(ctx, s.db, func(row typeRow) {
-		types = append(types, row.Type)
-	}, "WHERE projection = ?", s.projection)
+func (s *Store) Types(ctx context.Context) (types []projection.Type, err error) {
+	err = aggregateTypes.Select(ctx, s.db, func(row typeRow) { types = append(types, row.Type) }, "WHERE projection = ?", s.projection)
 	return types, s.Explain("read aggregate types", err)
 }
 

@@ -109,11 +109,8 @@ func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) er
 		statement += fmt.Sprint(" LIMIT ", deletedAtOnce)
 	}
 	for {
-		result, err := s.db.ExecContext(ctx, statement, args...)
-		if err != nil {
-			return err
-		}
-		if n, err := result.RowsAffected(); err != nil || n < deletedAtOnce || !s.server() {
+		deleted, err := sqldialect.Changed(ctx, s.db, statement, args...)
+		if err != nil || deleted < deletedAtOnce || !s.server() {
 			return err
 		}
 	}

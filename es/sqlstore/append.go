@@ -95,7 +95,7 @@ func (g *Gateway) moveHead(ctx context.Context, in session, write es.Append) err
 	if write.Heed {
 		statement += " AND asked = 0"
 	}
-	moved, err := changed(ctx, in, statement, write.NextVersion(), write.ID.Tenant, write.ID.String(), write.ExpectedVersion)
+	moved, err := sqldialect.Changed(ctx, in, statement, write.NextVersion(), write.ID.Tenant, write.ID.String(), write.ExpectedVersion)
 	if err == nil && moved == 0 {
 		return errRefused
 	}
@@ -134,7 +134,7 @@ func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 // was pruned by an earlier release, and the error has only the command's id.
 func (g *Gateway) handled(ctx context.Context, write es.Append) error {
 	for _, receipt := range write.Receipts {
-		found, is, err := g.receipt(ctx, write.ID.Tenant, receipt.CommandID)
+		found, is, err := g.Receipt(ctx, write.ID.Tenant, receipt.CommandID)
 		if err != nil {
 			return err
 		}
@@ -157,11 +157,6 @@ func (g *Gateway) handled(ctx context.Context, write es.Append) error {
 
 // Receipt reads consistently. A receipt is kept as long as its event, for ever, and so never counts as expired.
 func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
-	receipt, found, err := g.receipt(ctx, tenant, commandID)
-	return receipt, found, g.explain(ctx, err, "read the receipt of command %s", commandID)
-}
-
-func (g *Gateway) receipt(ctx context.Context, tenant es.Tenant, commandID string) (es.Receipt, bool, error) {
 	receipt, expires := es.Receipt{CommandID: commandID}, int64(0)
 	err := g.DB.QueryRowContext(ctx, "SELECT fingerprint, answer, expires_at FROM receipts WHERE tenant_code = ? AND command_id = ?", tenant, commandID).
 		Scan(&receipt.Fingerprint, &receipt.Answer, &expires)
@@ -169,7 +164,7 @@ func (g *Gateway) receipt(ctx context.Context, tenant es.Tenant, commandID strin
 		return es.Receipt{}, false, nil
 	}
 	receipt.ExpiresAt = time.UnixMicro(expires).UTC()
-	return receipt, err == nil, err
+	return receipt, err == nil, g.explain(ctx, err, "read the receipt of command %s", commandID)
 }
 
 // AskForTurn marks the aggregate's row. The mark only affects an Append with Heed.

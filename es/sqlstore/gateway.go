@@ -162,7 +162,7 @@ func (g *Gateway) explain(ctx context.Context, err error, format string, args ..
 		return fmt.Errorf("%s: %w: %w", doing, es.ErrDamaged, err)
 	case errors.Is(ended, context.Canceled):
 		return fmt.Errorf("%s: %w", doing, ended)
-	case ended != nil, class == sqldialect.Transient, class == sqldialect.Ended:
+	case (ended != nil || class == sqldialect.Transient || class == sqldialect.Ended) && !errors.Is(err, es.ErrUnavailable):
 		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
@@ -198,15 +198,6 @@ func probe(ctx context.Context, in session) error {
 type session interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	GetContext(ctx context.Context, dest any, query string, args ...any) error
-}
-
-// changed runs a statement and returns the number of rows that it affected.
-func changed(ctx context.Context, in session, query string, args ...any) (int64, error) {
-	result, err := in.ExecContext(ctx, query, args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 // readRow reads one row; false if there is none.

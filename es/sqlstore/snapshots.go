@@ -1,15 +1,16 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 
 	"example.com/threads/es"
 	"example.com/threads/es/internal/packing"
+	"example.com/threads/es/internal/seq"
+	"example.com/threads/es/internal/sqldialect"
 )
-
-const selectSnapshot = "SELECT version, encoding, checksum, snapshot FROM snapshots WHERE tenant_code = ? AND aggregate_id = ? AND "
 
 type snapshotRow struct {
 	Version  uint64 `db:"version"`
@@ -67,7 +68,7 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 	if _, err := in.ExecContext(ctx, g.dialect.Upsert("snapshots", snapshotColumns[:3], snapshotColumns, 1), values...); err != nil {
 		return err
 	}
-	moved, err := changed(ctx, in, "UPDATE aggregates SET snapshot_version = ? WHERE tenant_code = ? AND aggregate_id = ? "+
+	moved, err := sqldialect.Changed(ctx, in, "UPDATE aggregates SET snapshot_version = ? WHERE tenant_code = ? AND aggregate_id = ? "+
 		"AND (snapshot_version < ? OR snapshot_version = ? OR snapshot_version > version)", version, id.Tenant, id.String(), version, old)
 	if err == nil && moved == 0 {
 		return errRefused
@@ -87,23 +88,15 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 
 // Snapshots reads one snapshot at a time, because a caller seldom needs a second.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
-	return func(yield func(es.Snapshot, error) bool) {
-		for upTo := head.Version; upTo > 0; {
-			row, found, err := readRow[snapshotRow](ctx, g.DB, selectSnapshot+"version BETWEEN 1 AND ? ORDER BY version DESC LIMIT 1", id.Tenant, id.String(), upTo)
-			if err != nil {
-				yield(es.Snapshot{}, g.explain(ctx, err, "read a snapshot of %s", id))
-			}
-			if err != nil || !found {
-				return
-			}
-			stored := es.Snapshot{Version: row.Version}
-			if stored.Payload, err = g.unpack(row); err != nil {
-				stored.Broken, stored.Payload = err.Error(), nil
-			}
-			if !yield(stored, nil) {
-				return
-			}
-			upTo = row.Version - 1
+	rows := readPages(ctx, g, 1, "SELECT version, encoding, checksum, snapshot FROM snapshots "+
+		"WHERE tenant_code = ? AND aggregate_id = ? AND version BETWEEN 1 AND ? ORDER BY version DESC", func(last snapshotRow) []any {
+		return []any{id.Tenant, id.String(), cmp.Or(last.Version, head.Version+1) - 1}
+	}, "read a snapshot of "+id.String())
+	return seq.Map(rows, func(row snapshotRow) (es.Snapshot, error) {
+		payload, err := g.unpack(row)
+		if err != nil {
+			return es.Snapshot{Version: row.Version, Broken: err.Error()}, nil
 		}
-	}
+		return es.Snapshot{Version: row.Version, Payload: payload}, nil
+	})
 }

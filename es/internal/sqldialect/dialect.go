@@ -112,6 +112,15 @@ func Discard(conn *sql.Conn) {
 	_ = conn.Close()
 }
 
+// Changed runs a statement and returns the number of rows that it affected.
+func Changed(ctx context.Context, in sqlx.ExecerContext, query string, args ...any) (int64, error) {
+	result, err := in.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 // Class classifies a database error by what can be done about it.
 type Class int
 
