@@ -40,12 +40,8 @@
 //	parts               N  number of further items with the rest; missing: none
 //	ttl                 N  seconds since 1970, once it has been superseded and [Settings].SnapshotTTL is set
 //
-// Snapshot table, a part of a snapshot of over 300 KB. Without aid and seq_nr it stays out of the index.
-//
-//	pkey                S  as in the journal
-//	skey                S  <skey of the snapshot>-<first 16 of the checksum>-<1, 2, 3 ...>
-//	payload             B  the next piece
-//	ttl                 N  as in the snapshot
+// Snapshot table, a part of a snapshot of over 300 KB, with the next piece as payload, and ttl. Without aid and seq_nr
+// it stays out of the index. Its skey is <skey of the snapshot>-<first 16 of the checksum>-<1, 2, 3 ...>.
 //
 // Snapshot table, four kinds of items with pkey [<tenant>#]<kind>-<shard> and skey <kind>-<name>, out of the index too.
 //
@@ -56,11 +52,8 @@
 //	held      <owner>          the bytes in all files of an owner, or of a tenant (without an owner): held N
 //
 // Snapshot table, a file, which names its parts. It expires with them, but is deleted by [Gateway.DeleteExpired] alone.
-//
-//	pkey                S  files-<shard> of <tenant>#<name>
-//	skey                S  files-<seconds since 1970, 12 digits>-<tenant>#<name>
-//	tenant_code, file, owner, expires_at
-//	held, parts         N  bytes and number of its parts
+// Its pkey is files-<shard> of <tenant>#<name>, its skey files-<seconds since 1970, 12 digits>-<tenant>#<name>; other
+// attributes are tenant_code, file, owner, expires_at, held (N, bytes of its parts) and parts (N, their number).
 //
 // former.go reads the documents' form of events, heads and snapshots. A payload may be read as S or B. DynamoDB
 // deletes expired items late, so the ttl of a receipt or a file is checked whenever it is read.
