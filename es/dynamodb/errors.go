@@ -23,15 +23,13 @@ func Explain(ctx context.Context, err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
-	doing := fmt.Sprintf(format, args...)
 	switch ended := ctx.Err(); {
 	case errors.Is(ended, context.Canceled):
-		return fmt.Errorf("%s: %w", doing, ended)
+		err = ended
 	case (ended != nil || transient(err)) && !errors.Is(err, es.ErrUnavailable):
-		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
-	default:
-		return fmt.Errorf("%s: %w", doing, err)
+		err = fmt.Errorf("%w: %w", es.ErrUnavailable, err)
 	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), err)
 }
 
 // transient reports whether a later attempt may succeed.

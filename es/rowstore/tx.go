@@ -33,12 +33,20 @@ func SQL(tx projection.Tx) *Tx { return tx.(*Tx) }
 // Explain adds what failed and classifies the error for the projection; nil stays nil.
 func (t *Tx) Explain(doing string, err error) error { return t.store.Explain(doing, err) }
 
-// Change implements [projection.Store].
-func (s *Store) Change(ctx context.Context, change func(context.Context, projection.Tx) error) (err error) {
-	if s.within != nil {
-		return s.changeWithin(ctx, change)
+// Change implements [projection.Store]. In the transaction of a switch, its error ends the switch: without ErrTransient
+// and ErrRefused nothing is tried again over what was written before.
+func (s *Store) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
+	if s.within == nil {
+		return s.transact(ctx, s.dialect.Writing(), change)
 	}
-	return s.transact(ctx, s.dialect.Writing(), change)
+	tx, err := s.enter(ctx, s.within)
+	if err == nil {
+		err = change(ctx, tx)
+	}
+	if err != nil {
+		return fmt.Errorf("while writers wait for the switch: %v", err) //nolint:errorlint // see above
+	}
+	return nil
 }
 
 // transact does work in a transaction on the store's set.
@@ -115,19 +123,6 @@ func (s *Store) stillMaking(ctx context.Context, begun *sqlx.Tx) error {
 		return fmt.Errorf("%w: they are those of the set %q, not of %q", projection.ErrTermOver, found, s.next)
 	}
 	return s.Explain("see which set is being made", err)
-}
-
-// changeWithin is Change in the transaction of a switch. Its error ends the switch: without ErrTransient and ErrRefused
-// nothing is tried again over what was written before.
-func (s *Store) changeWithin(ctx context.Context, change func(context.Context, projection.Tx) error) error {
-	tx, err := s.enter(ctx, s.within)
-	if err == nil {
-		err = change(ctx, tx)
-	}
-	if err != nil {
-		return fmt.Errorf("while writers wait for the switch: %v", err) //nolint:errorlint // see above
-	}
-	return nil
 }
 
 // Load implements [projection.Tx]. It locks the positions in the order of their keys; all writers lock in this order,

@@ -148,25 +148,22 @@ func (g *Gateway) explain(ctx context.Context, err error, format string, args ..
 	if err == nil {
 		return nil
 	}
-	doing := fmt.Sprintf(format, args...)
 	var handled *es.HandledError
 	class := sqldialect.ClassOf(err)
 	switch ended := ctx.Err(); {
-	case errors.Is(err, es.ErrConflict), errors.As(err, &handled), es.KindOf(err) == es.Inconsistent:
-		return fmt.Errorf("%s: %w", doing, err)
+	case errors.Is(err, es.ErrConflict), errors.As(err, &handled), es.KindOf(err) == es.Inconsistent: // answers
 	case class == sqldialect.Full:
 		g.full.Store(true)
-		return fmt.Errorf("%s: %w: %w", doing, es.ErrFull, err)
+		err = fmt.Errorf("%w: %w", es.ErrFull, err)
 	case class == sqldialect.Damaged:
 		g.damaged.Store(true)
-		return fmt.Errorf("%s: %w: %w", doing, es.ErrDamaged, err)
+		err = fmt.Errorf("%w: %w", es.ErrDamaged, err)
 	case errors.Is(ended, context.Canceled):
-		return fmt.Errorf("%s: %w", doing, ended)
+		err = ended
 	case (ended != nil || class == sqldialect.Transient || class == sqldialect.Ended) && !errors.Is(err, es.ErrUnavailable):
-		return fmt.Errorf("%s: %w: %w", doing, es.ErrUnavailable, err)
-	default:
-		return fmt.Errorf("%s: %w", doing, err)
+		err = fmt.Errorf("%w: %w", es.ErrUnavailable, err)
 	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), err)
 }
 
 // Check returns es.ErrFull after a call has met a full disk, until something can be written again, and es.ErrDamaged

@@ -21,13 +21,11 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggre
 	headless := readPages(ctx, g, headsPage, selectHeadless,
 		func(last headRow) []any { return []any{last.Tenant, last.AggregateID} }, "list the aggregates without a head")
 	return seq.Map(seq.Concat(g.headRows(ctx, ""), headless), func(row headRow) (es.StoredAggregate, error) {
-		id, strange := es.ParseAggregateID(row.Tenant, row.AggregateID)
-		stored := es.StoredAggregate{ID: id}
-		if strange != nil {
-			stored.ID = es.AggregateID{Tenant: row.Tenant, ID: row.AggregateID}
-			stored.Faults = []es.Fault{{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: row.AggregateID}}
+		if id, err := es.ParseAggregateID(row.Tenant, row.AggregateID); err == nil {
+			return es.StoredAggregate{ID: id}, nil
 		}
-		return stored, nil
+		strange := es.Fault{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: row.AggregateID}
+		return es.StoredAggregate{ID: es.AggregateID{Tenant: row.Tenant, ID: row.AggregateID}, Faults: []es.Fault{strange}}, nil
 	})
 }
 

@@ -344,9 +344,8 @@ type queue struct {
 func (q *queue) Read(ctx context.Context, after uint64, limit int) ([]es.Queued, error) {
 	found, err := q.gateway.entriesAfter(ctx, after, limit)
 	if err == nil && len(found) > 0 && len(q.beforeHole(after, found)) == 0 {
-		var settled bool
-		settled, err = q.settle(ctx, after)
-		if err == nil && settled { // read again: entries that became visible since may come first
+		settled := q.settled
+		if err = q.settle(ctx, after); q.settled > settled { // entries that became visible since may come first
 			found, err = q.gateway.entriesAfter(ctx, after, limit)
 		}
 	}
@@ -365,25 +364,24 @@ func (q *queue) beforeHole(after uint64, found []es.Queued) []es.Queued {
 	return found
 }
 
-// settle finds out which numbers will never appear, once a hole has existed long enough. Otherwise it returns false.
-func (q *queue) settle(ctx context.Context, after uint64) (bool, error) {
+// settle finds out which numbers will never appear, once a hole has existed long enough.
+func (q *queue) settle(ctx context.Context, after uint64) error {
 	now := time.Now()
 	if next := max(after, q.settled) + 1; q.next != next {
 		q.next, q.since = next, now
 	}
 	if now.Sub(q.since) < holePatience {
-		return false, nil
+		return nil
 	}
 	last, err := q.drain(ctx)
 	if refused, is := errors.AsType[*mysql.MySQLError](err); is && refused.Number == mysqlLockWaitTimeout {
 		q.since = now.Add(holeRespite)
-		return false, nil
+		return nil
 	}
-	if err != nil {
-		return false, err
+	if err == nil {
+		q.settled = max(q.settled, last)
 	}
-	q.settled = max(q.settled, last)
-	return true, nil
+	return err
 }
 
 // drain waits until no transaction that adds events is in progress, and returns the last number that is visible then.
