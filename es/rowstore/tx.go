@@ -24,7 +24,7 @@ type Tx struct {
 	store    *Store
 	set      string                  // the name that positions and dead letters are under
 	existing map[es.AggregateID]bool // the positions that Load found, and whether they are parked
-	view     bool                    // it locks nothing
+	lock     string                  // the end of statements that read what may be changed
 }
 
 // SQL returns the database transaction of tx, which must be one of a [Store].
@@ -78,7 +78,7 @@ func commit(ctx context.Context, begun *sqlx.Tx) error {
 // View implements [projection.Store]. On a server it shares the lock of [Store.Change]; see enter.
 func (s *Store) View(ctx context.Context, read func(context.Context, projection.Tx) error) error {
 	return s.transact(ctx, s.dialect.Viewing(), func(ctx context.Context, tx projection.Tx) error {
-		SQL(tx).view = true
+		SQL(tx).lock = ""
 		return read(ctx, tx)
 	})
 }
@@ -87,7 +87,7 @@ func (s *Store) View(ctx context.Context, read func(context.Context, projection.
 // it ends, so that no other set takes its place meanwhile. The lock comes first: a transaction that waits for it must
 // not have touched a table that is about to be renamed.
 func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
-	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[es.AggregateID]bool)}
+	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[es.AggregateID]bool), lock: s.dialect.ForUpdate()}
 	if s.next != "" {
 		tx.set, tx.Suffix = s.next, nextSuffix
 		return tx, s.stillMaking(ctx, begun)
@@ -130,11 +130,7 @@ func (s *Store) stillMaking(ctx context.Context, begun *sqlx.Tx) error {
 func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]projection.Position, error) {
 	found := make(map[es.AggregateID]projection.Position, len(keys))
 	var parked []es.AggregateID
-	lock := t.Dialect.ForUpdate()
-	if t.view {
-		lock = ""
-	}
-	err := positions.Load(ctx, t, primariesOf(keys, t.set), lock, func(row positionRow) {
+	err := positions.Load(ctx, t, primariesOf(keys, t.set), t.lock, func(row positionRow) {
 		t.existing[row.Key] = row.Parked
 		found[row.Key] = projection.Position{Version: row.Version}
 		if row.Parked {
@@ -142,7 +138,7 @@ func (t *Tx) Load(ctx context.Context, keys []es.AggregateID) (map[es.AggregateI
 		}
 	})
 	if err == nil {
-		err = deadLetters.Load(ctx, t, primariesOf(parked, t.set), lock, func(letter projection.DeadLetter) {
+		err = deadLetters.Load(ctx, t, primariesOf(parked, t.set), t.lock, func(letter projection.DeadLetter) {
 			position := found[letter.Key]
 			position.Parked = &letter
 			found[letter.Key] = position
