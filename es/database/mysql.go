@@ -62,8 +62,7 @@ func openMySQL(dsn string, settings Settings) (*sqlx.DB, func(error) error, erro
 
 func explainMySQL(config *mysql.Config, err error) error {
 	at := fmt.Sprintf("%s(%s)", config.Net, config.Addr)
-	var refused *mysql.MySQLError
-	if errors.As(err, &refused) {
+	if refused, is := errors.AsType[*mysql.MySQLError](err); is {
 		switch refused.Number {
 		case 1044, 1045, 1698: // no right to use the database, or to log in (MariaDB: with a password)
 			return fmt.Errorf("the database server at %s denied the user %q access to %q: correct user and password in the DSN, or grant the rights: %w",

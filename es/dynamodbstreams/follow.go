@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -153,16 +154,11 @@ func (f *follower) list(ctx context.Context) (closed bool, err error) {
 func (s *shard) unfinished() bool { return !s.position.done() }
 
 // pick returns shards in order. The caller may read what no reader changes.
-func (f *follower) pick(wanted func(*shard) bool) (picked []*shard) {
+func (f *follower) pick(wanted func(*shard) bool) []*shard {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, one := range f.shards {
-		if wanted(one) {
-			picked = append(picked, one)
-		}
-	}
-	slices.SortFunc(picked, func(a, b *shard) int { return cmp.Compare(a.id, b.id) })
-	return picked
+	sorted := slices.SortedFunc(maps.Values(f.shards), func(a, b *shard) int { return cmp.Compare(a.id, b.id) })
+	return slices.DeleteFunc(sorted, func(one *shard) bool { return !wanted(one) })
 }
 
 // start starts readers of the shards that are not done and have no unfinished parent, once their beginning is stored.
@@ -236,8 +232,6 @@ func (f *follower) forget(ctx context.Context, all bool) {
 		return
 	}
 	f.change(func() {
-		for _, id := range ids {
-			delete(f.shards, id)
-		}
+		maps.DeleteFunc(f.shards, func(id string, _ *shard) bool { return slices.Contains(ids, id) })
 	})
 }

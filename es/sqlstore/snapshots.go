@@ -90,7 +90,7 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
 	rows := readPages(ctx, g, 1, "SELECT version, encoding, checksum, snapshot FROM snapshots "+
 		"WHERE tenant_code = ? AND aggregate_id = ? AND version BETWEEN 1 AND ? ORDER BY version DESC", func(last snapshotRow) []any {
-		return []any{id.Tenant, id.String(), cmp.Or(last.Version, head.Version+1) - 1}
+		return []any{id.Tenant, id.String(), cmp.Or(last.Version, head.Version+1) - 1} // the next below
 	}, "read a snapshot of "+id.String())
 	return seq.Map(rows, func(row snapshotRow) (es.Snapshot, error) {
 		payload, err := g.unpack(row)
