@@ -71,8 +71,5 @@ func newRetryer() aws.Retryer {
 
 // answerCutShort detects a connection that broke within an answer. The SDK takes it for one that cannot be parsed.
 func answerCutShort(err error) aws.Ternary {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return aws.TrueTernary
-	}
-	return aws.UnknownTernary
+	return aws.BoolTernary(errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF))
 }

@@ -68,24 +68,22 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggre
 
 // StoredEntries implements [es.Maintainer].
 func (g *Gateway) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.Entry, error] {
-	return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.Entry, error) { return g.storedEntryOf(id, event), nil })
-}
-
-func (g *Gateway) storedEntryOf(id es.AggregateID, event item) es.Entry {
-	event = readFormer(event)
-	stored := es.Entry{EventID: event.text("event_id"), Payload: event.bytes("payload")}
-	if _, stored.SeqNr, stored.Faults = g.place(event.text("pkey"), event.text("skey")); stored.Faults == nil {
-		stored.Faults = expect(nil, event, "seq_nr", number(stored.SeqNr))
-	}
-	stored.Faults = expect(stored.Faults, event, "aid", text(id.String()))
-	occurredAt, err := event.integer("occurred_at")
-	if err != nil || occurredAt <= 0 {
-		stored.Faults = append(stored.Faults,
-			es.Fault{Field: "occurred_at", Expected: "N, milliseconds since 1970", Found: describe(event["occurred_at"])})
-	} else {
-		stored.OccurredAt = time.UnixMilli(occurredAt).UTC()
-	}
-	return stored
+	return seq.Map(g.belongings(ctx, g.settings.JournalTable, id, ""), func(event item) (es.Entry, error) {
+		event = readFormer(event)
+		stored := es.Entry{EventID: event.text("event_id"), Payload: event.bytes("payload")}
+		if _, stored.SeqNr, stored.Faults = g.place(event.text("pkey"), event.text("skey")); stored.Faults == nil {
+			stored.Faults = expect(nil, event, "seq_nr", number(stored.SeqNr))
+		}
+		stored.Faults = expect(stored.Faults, event, "aid", text(id.String()))
+		occurredAt, err := event.integer("occurred_at")
+		if err != nil || occurredAt <= 0 {
+			stored.Faults = append(stored.Faults,
+				es.Fault{Field: "occurred_at", Expected: "N, milliseconds since 1970", Found: describe(event["occurred_at"])})
+		} else {
+			stored.OccurredAt = time.UnixMilli(occurredAt).UTC()
+		}
+		return stored, nil
+	})
 }
 
 // StoredSnapshots implements [es.Maintainer]. The state after event 1, in the head item, is none of them.
