@@ -56,7 +56,7 @@ func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
 			return err
 		}
 		h.reports = store
-		add(publishing.New(store, h.publish), projection.Options{Attempts: publishing.Attempts}, publishing.Events{Types: system.Types()}.Handlers())
+		add(publishing.New(store, h.publish), projection.Options{Attempts: publishing.Attempts}, publishing.Handlers(system.Types()))
 		return h.beginAll(ctx, rows)
 	} // extra:publishing }
 	model := system.ReadModel()

@@ -114,13 +114,12 @@ func (h *handler) connect(ctx context.Context) error {
 		return err
 	}
 	if h.publishing.On() && h.publish == nil { // extra:publishing {
-		var events publishing.Events
 		keys, err := awskeys.Open(ctx, h.erasure, store) // extra:erasure {
 		if err != nil {
 			return err
 		}
-		events.Around = keys.Broker // extra:erasure }
-		if h.publish, _, err = h.publishing.Open(events); err != nil {
+		h.publishing.Around = keys.Broker // extra:erasure }
+		if h.publish, _, err = h.publishing.Open(); err != nil {
 			return err
 		}
 	} // extra:publishing }

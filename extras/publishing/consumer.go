@@ -33,8 +33,11 @@ type Kind struct {
 // Settings are read from the environment.
 type Settings struct {
 	Topic string
-	kind  *Kind    // nil: nothing is published
-	at    *url.URL // secret
+	// Around, unless nil, wraps what publishes. The program sets it.
+	Around func(Publish) Publish
+
+	kind *Kind    // nil: nothing is published
+	at   *url.URL // secret
 }
 
 // On reports whether events are published.
@@ -95,26 +98,19 @@ func ParseTopic(text string) (string, error) {
 // Projection is the name of the projection that publishes events.
 const Projection = "publisher"
 
-// Events are what a program publishes.
-type Events struct {
-	Types []es.AnyAggregate
-	// Around, unless nil, wraps what publishes them.
-	Around func(Publish) Publish
-}
-
-// Handlers returns the handlers of the projection.
-func (e Events) Handlers() (all []projection.Handler) {
-	for _, each := range e.Types {
+// Handlers returns the handlers of the projection that publishes the events of these types.
+func Handlers(types []es.AnyAggregate) (all []projection.Handler) {
+	for _, each := range types {
 		all = append(all, Handler{each})
 	}
 	return all
 }
 
-// Open returns what publishes the events, for settings that are [Settings.On], and what ends the connection.
-func (s Settings) Open(events Events) (publish Publish, end func(), err error) {
+// Open returns what publishes events, for settings that are [Settings.On], and what ends the connection.
+func (s Settings) Open() (publish Publish, end func(), err error) {
 	publish, end, err = s.kind.Connect(s.at, s.Topic)
-	if err == nil && events.Around != nil {
-		publish = events.Around(publish)
+	if err == nil && s.Around != nil {
+		publish = s.Around(publish)
 	}
 	return publish, end, err
 }
@@ -131,14 +127,14 @@ type publication struct {
 	parked    string // how to list the dead letters
 }
 
-// Consumer returns what publishes events, for settings that are [Settings.On].
-func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.Consumer, error) {
+// Consumer returns what publishes the events of these types, for settings that are [Settings.On].
+func Consumer(s Settings, types []es.AnyAggregate, log *slog.Logger) func(*run.Turn) (run.Consumer, error) {
 	return func(turn *run.Turn) (run.Consumer, error) {
 		store, err := turn.Store(Projection)
 		if err != nil {
 			return nil, err
 		}
-		publish, end, err := s.Open(events)
+		publish, end, err := s.Open()
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +148,7 @@ func Consumer(s Settings, events Events, log *slog.Logger) func(*run.Turn) (run.
 		total("events_failed_total", "Times that the broker did not accept an event that it may accept later.", &p.publisher.Failures)
 		p.Followed, err = turn.Follow(Projection, p.publisher, store, registry, projection.Options{
 			Logger: log.With("projection", Projection), Attempts: Attempts,
-		}, events.Handlers()...)
+		}, Handlers(types)...)
 		if err != nil {
 			end()
 			return nil, err

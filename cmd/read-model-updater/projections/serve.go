@@ -161,10 +161,8 @@ func (d Databases) consumers(s Settings, parts system.Parts) []consumer {
 		all = append(all, func(turn *run.Turn) (run.Consumer, error) { return turn.Process(manager(d.Store, parts.Log)) })
 	}
 	if s.Publishing.On() { // extra:publishing {
-		all = append(all, publishing.Consumer(s.Publishing, publishing.Events{
-			Types:  system.Types(),
-			Around: d.Keys.Broker, // extra:erasure
-		}, parts.Log))
+		s.Publishing.Around = d.Keys.Broker // extra:erasure
+		all = append(all, publishing.Consumer(s.Publishing, system.Types(), parts.Log))
 	} // extra:publishing }
 	return all
 }

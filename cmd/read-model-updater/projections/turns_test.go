@@ -39,7 +39,7 @@ func TestATurnComesBack(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	env := map[string]string{"PUBLISH_URL": broker.URL}
 	settings := publishing.ReadSettings(config.NewReader(func(name string) string { return env[name] }), webhook.Kind)
-	publisher := publishing.Consumer(settings, publishing.Events{}, log)
+	publisher := publishing.Consumer(settings, nil, log)
 	if err := newUpdater(t, url, db, log, turns, publisher).Run(ctx); err != nil || count != wanted {
 		t.Errorf("%d turns, %v", count, err)
 	}
