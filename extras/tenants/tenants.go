@@ -81,10 +81,7 @@ func IDOf(code Code) ID {
 	return ident.FromULID[Tenant](ulid.ULID(sum[:16]))
 }
 
-// Tenant is what the events of one tenant add up to, as far as decisions need it. The zero value is a tenant that is
-// not registered. It is an immutable value, and snapshots have its JSON. As in package account, [Decide] turns a state
-// and a [Command] into events or a rejection, [Tenant.Apply] turns a state and an [Event] into the next state, and both
-// are pure.
+// Tenant is the state of a tenant. The zero value is a tenant that is not registered. Snapshots have its JSON.
 type Tenant struct {
 	Code      Code
 	Suspended bool
@@ -101,18 +98,15 @@ type Command interface {
 	name() string
 }
 
-// CommandName returns the name by which repeats of the command are recognised. It must never change, even if the type
-// is renamed.
+// CommandName returns the name by which repeats of the command are recognised; it must never change.
 func CommandName(c Command) string { return c.name() }
 
-// Create registers a tenant, which is active from then on.
-type Create struct{ Code Code }
-
-// Suspend makes a tenant's requests be refused. Its data stays.
-type Suspend struct{}
-
-// Reactivate ends the suspension.
-type Reactivate struct{}
+// The commands.
+type (
+	Create     struct{ Code Code } // registers a tenant, which is active from then on
+	Suspend    struct{}            // makes a tenant's requests be refused; its data stays
+	Reactivate struct{}            // ends the suspension
+)
 
 func (Create) name() string     { return "tenant.Create" }
 func (Suspend) name() string    { return "tenant.Suspend" }
@@ -123,19 +117,16 @@ func (Reactivate) name() string { return "tenant.Reactivate" }
 //sumtype:decl
 type Event interface{ isEvent() }
 
-// fact is what every event has.
-type fact struct {
-	Code Code `json:"code"`
-}
+// The events.
+type (
+	Created     fact // the tenant was registered
+	Suspended   fact // the tenant was suspended
+	Reactivated fact // the suspension has ended
 
-// Created: the tenant was registered.
-type Created fact
-
-// Suspended: the tenant was suspended.
-type Suspended fact
-
-// Reactivated: the suspension has ended.
-type Reactivated fact
+	fact struct {
+		Code Code `json:"code"`
+	}
+)
 
 func (Created) isEvent()     {}
 func (Suspended) isEvent()   {}
@@ -157,7 +148,7 @@ func (t Tenant) Usable() error {
 	return nil
 }
 
-// Decide returns the events that result from command on state, or the rejection.
+// Decide returns the events that result from command on state, or the rejection. It is pure.
 func Decide(state Tenant, command Command) ([]Event, error) {
 	if _, begins := command.(Create); !begins {
 		if err := state.Usable(); err != nil {
@@ -186,8 +177,7 @@ func Decide(state Tenant, command Command) ([]Event, error) {
 	}
 }
 
-// Apply returns the state after event; t is not changed. It checks nothing and never fails. Each event says all that a
-// state has.
+// Apply returns the state after the event, which says all that a state has. It never fails.
 func (Tenant) Apply(event Event) Tenant {
 	switch e := event.(type) {
 	case Created:
