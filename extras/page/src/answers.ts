@@ -1398,11 +1398,6 @@ export const shapes: Record<string, Shape> = {
      "string"
     ]
    },
-   "csrf": {
-    "type": [
-     "string"
-    ]
-   },
    "lab": {
     "type": [
      "boolean"
