@@ -173,8 +173,9 @@ type Settings struct {
 }
 
 const (
-	heading      = "Who may do what, and how much (extras/access)"
-	mostRequests = 1_000_000
+	heading         = "Who may do what, and how much (extras/access)"
+	usualDevAddress = "127.0.0.1:28084"
+	mostRequests    = 1_000_000
 )
 
 // ReadSettings reads the settings of a program with an API.
@@ -209,7 +210,7 @@ func ReadPageSettings(r *config.Reader) Settings {
 		TenantClaim:  r.String("AUTH_TENANT_CLAIM", devissuer.TenantClaim, "claim of the tenant's code; a token without it is of the tenant with the empty code"),
 		ClockSkew: r.Duration("AUTH_CLOCK_SKEW", 5*time.Second, 0, 5*time.Minute,
 			"maximum difference between the issuer's clock and this one"),
-		DevAddress: loopback(r, "AUTH_DEV_ADDR", "127.0.0.1:28084",
+		DevAddress: r.Address("AUTH_DEV_ADDR", usualDevAddress,
 			"with AUTH=dev: loopback address of the issuer, which write-api and standalone bring along"),
 		PerAddress: r.Int("RATE_LIMIT_ADDRESS", 10_000, 0, mostRequests, "requests a second of one address; 0: any number; one more is answered with 429"),
 		Proxies: config.Parsed(r, "TRUSTED_PROXIES", "",
@@ -221,14 +222,9 @@ func ReadPageSettings(r *config.Reader) Settings {
 	if s.Mode == OIDC && (s.Issuer == "" || s.Audience == "") {
 		r.Wrong("AUTH is oidc, which needs AUTH_ISSUER and AUTH_AUDIENCE")
 	}
-	return s
-}
-
-// loopback reads an address that can only be reached from this machine.
-func loopback(r *config.Reader, name, fallback, help string) string {
-	address := r.Address(name, fallback, help)
-	if host, _, err := net.SplitHostPort(address); err == nil && !devissuer.IsLoopback(host) {
-		r.Wrong(fmt.Sprintf("%s is %q, expected a loopback address such as %s: that issuer gives any token to every caller", name, address, fallback))
+	if host, _, err := net.SplitHostPort(s.DevAddress); err == nil && !devissuer.IsLoopback(host) {
+		r.Wrong(fmt.Sprintf("AUTH_DEV_ADDR is %q, expected a loopback address such as %s: that issuer gives any token to every caller",
+			s.DevAddress, usualDevAddress))
 	}
-	return address
+	return s
 }

@@ -103,13 +103,12 @@ var errTokenExpired = Unauthenticated("the token has expired")
 
 // check checks the claims that every token must have.
 func (v *Verifier) check(claims jwt.Claims) error {
-	if claims.Expiry == nil {
-		return Unauthenticated("the token must say when it expires")
-	}
 	err := claims.ValidateWithLeeway(jwt.Expected{
 		Issuer: v.settings.Issuer, AnyAudience: jwt.Audience{v.settings.Audience}, Time: time.Now(),
 	}, v.settings.ClockSkew)
 	switch {
+	case claims.Expiry == nil:
+		return Unauthenticated("the token must say when it expires")
 	case err == nil:
 		return nil
 	case errors.Is(err, jwt.ErrInvalidIssuer):

@@ -25,13 +25,15 @@ import (
 	"example.com/threads/infrastructure/httpserver"
 )
 
-// Audience is the audience of the tokens.
-const Audience = "threads"
-
-// The claims that identify the account and the tenant.
 const (
+	Audience = "threads" // of the tokens
+
+	// The claims that identify the account and the tenant.
 	AccountClaim = "account_id"
 	TenantClaim  = "tenant"
+
+	usualLifetime = 12 * time.Hour
+	usualScope    = "threads:read threads:write"
 )
 
 // Grant is the content of a token.
@@ -41,8 +43,6 @@ type Grant struct {
 	Scope    string        // scopes with spaces between them
 	Lifetime time.Duration // zero: twelve hours
 }
-
-const usualLifetime = 12 * time.Hour
 
 // Issuer signs tokens. It is safe for concurrent use.
 type Issuer struct {
@@ -81,8 +81,6 @@ func (i *Issuer) Sign(claims ...any) (string, error) {
 	return builder.Serialize()
 }
 
-const usualScope = "threads:read threads:write"
-
 // users are for trying things out; ada is also an operator.
 var users = map[string]Grant{
 	"ada": {Account: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Scope: usualScope + " threads:operate"},
@@ -113,7 +111,13 @@ func (i *Issuer) Handler() http.Handler {
 		httpserver.WriteJSON(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.key.Public()}})
 	})
 	mux.HandleFunc("/token", i.serveToken)
-	mux.HandleFunc("GET /tokens", i.serveTokens)
+	mux.HandleFunc("GET /tokens", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		for _, name := range Users() {
+			token, _ := i.Mint(users[name]) // never fails: the claims are text
+			_, _ = fmt.Fprintf(w, "%s=%s\n", name, token)
+		}
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := (&url.URL{Host: r.Host}).Hostname() // a web page can point its own name to 127.0.0.1
 		if host != "localhost" && !strings.HasSuffix(host, ".localhost") && !IsLoopback(host) {
@@ -128,14 +132,6 @@ func (i *Issuer) Handler() http.Handler {
 func IsLoopback(host string) bool {
 	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil && address.Unmap().IsLoopback()
-}
-
-func (i *Issuer) serveTokens(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	for _, name := range Users() {
-		token, _ := i.Mint(users[name]) // never fails: the claims are text
-		_, _ = fmt.Fprintf(w, "%s=%s\n", name, token)
-	}
 }
 
 func (i *Issuer) serveToken(w http.ResponseWriter, r *http.Request) {
