@@ -28,6 +28,7 @@ func Handle(
 		caller:  es.Caller{Executor: creator.String()},
 	}
 	request := r.line(line, maphash.String(seed, line))
-	outcome, err := r.execute(ctx, request)
-	return request.Aggregate, encodeLines(outcome.result), outcome.problem != nil, err
+	result, err := r.execute(ctx, request)
+	_, rejected = result.(*rest.Problem)
+	return request.Aggregate, encodeLines(result), rejected, err
 }

@@ -103,28 +103,23 @@ func authorOf(raw string) string {
 	return rest.ExecutorOf(line.Body).String()
 }
 
-// outcome is what became of a command.
-type outcome struct {
-	result  any           // its answer, or the problem
-	problem *rest.Problem // of its rejection; nil: it was accepted
-}
-
-// execute executes a request. It fails if the outcome is unknown.
-func (r *run) execute(ctx context.Context, request rest.Request) (outcome, error) {
+// execute executes a request. It returns the answer, or the [*rest.Problem] of its rejection, and fails if the outcome is
+// unknown.
+func (r *run) execute(ctx context.Context, request rest.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.ports.Timeout)
 	defer cancel()
 	reply, failed := request.Execute(ctx)
 	if failed == nil {
-		return outcome{result: reply.Body}, nil
+		return reply.Body, nil
 	}
 	problem := *rest.ProblemOf(failed)
 	if es.KindOf(failed) == es.Inconsistent {
 		r.ports.Log.ErrorContext(ctx, "a command of a task failed", "error", failed)
 	} else if problem.Status >= http.StatusInternalServerError || errors.Is(failed, es.ErrConcurrentUpdate) {
-		return outcome{}, failed
+		return nil, failed
 	}
 	problem.Errors = problem.Errors[:min(len(problem.Errors), maxFieldErrors)]
-	return outcome{&problem, &problem}, nil
+	return &problem, nil
 }
 
 // linesPart is some lines of the input.

@@ -57,7 +57,7 @@ func (r *run) importPart(ctx context.Context, part linesPart) error {
 		RejectedLine
 		raw     string
 		request rest.Request
-		outcome outcome
+		result  any
 	}
 	var all []*line
 	var sealed []erasure.Text // lines in the name of others
@@ -85,7 +85,7 @@ func (r *run) importPart(ctx context.Context, part linesPart) error {
 		group.Go(func() error {
 			for _, next := range ofOne {
 				var err error
-				if next.outcome, err = r.handle(groupCtx, begun, next.request); err != nil {
+				if next.result, err = r.handle(groupCtx, begun, next.request); err != nil {
 					return err
 				}
 			}
@@ -97,8 +97,8 @@ func (r *run) importPart(ctx context.Context, part linesPart) error {
 	}
 	var rejected []RejectedLine
 	for _, line := range all {
-		if line.outcome.problem != nil {
-			line.Problem = line.outcome.problem
+		if problem, isRejected := line.result.(*rest.Problem); isRejected {
+			line.Problem = problem
 			if line.Sealed == "" {
 				line.Request = requestOf(line.raw)
 			}
@@ -122,14 +122,14 @@ func requestOf(raw string) any {
 // lineKey is the idempotency key of a line's command.
 func lineKey(id task.ID, line uint64) string { return fmt.Sprintf("task-%s-%d", id, line) }
 
-// handle executes a request, again for a while if its outcome is unknown. partTime after begun, the beginning of the
-// part, it stops if the tenant is suspended.
-func (r *run) handle(ctx context.Context, begun time.Time, request rest.Request) (outcome, error) {
+// handle executes a request as execute does, again for a while if the outcome is unknown. partTime after begun, the
+// beginning of the part, it stops if the tenant is suspended.
+func (r *run) handle(ctx context.Context, begun time.Time, request rest.Request) (any, error) {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
-	return backoff.Retry(ctx, func() (outcome, error) {
+	return backoff.Retry(ctx, func() (any, error) {
 		if time.Since(begun) > partTime {
 			if stop := r.checkTenant(ctx); stop != nil {
-				return outcome{}, backoff.Permanent(stop)
+				return nil, backoff.Permanent(stop)
 			}
 		}
 		return r.execute(ctx, request)
@@ -146,17 +146,17 @@ func (r *run) handleCommand(ctx context.Context) error {
 	if err := json.Unmarshal(input, &command); err != nil {
 		return fmt.Errorf("read the command of the task: %w", err)
 	}
-	outcome, err := r.handle(ctx, time.Now(), r.request(command))
+	result, err := r.handle(ctx, time.Now(), r.request(command))
 	if err != nil {
 		return err
 	}
-	if err := r.ports.putSealed(ctx, r.file(resultFile), 0, encodeLines(outcome.result)); err != nil {
+	if err := r.ports.putSealed(ctx, r.file(resultFile), 0, encodeLines(result)); err != nil {
 		return err
 	}
 	r.Progress = task.Progress{Parts: 1, Done: 1, Total: 1}
-	if outcome.problem != nil {
+	if problem, isRejected := result.(*rest.Problem); isRejected {
 		r.Rejected = 1
-		return ident.Conflict("command_rejected", outcome.problem.Detail) // is not retried
+		return ident.Conflict("command_rejected", problem.Detail) // is not retried
 	}
 	return nil
 }
