@@ -13,7 +13,6 @@ import (
 // Folder is that of the archive; "": there is none.
 type Folder string
 
-// ReadFolder reads it.
 func ReadFolder(r *config.Reader) Folder {
 	const help = "folder with the events that are no longer in the event store, the same for all programs; without it there is no archive"
 	return config.Parsed(r.Group("Archive (extras/archive)"), "ARCHIVE_DIR", "", help, func(path string) (Folder, error) {

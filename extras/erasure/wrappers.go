@@ -44,7 +44,6 @@ type sealing[C any] struct {
 	seal func(context.Context, *es.Request[C]) error
 }
 
-// Handle implements [chat.Service].
 func (s sealing[C]) Handle(ctx context.Context, request es.Request[C]) (es.Result, error) {
 	if err := s.seal(ctx, &request); err != nil {
 		return es.Result{}, err

@@ -20,7 +20,6 @@ const cursors graphql.Cursors = "history"
 // HistoryResolver resolves the fields of Query in history.graphqls.
 type HistoryResolver struct{ *History }
 
-// ThreadHistory resolves Query.threadHistory.
 func (r HistoryResolver) ThreadHistory(
 	ctx context.Context, threadID, userAccountID string, first *int, after *string, last *int, before *string, upTo *int,
 ) (Connection, error) {
@@ -35,7 +34,6 @@ func (r HistoryResolver) ThreadHistory(
 	return connection(r.Entries(ctx, viewer, id, asked))
 }
 
-// AccountHistory resolves Query.accountHistory.
 func (r HistoryResolver) AccountHistory(
 	ctx context.Context, accountID string, first *int, after *string, last *int, before *string,
 ) (Connection, error) {
@@ -55,7 +53,6 @@ func connection(page query.Page[Entry], err error) (Connection, error) {
 	return graphql.NewConnection(cursors, page, func(entry Entry) Entry { return entry }), err
 }
 
-// ThreadAt resolves Query.threadAt.
 func (r HistoryResolver) ThreadAt(ctx context.Context, threadID, userAccountID string, version int) (ThreadState, error) {
 	viewer, id, err := graphql.ViewerAndThread(ctx, userAccountID, threadID)
 	if err != nil {

@@ -171,13 +171,11 @@ type ThreadState struct {
 	key     es.AggregateID
 }
 
-// StateMember is the schema's StateMember.
 type StateMember struct {
 	query.Member
 	UserAccountID string
 }
 
-// Members resolves ThreadState.members.
 func (s ThreadState) Members(ctx context.Context) ([]StateMember, error) {
 	var seqNrs []uint64
 	participants := s.state.Participants()
@@ -192,7 +190,6 @@ func (s ThreadState) Members(ctx context.Context) ([]StateMember, error) {
 	return members, err
 }
 
-// StateMessage is the schema's StateMessage.
 type StateMessage struct {
 	query.Message
 	ID, UserAccountID string

@@ -139,7 +139,6 @@ type faultyStore struct {
 	lab *Lab
 }
 
-// Append passes a write on with the active faults.
 func (s faultyStore) Append(ctx context.Context, write es.Append) error {
 	s.lab.mutex.Lock()
 	late, lose := faulty.Late(time.Duration(s.lab.state.DelayMS)*time.Millisecond), s.lab.state.LoseAnswer

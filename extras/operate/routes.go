@@ -41,7 +41,6 @@ type Named struct {
 	AID    string    `json:"aid"`
 }
 
-// Name names an aggregate.
 func Name(id es.AggregateID) Named { return Named{id.Tenant, id.String()} }
 
 // String returns the name in words.

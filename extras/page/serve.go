@@ -1,13 +1,7 @@
 // Package page is what people see of the application and of the way of its commands, and its server. On the page's
-// origin, the server passes requests on to both APIs below /api/write and /api/read, by [httputil]'s reverse proxy. Its
-// only state are the sessions (sessions.go). With access control, the users' tokens stay in the sessions and are added
-// to the proxied requests, so no script can read a token.
-//
-// The page's source is TypeScript on preact in src; app.js and app.css are bundled from it by `go generate`, so that
-// neither a build nor a browser needs anything from elsewhere. The types of requests and answers are generated from the
-// OpenAPI document and the GraphQL schema; with ?check, check.js compares each answer with its type.
-//
-// cmd/web runs it as a program of its own; standalone runs it beside the other servers.
+// origin, the server passes requests on to both APIs below /api/write and /api/read. Its only state are the sessions.
+// With access control, the users' tokens stay in the sessions and are added to the requests, so no script can read one.
+// README.md says how the page is made.
 package page
 
 import (

@@ -41,7 +41,6 @@ type health struct {
 	Rebuild           *rebuild `json:"rebuild,omitempty"`
 }
 
-// rebuild is the progress of a rebuild.
 type rebuild struct {
 	Phase       string `json:"phase"`
 	Events      uint64 `json:"events"`

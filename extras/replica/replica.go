@@ -39,7 +39,6 @@ const (
 // Settings are read from the environment.
 type Settings struct{ URL string }
 
-// ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
 	const help = "one replica of DATABASE_URL's database, for queries; without it, they read DATABASE_URL"
 	return Settings{r.Group("Replica (extras/replica)").Secret("READ_DATABASE_URL", help, func(url string) error {

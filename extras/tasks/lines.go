@@ -103,7 +103,7 @@ func authorOf(raw string) string {
 	return rest.ExecutorOf(line.Body).String()
 }
 
-// execute executes a request. It returns the answer, or the [rest.Problem] of a rejection, or fails if it is unknown.
+// execute returns the answer to a request, or the [rest.Problem] of its rejection. It fails if the outcome is unknown.
 func (r *run) execute(ctx context.Context, request rest.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.ports.Timeout)
 	defer cancel()

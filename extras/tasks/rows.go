@@ -48,11 +48,11 @@ func (r Row) Finished() bool {
 }
 
 const (
-	rowsVersion = 2    // rises with every change that makes other rows of the same events
-	maxMessage  = 1000 // bytes
+	rowsVersion                 = 2    // rises with every change that makes other rows of the same events
+	maxMessage                  = 1000 // bytes
+	cursors     graphql.Cursors = "tasks"
 )
 
-// Rows is the table of tasks.
 var Rows = table.Of[Row]("tasks", 2)
 
 //go:embed migrations/*/*.sql
@@ -107,15 +107,12 @@ func Unfinished(db *sqlx.DB) func(ctx context.Context, kinds []task.Kind, withou
 	}
 }
 
-const cursors graphql.Cursors = "tasks"
-
 // The schema's connection of tasks and its edges.
 type (
 	TaskConnection = graphql.Connection[Task]
 	TaskEdge       = graphql.Edge[Task]
 )
 
-// Task is the schema's Task.
 type Task struct {
 	Row
 	ID, TaskID, Kind, Status, CreatedBy string
@@ -131,7 +128,6 @@ type TaskResolver struct {
 	Changes *query.Queries // report changes
 }
 
-// GetTask resolves Query.getTask.
 func (r TaskResolver) GetTask(ctx context.Context, taskID, userAccountID string) (Task, error) {
 	viewer, id, err := viewerAndTask(ctx, userAccountID, taskID)
 	if err != nil {

@@ -15,7 +15,6 @@ type Database struct{ Codes, URL string }
 // Databases has the databases of some tenants. All other tenants are in the main database.
 type Databases map[es.Tenant]Database
 
-// ReadDatabases reads them.
 func ReadDatabases(r *config.Reader) Databases {
 	const help = "with the same value in all programs: tenants whose rows are not in the database of all others, such as acme=URL globex,initech=URL"
 	return config.Parsed(r.Group("Tenants (extras/tenants)"), "TENANT_DATABASES", "", help, ParseDatabases)

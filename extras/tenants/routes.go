@@ -9,8 +9,6 @@ import (
 	"example.com/threads/usecase/chat"
 )
 
-// The operations on the registry of tenants: their bodies, and the table.
-
 // OnTenant is who acts, and on which tenant.
 type OnTenant struct {
 	rest.By

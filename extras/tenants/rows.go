@@ -44,8 +44,10 @@ func Schema() migration.Set {
 	return migration.Set{Name: "registry of tenants", Table: "tenants_migrations", Files: migrations, Folder: "migrations"}
 }
 
-// rowsVersion rises with every change that makes other rows of the same events.
-const rowsVersion = 2
+const (
+	rowsVersion                 = 2 // rises with every change that makes other rows of the same events
+	cursors     graphql.Cursors = "tenants"
+)
 
 // Handler returns what keeps [Rows], for the projection of the read model.
 func Handler() projection.Handler { return rowstore.OneRow(Rows, Events(), rowsVersion, next) }
@@ -93,9 +95,6 @@ func (r TenantResolver) IsActive(ctx context.Context, named es.Tenant) (bool, er
 	}
 	return err == nil && !row.Suspended, err
 }
-
-// cursors is the kind of cursors in the list of tenants.
-const cursors graphql.Cursors = "tenants"
 
 // The schema's connection of tenants and its edges.
 type (

@@ -55,7 +55,6 @@ func InJournal(gateway es.EventPersistenceGateway, log *slog.Logger) IsActive {
 // AggregateType is what event stores know tenants as.
 const AggregateType = "tenant"
 
-// ID identifies a registered tenant.
 type ID = ident.Of[Tenant]
 
 // Code is what requests and rows name a tenant by.

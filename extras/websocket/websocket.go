@@ -37,7 +37,6 @@ type Settings struct {
 	OperationLimit int           // concurrent operations of a connection: 256
 }
 
-// ReadSettings reads them from the environment.
 func ReadSettings(r *config.Reader) Settings {
 	return Settings{OperationLimit: r.Group("WebSockets (extras/websocket)").Int("WEBSOCKET_OPERATION_LIMIT", 256, 1, 10_000,
 		"operations at once on one WebSocket; one more is refused")}

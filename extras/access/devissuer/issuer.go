@@ -87,10 +87,7 @@ var users = map[string]Grant{
 	"bob": {Account: "01BX5ZZKBKACTAV9WEVGEMMVRZ", Scope: usualScope},
 }
 
-// Users returns the names of the predefined users.
-func Users() []string { return slices.Sorted(maps.Keys(users)) }
-
-// AccountOf returns the account of a predefined user.
+func Users() []string              { return slices.Sorted(maps.Keys(users)) }
 func AccountOf(user string) string { return users[user].Account }
 
 // Handler serves discovery, the keys, and tokens:

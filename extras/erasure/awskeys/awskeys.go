@@ -96,7 +96,6 @@ type dynamoDBStore struct {
 	table  string
 }
 
-// NewDynamoDBStore returns a store over a table.
 func NewDynamoDBStore(client *dynamodb.Client, table string) erasure.Store {
 	return dynamoDBStore{client, table}
 }

@@ -34,7 +34,6 @@ type Limits struct {
 	InFlight   int // total complexity of the answers that are resolved at once; further ones wait
 }
 
-// ReadSettings reads them.
 func ReadSettings(r *config.Reader) Limits {
 	r = r.Group("Limits of queries (extras/limits)")
 	return Limits{
@@ -59,7 +58,6 @@ func (l Limits) Apply(e *executor.Executor) {
 	e.Use(operations{l, semaphore.NewWeighted(int64(l.InFlight)), checked})
 }
 
-// operations is an extension of gqlgen's executor.
 type operations struct {
 	limits Limits
 	// inFlight: an answer needs several times its size in memory until it is encoded. Answers beyond the limit wait

@@ -139,7 +139,6 @@ type call struct {
 	next        time.Time         // when progress is shown again
 }
 
-// settings reads the settings of a command.
 func (c *call) settings(needs string) func(*config.Reader) Settings {
 	return func(r *config.Reader) Settings {
 		if strings.Contains(needs, "rows") {

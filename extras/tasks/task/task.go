@@ -12,10 +12,8 @@ import (
 // AggregateType is the name of tasks in event stores.
 const AggregateType = "task"
 
-// ID identifies a task.
 type ID = ident.Of[Task]
 
-// Kind is what a task does.
 type Kind string
 
 // The kinds. They are stored, so they never change.
@@ -25,7 +23,6 @@ const (
 	Command      Kind = "command"       // one command, whose answer is fetched later
 )
 
-// Status is the status of a task.
 type Status string
 
 // The statuses. The last three are final.
@@ -112,7 +109,6 @@ var (
 	ErrTaskOvertaken = ident.Conflict("concurrent_update", "another worker is further with the task")
 )
 
-// Key returns the key of a tenant's task.
 func Key(tenant es.Tenant, id ID) es.AggregateID {
 	return es.AggregateID{Tenant: tenant, Type: AggregateType, ID: id.String()}
 }
@@ -124,7 +120,6 @@ func Events() *es.Codec[Event] {
 		es.Plain[Event, Progressed]("TaskProgressed").Whole(), es.Plain[Event, Finished]("TaskFinished").Whole())
 }
 
-// Aggregate is the aggregate type of tasks.
 func Aggregate() es.Aggregate[Task, Order, Event] {
 	return es.Aggregate[Task, Order, Event]{
 		Decide: Decide, Apply: Task.Apply, Usable: Task.Usable, Events: Events(),
