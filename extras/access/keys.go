@@ -84,8 +84,7 @@ func (v *Verifier) keysOf(ctx context.Context, id string) (*keySet, []jose.JSONW
 	}
 }
 
-// refresh replaces the keys by the issuer's, unless another call begins to fetch them from now on. They are kept if the
-// issuer does not answer.
+// refresh replaces the keys, unless another call fetches them from now on. Without an answer of the issuer they stay.
 func (v *Verifier) refresh(ctx context.Context) error {
 	since := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)

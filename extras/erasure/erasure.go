@@ -23,8 +23,7 @@ import (
 type Store interface {
 	// Keys returns the existing entries of the owners, read consistently. The owners are all different.
 	Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]Entry, error)
-	// Create stores a key for an owner without an entry, and returns the stored entry: concurrent callers all get the
-	// same one.
+	// Create stores a key for an owner without an entry, and returns the stored one: the same to concurrent callers.
 	Create(ctx context.Context, tenant es.Tenant, owner string, wrapped []byte) (Entry, error)
 	// Destroy replaces the owner's key, if any, by a permanent tombstone. The time of the first call is kept. When it
 	// returns, the key is no longer in the store's own files, if the store controls them.
@@ -97,8 +96,7 @@ func ReadPlace(r *config.Reader) (on bool, table string) {
 	return on, r.String("KEY_TABLE", "personal-keys", "with ERASURE=on and dynamodb: table of people's keys")
 }
 
-// Open returns a keyring over the keys in the database of a relational event store; nil: erasure is off. The package
-// awskeys has DynamoDB and AWS KMS.
+// Open returns a keyring over the keys in a relational event store's database; nil: erasure is off. See also awskeys.
 func Open(ctx context.Context, s Settings, db *sqlx.DB) (*Keyring, error) {
 	if !s.On {
 		return nil, nil

@@ -190,8 +190,7 @@ func (k *Keyring) all(ctx context.Context, tenant es.Tenant, owners []string) (m
 	return found, group.Wait()
 }
 
-// remember caches the entry of an owner as it was read, and unwraps its key unless it is the cached one. The zero entry
-// means that the owner has none.
+// remember caches an owner's entry as read (zero: there is none), and unwraps its key unless it is the cached one.
 func (k *Keyring) remember(ctx context.Context, tenant es.Tenant, owner string, entry Entry, read time.Time) (cachedKey, error) {
 	of := cachedKey{entry: entry, until: read.Add(keyLife)}
 	before, _ := k.keys.Peek(about(tenant, owner))

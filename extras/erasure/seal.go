@@ -152,8 +152,7 @@ func ParseMaster(text string) (LocalMaster, error) {
 	return local, nil
 }
 
-// ReadMaster reads master keys from a file. With create, it creates a missing file with a new key that only this user
-// can read.
+// ReadMaster reads master keys from a file. With create, a missing file gets a new key, which only this user can read.
 func ReadMaster(path string, create bool) (LocalMaster, error) {
 	if create {
 		if err := makeMaster(path); err != nil && !errors.Is(err, fs.ErrExist) {

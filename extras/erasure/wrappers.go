@@ -26,8 +26,7 @@ import (
 // Threads reads the latest state of a thread.
 type Threads func(context.Context, es.AggregateID) (es.State[thread.Thread], error)
 
-// Commands returns services that seal the names and texts in commands with their executor's key, and destroy the key
-// with the account.
+// Commands returns services that seal names and texts with their executor's key, and destroy the key with the account.
 func (k *Keyring) Commands(services chat.Services, threads Threads) chat.Services {
 	if k != nil {
 		services.Threads = sealing[thread.Command]{services.Threads, func(ctx context.Context, r *es.Request[thread.Command]) error {
@@ -51,8 +50,7 @@ func (s sealing[C]) Handle(ctx context.Context, request es.Request[C]) (es.Resul
 	return s.Service.Handle(ctx, request)
 }
 
-// sealThread seals a command on a thread. The name that the thread has keeps its seal, so that giving it again is no
-// change, whoever does.
+// sealThread seals a command on a thread. The thread's name keeps its seal: giving it again is no change, whoever does.
 func (k *Keyring) sealThread(ctx context.Context, r *es.Request[thread.Command], threads Threads) (err error) {
 	switch c := r.Command.(type) { //nolint:gochecksumtype // the others have no words, which TestEveryWordIsSealed checks
 	case thread.Create:
@@ -163,8 +161,7 @@ func Operation(accounts chat.Service[account.Command]) rest.Operation {
 	}
 }
 
-// Answers has GraphQL answers opened: all sealed names and texts of an answer at once, whatever was selected. Those of
-// erased people become [Erased].
+// Answers has all sealed names and texts of a GraphQL answer opened at once. Those of erased people become [Erased].
 func (k *Keyring) Answers(e *executor.Executor) {
 	e.AroundResponses(func(ctx context.Context, next gqlgen.ResponseHandler) *gqlgen.Response {
 		answer := next(ctx)
@@ -181,8 +178,7 @@ func (k *Keyring) Answers(e *executor.Executor) {
 	})
 }
 
-// Reader returns a reader of rows that also erases what no seal protects: the messages that a person wrote before
-// ERASURE=on. The sender is known only here.
+// Reader returns a reader of rows that erases unsealed messages of erased people, whose senders are known only here.
 func (k *Keyring) Reader(rows query.Reader) query.Reader { return openedRows{rows, k} }
 
 type openedRows struct {

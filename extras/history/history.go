@@ -75,8 +75,7 @@ func (h *History) Entries(ctx context.Context, viewer query.Viewer, id thread.ID
 	return entries(ctx, h.threads.Describe, key, version, page)
 }
 
-// AccountEntries returns a page of the account's events, in order, or [account.ErrAccountNotFound]. The caller checks
-// who may see them.
+// AccountEntries returns a page of the account's events, or [account.ErrAccountNotFound]. The caller checks who asks.
 func (h *History) AccountEntries(ctx context.Context, tenant es.Tenant, id account.ID, page query.Range) (query.Page[Entry], error) {
 	if err := h.ready(ctx); err != nil {
 		return query.Page[Entry]{}, err

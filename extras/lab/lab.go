@@ -262,8 +262,7 @@ type faults struct {
 	LoseAnswer bool   `json:"lose_answer"` // of the next write
 }
 
-// Handler serves the lab's requests from the page. beside is the URL of another write-api on the same store. rows is
-// the read model's database.
+// Handler serves the page's requests. beside is the URL of another write-api on the same store. rows is the read model.
 func (l *Lab) Handler(beside string, rows *sqlx.DB) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /lab.js", asset.Load(files, "lab.js", "default-src 'none'"))

@@ -19,8 +19,7 @@ import (
 // must send requests with as many other keys.
 const remembered = 100_000
 
-// Rate allows each key a number of requests per second, and the same number at once. It is safe for concurrent use. A
-// nil *Rate has no limit.
+// Rate allows each key a number of requests per second, and as many at once; nil: any. It is safe for concurrent use.
 type Rate struct {
 	perSecond int
 	limiters  *lru.Cache[string, *rate.Limiter]
@@ -50,8 +49,7 @@ func (r *Rate) Take(key string) bool {
 	return limiter.Allow()
 }
 
-// Budget limits how much is held at once, in total and by each key. It is safe for concurrent use. A nil *Budget has no
-// limit.
+// Budget limits how much is held at once, in total and by each key; nil: no limit. It is safe for concurrent use.
 type Budget struct {
 	total, share int
 
@@ -94,9 +92,8 @@ const (
 	piece        = 32 << 10 // bytes
 )
 
-// Connections returns what bounds the connections of a server; see [httpserver.Server.Prepare]. A connection beyond
-// the limit is answered with 503 and closed, and a client that takes longer than 5 seconds for 32 KiB of an answer is
-// cut off.
+// Connections returns what bounds the connections of a server; see [httpserver.Server.Prepare]. One beyond the limit is
+// answered with 503 and closed. A client that takes longer than 5 seconds for 32 KiB of an answer is cut off.
 func Connections(most int, log *slog.Logger) func(net.Listener) net.Listener {
 	return func(from net.Listener) net.Listener { return &listener{from, NewBudget(most, most), log} }
 }
@@ -150,8 +147,7 @@ func (c *connection) Close() error {
 	return c.TCPConn.Close()
 }
 
-// Write implements [net.Conn]. It writes in pieces, each of which the client has to take in time. The deadline of the
-// connection is for the whole answer.
+// Write writes in pieces, each of which the client has to take in time. The connection's deadline is for the whole.
 func (c *connection) Write(answer []byte) (written int, err error) {
 	for {
 		stalled := time.AfterFunc(stallTimeout, func() { _ = c.Close() })

@@ -46,8 +46,7 @@ type login struct {
 	provider atomic.Pointer[oidc.Provider] // nil until the issuer has answered
 }
 
-// attempt is a login in progress. It is only in the browser's cookie, encrypted with a key of this process, so that
-// anyone may begin any number of logins.
+// attempt is a login in progress. It is only in the browser's encrypted cookie, so anyone may begin any number of them.
 type attempt struct{ State, Nonce, Verifier string }
 
 func newLogin(ctx context.Context, settings Settings, accessControl *access.Access, log *slog.Logger) *login {
@@ -239,8 +238,7 @@ type devUser struct {
 	Account string `json:"account"`
 }
 
-// tell answers how users log in here, who is logged in, whether they may operate the programs, and whether there is a
-// lab.
+// tell answers how users log in here, who is logged in, whether they are operators, and whether there is a lab.
 func (l *login) tell(lab bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		said := sessionAnswer{Auth: l.access.Settings.Mode, Lab: lab}

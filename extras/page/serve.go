@@ -138,8 +138,7 @@ func parseBase(value string) (string, error) {
 	return origins[0], nil
 }
 
-// proxy passes requests through to a program, WebSockets and event streams included. The program's response headers are
-// passed through unchanged.
+// proxy passes requests to a program, WebSockets and event streams included, and its response headers back unchanged.
 type proxy struct {
 	name     string
 	target   *url.URL

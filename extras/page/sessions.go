@@ -139,9 +139,8 @@ func (s *sessions) end(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// authorized adds the session's token to requests and removes the session's cookie, which is for this program only. A
-// request without a session is passed on unchanged. Pages of other origins can't use a session: [access.Origins.Guard]
-// has refused what they would change.
+// authorized adds the session's token, if there is one, to requests and removes its cookie, which is for this program
+// only. What pages of other origins would change is refused before, by [access.Origins.Guard].
 func (s *sessions) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		passed := r.Clone(r.Context())

@@ -164,8 +164,7 @@ func (p *publication) Run(ctx context.Context) {
 	p.end()
 }
 
-// Check implements [run.Consumer]. A broker that is down does not make the updater unready, because the read model does
-// not need it.
+// Check implements [run.Consumer]. The updater is ready without a broker, which the read model does not need.
 func (p *publication) Check(ctx context.Context) (found run.Status, err error) {
 	lag, down := p.Lag(ctx), 0.0
 	parked, err := p.store.CountParked(ctx)

@@ -26,8 +26,7 @@ const (
 	longestPause = 5 * time.Second
 )
 
-// Publisher publishes events to a broker. It is the store of a [projection.Projector]; its positions are those of the
-// published events.
+// Publisher publishes to a broker. It is the store of a [projection.Projector], with the positions of published events.
 type Publisher struct {
 	projection.Store // of the positions
 
@@ -120,8 +119,7 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 	}
 }
 
-// inOrder publishes the events of one aggregate, until the time has come or one is refused. An error is an outage or a
-// stop.
+// inOrder publishes an aggregate's events, until the time has come or one is refused. An error is an outage or a stop.
 func (p *Publisher) inOrder(ctx context.Context, events *queue, until time.Time) error {
 	for len(events.events) > 0 && time.Now().Before(until) {
 		event := events.events[0]

@@ -60,8 +60,7 @@ type queue struct {
 	refused  refusal // of one of them; zero: there is none
 }
 
-// Load implements [projection.Tx]. The returned positions stay valid until Change ends, because only this publisher
-// changes them, one change at a time.
+// Load implements [projection.Tx]. The positions stay valid until Change ends: only this publisher changes them.
 func (t *transaction) Load(ctx context.Context, keys []es.AggregateID) (found map[es.AggregateID]projection.Position, err error) {
 	err = t.publisher.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
 		found, err = tx.Load(ctx, keys)

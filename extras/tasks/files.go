@@ -53,8 +53,7 @@ func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts 
 	return s.put(ctx, file, first, parts...)
 }
 
-// part reads a part of a file and opens it: as a whole, or the texts in it. It fails if its creator is erased, or with
-// [ErrExpired].
+// part reads and opens a part of a file, or the texts in it. It fails if its creator is erased, or with [ErrExpired].
 func (s Store) part(ctx context.Context, file es.File, number uint64) ([]byte, error) {
 	content, exists, err := s.Events.Part(ctx, file.Tenant, file.Name, number)
 	switch {

@@ -34,9 +34,8 @@ const (
 	maxVerdicts = 10_000 // because clients can name any number of tenants
 )
 
-// Active returns isActive with a cache: it asks for a tenant once a second, and concurrent calls ask once. The tenant
-// with the empty code is always active, because operators need a tenant before any is registered. Without
-// TENANTS=registered, all are.
+// Active returns isActive with a cache: it asks for a tenant once a second. The tenant with the empty code is always
+// active, because operators need a tenant before any is registered. Without TENANTS=registered, all are.
 func (s Settings) Active(isActive IsActive) IsActive {
 	type verdict struct {
 		active bool

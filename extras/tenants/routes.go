@@ -29,8 +29,7 @@ func tenantAnswerOf(r es.Result) TenantAnswer {
 	return TenantAnswer{TenantCode: r.About[answerCode], Version: r.Version}
 }
 
-// Operations returns the registry of tenants with its operations. They are for those who run the service, and belong to
-// no tenant.
+// Operations returns the registry of tenants. Its operations are for those who run the service, and of no tenant.
 func Operations(tenants chat.Service[Command]) rest.Aggregate {
 	table := []rest.Operation{
 		{

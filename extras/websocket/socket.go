@@ -92,8 +92,7 @@ func (s *socket) serve() {
 	}
 }
 
-// close closes the connection with a code and waits a few seconds for the client's close frame. Only the first call has
-// an effect.
+// close closes the connection with a code, once, and waits a few seconds for the client's close frame.
 func (s *socket) close(code websocket.StatusCode, reason string) {
 	if !s.closing.Swap(true) {
 		s.cancel()

@@ -122,8 +122,7 @@ type message struct {
 	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
-// readMessage parses a client's message. It leaves the payload of a subscribe unparsed, because an error in it is
-// reported under the operation's id.
+// readMessage parses a client's message, but for the payload of a subscribe: an error in it needs the operation's id.
 func readMessage(kind websocket.MessageType, raw []byte) (message, error) {
 	var m message
 	if kind != websocket.MessageText || !utf8.Valid(raw) || json.Unmarshal(raw, &m) != nil {

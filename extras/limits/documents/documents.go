@@ -77,8 +77,7 @@ func (operations) ExtensionName() string { return "limits" }
 
 func (operations) Validate(gqlgen.ExecutableSchema) error { return nil }
 
-// MutateOperationParameters refuses a document that would cost too much to validate. The time it takes grows only with
-// the length of the document.
+// MutateOperationParameters refuses a document that would cost too much to validate, in time linear in its length.
 func (o operations) MutateOperationParameters(ctx context.Context, params *gqlgen.RawParams) *gqlerror.Error {
 	if _, known := o.checked.Get(ctx, params.Query); known {
 		return nil
@@ -165,8 +164,7 @@ func tooComplex(format string, args ...any) error {
 	return &graphql.Refusal{Code: graphql.CodeTooComplex, Message: fmt.Sprintf(format, args...)}
 }
 
-// meter measures selections. Each fragment is measured once, because nested fragments would otherwise cost the server
-// exponentially more than the client.
+// meter measures selections, each fragment once: nested ones could cost the server exponentially more than the client.
 type meter struct {
 	variables map[string]any
 	fragments map[fragmentUse]int

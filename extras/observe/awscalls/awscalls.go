@@ -16,8 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Observe returns an option for clients of DynamoDB whose calls are traced, and counted in the registry. Use it for all
-// clients of a program.
+// Observe returns an option for all clients of DynamoDB of a program: calls are traced, and counted in the registry.
 func Observe(registry prometheus.Registerer) func(*dynamodb.Options) {
 	units := promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
 		Name: "dynamodb_consumed_capacity_units_total",

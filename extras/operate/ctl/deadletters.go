@@ -98,8 +98,7 @@ func (q queue) stores(c *call) (*rowstore.Store, *process.Outbox, error) {
 	return store, process.New(c.db, store, q.Projection, c.log), err
 }
 
-// find reads what a call selects: in a projection or process, or in all of them, an aggregate or, with the event that
-// caused it, a command to one.
+// find reads what a call selects, in one or all projections and processes: an aggregate, or a command by its event.
 func (q queue) find(ctx context.Context, c *call, of aggregates) (stuck, error) {
 	found := stuck{Parked: []operate.Letter{}, Commands: []shownCommand{}}
 	letters, err := rowstore.Letters(ctx, c.db)
