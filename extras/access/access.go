@@ -65,9 +65,16 @@ func Open(ctx context.Context, settings Settings, log *slog.Logger) (*Access, er
 		a.Settings.Issuer, a.Settings.Audience = "http://"+settings.DevAddress, devissuer.Audience
 		a.Settings.AccountClaim, a.Settings.TenantClaim = devissuer.AccountClaim, devissuer.TenantClaim
 		if settings.BringsIssuer {
-			if err := a.bringIssuer(ctx); err != nil {
+			server, err := httpserver.Listen(ctx, log, "AUTH_DEV_ADDR", settings.DevAddress)
+			if err != nil {
 				return nil, err
 			}
+			issuer, err := devissuer.New(server.URL())
+			if err != nil {
+				return nil, errors.Join(err, server.Close())
+			}
+			a.server, a.Settings.Issuer, a.DevIssuer = server, server.URL(), server.URL()
+			a.parts = append(a.parts, func(ctx context.Context) error { return server.Serve(ctx, issuer.Handler()) })
 		}
 		log.WarnContext(ctx, "AUTH=dev: the issuer on this machine gives every caller a token for any account; it is for development only", "issuer", a.Settings.Issuer)
 	}
@@ -75,20 +82,6 @@ func Open(ctx context.Context, settings Settings, log *slog.Logger) (*Access, er
 	a.Verify = a.verifier.Verify
 	a.parts = append(a.parts, func(ctx context.Context) error { a.verifier.Run(ctx); return nil })
 	return a, nil
-}
-
-func (a *Access) bringIssuer(ctx context.Context) error {
-	server, err := httpserver.Listen(ctx, a.log, "AUTH_DEV_ADDR", a.Settings.DevAddress)
-	if err != nil {
-		return err
-	}
-	issuer, err := devissuer.New(server.URL())
-	if err != nil {
-		return errors.Join(err, server.Close())
-	}
-	a.server, a.Settings.Issuer, a.DevIssuer = server, server.URL(), server.URL()
-	a.parts = append(a.parts, func(ctx context.Context) error { return server.Serve(ctx, issuer.Handler()) })
-	return nil
 }
 
 // IsOpen reports whether every caller is trusted (AUTH=none).

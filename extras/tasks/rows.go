@@ -44,7 +44,7 @@ func (r Row) Position() query.Position {
 
 // Finished reports whether the task's status is final.
 func (r Row) Finished() bool {
-	return r.Status == task.Succeeded || r.Status == task.Failed || r.Status == task.Cancelled
+	return errors.Is(task.Task{Status: r.Status}.Usable(), task.ErrTaskFinished)
 }
 
 const (

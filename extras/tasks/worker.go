@@ -79,15 +79,13 @@ func (w *Worker) Wake() {
 func (w *Worker) Run(ctx context.Context) {
 	var working sync.WaitGroup
 	working.Go(func() { w.deleteExpired(ctx) })
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
 	for ctx.Err() == nil {
 		for _, l := range w.lanes {
 			w.fill(ctx, l, &working)
 		}
 		select {
 		case <-ctx.Done():
-		case <-look.C:
+		case <-time.After(lookEvery):
 		case <-w.woken:
 		}
 	}

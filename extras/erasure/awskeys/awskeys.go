@@ -156,14 +156,10 @@ func (s dynamoDBStore) Create(ctx context.Context, tenant es.Tenant, owner strin
 		TableName: aws.String(s.table), Item: put, ConditionExpression: aws.String("attribute_not_exists(pkey)"),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	var exists *types.ConditionalCheckFailedException
-	switch {
-	case err == nil:
-		return erasure.Entry{Wrapped: wrapped}, nil
-	case errors.As(err, &exists):
+	if exists, is := errors.AsType[*types.ConditionalCheckFailedException](err); is {
 		return entryOf(exists.Item)
 	}
-	return erasure.Entry{}, esdynamodb.Explain(ctx, err, "store a key")
+	return erasure.Entry{Wrapped: wrapped}, esdynamodb.Explain(ctx, err, "store a key")
 }
 
 func (s dynamoDBStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) error {
