@@ -18,6 +18,8 @@ An OpenID Connect issuer for development. It gives every caller a token for any 
 it. GET /tokens returns a token for each of two users.
 `
 
+var run = program.With("dev-issuer", about, readSettings, serve)
+
 func main() { program.Main("dev-issuer", run) }
 
 type settings struct {
@@ -33,11 +35,7 @@ func readSettings(r *config.Reader) settings {
 	}
 }
 
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	s, helped, err := program.Settings("dev-issuer", about, readSettings, args, getenv, stdout)
-	if helped || err != nil {
-		return err
-	}
+func serve(ctx context.Context, s settings, stdout io.Writer) error {
 	log := s.logging.Logger(stdout)
 	issuer, err := devissuer.New(s.url)
 	if err != nil {

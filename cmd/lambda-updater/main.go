@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
@@ -35,6 +36,8 @@ Projects the events that AWS Lambda delivers from the stream of the journal tabl
 process managers; see cmd/lambda-updater/README.md. It works on AWS Lambda and with EVENT_STORE=dynamodb only.
 `
 
+var start = program.With("lambda-updater", about, readSettings, work)
+
 func main() { program.Main("lambda-updater", start) }
 
 type settings struct {
@@ -62,13 +65,9 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// start answers invocations until ctx ends. An invocation that is interrupted is delivered again.
-func start(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	s, helped, err := program.Settings("lambda-updater", about, readSettings, args, getenv, stdout)
-	if helped || err != nil {
-		return err
-	}
-	if getenv("AWS_LAMBDA_RUNTIME_API") == "" {
+// work answers invocations until ctx ends. An invocation that is interrupted is delivered again.
+func work(ctx context.Context, s settings, stdout io.Writer) error {
+	if os.Getenv("AWS_LAMBDA_RUNTIME_API") == "" { // where package lambda reads it, too
 		return errors.New("AWS_LAMBDA_RUNTIME_API is not set: this program works on AWS Lambda only; see lambda-updater --help")
 	}
 	h := &handler{settings: s, log: s.logging.Logger(stdout), piece: pieceSize}

@@ -29,6 +29,8 @@ queries on.
 SIGINT and SIGTERM end it once the accepted queries are answered; the clients of subscriptions are told to reconnect.
 `
 
+var run = program.With("read-api", about, readSettings, serve)
+
 func main() { program.Main("read-api", run) }
 
 type settings struct {
@@ -57,12 +59,8 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// run serves until ctx ends, then finishes the accepted queries. A line of the log, "listening", has the address.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
-	s, helped, err := program.Settings("read-api", about, readSettings, args, getenv, stdout)
-	if helped || err != nil {
-		return err
-	}
+// serve works until ctx ends, then finishes the accepted queries. A line of the log, "listening", has the address.
+func serve(ctx context.Context, s settings, stdout io.Writer) (err error) {
 	parts := system.New(s.system, stdout)
 	if err := parts.Open(ctx, "read-api", s.system); err != nil { // extra:access|observe {
 		return err

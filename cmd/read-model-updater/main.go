@@ -50,6 +50,8 @@ GET /health/ready   200 while it works or stands by. 503 while the database or t
 GET /metrics        the same and more, for Prometheus
 `
 
+var run = program.With("read-model-updater", about, readSettings, serve)
+
 func main() { program.Main("read-model-updater", run) }
 
 type settings struct {
@@ -80,12 +82,8 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// run works until ctx ends. The log goes to stdout; its line with the message "listening" contains the address.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	s, helped, err := program.Settings("read-model-updater", about, readSettings, args, getenv, stdout)
-	if helped || err != nil {
-		return err
-	}
+// serve works until ctx ends. The log goes to stdout; its line with the message "listening" contains the address.
+func serve(ctx context.Context, s settings, stdout io.Writer) error {
 	parts := system.New(s.system, stdout)
 	if err := parts.Open(ctx, "read-model-updater", s.system); err != nil { // extra:access|observe {
 		return err

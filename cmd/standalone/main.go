@@ -38,6 +38,8 @@ Acknowledged commands survive a crash of the process and of the machine. If the 
 rebuilt from the events. SIGINT (Ctrl-C) and SIGTERM end it once the accepted requests are answered.
 `
 
+var run = program.With("standalone", about, readSettings, serve)
+
 func main() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0)) // a goroutine that waits for a file keeps one of them busy
@@ -85,12 +87,8 @@ type failureLab interface {
 	Handler(beside string, rows *sqlx.DB) http.Handler // of the page below /lab, with another write-api
 } // extra:lab }
 
-// run serves until ctx ends, then finishes the accepted requests.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
-	s, helped, err := program.Settings("standalone", about, readSettings, args, getenv, stdout)
-	if helped || err != nil {
-		return err
-	}
+// serve works until ctx ends, then finishes the accepted requests.
+func serve(ctx context.Context, s settings, stdout io.Writer) (err error) {
 	release, err := s.lock()
 	if err != nil {
 		return err

@@ -18,6 +18,8 @@ programs. Below /api/write, /api/read and /api/operate it passes both APIs and t
 page's origin. SIGINT and SIGTERM end it once the requests that it has accepted are answered.
 `
 
+var run = program.With("web", about, readSettings, serve)
+
 func main() { program.Main("web", run) }
 
 type settings struct {
@@ -36,12 +38,8 @@ func readSettings(r *config.Reader) settings {
 	}
 }
 
-// run serves until ctx ends. A line of the log, "listening", has the address.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	s, helped, err := program.Settings("web", about, readSettings, args, getenv, stdout)
-	if helped || err != nil {
-		return err
-	}
+// serve works until ctx ends. A line of the log, "listening", has the address.
+func serve(ctx context.Context, s settings, stdout io.Writer) error {
 	log := s.logging.Logger(stdout)
 	letIn, err := access.Open(ctx, s.access, log)
 	if err != nil {

@@ -23,6 +23,8 @@ Takes commands on chat threads over HTTP and stores their events in the event st
 describes the API. SIGINT and SIGTERM end it once the accepted requests are answered.
 `
 
+var run = program.With("write-api", about, readSettings, serve)
+
 func main() { program.Main("write-api", run) }
 
 type settings struct {
@@ -48,12 +50,8 @@ func readSettings(r *config.Reader) (s settings) {
 	return s
 }
 
-// run serves until ctx ends, then finishes the accepted requests. A line of the log, "listening", has the address.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) (err error) {
-	s, helped, err := program.Settings("write-api", about, readSettings, args, getenv, stdout)
-	if helped || err != nil {
-		return err
-	}
+// serve works until ctx ends, then finishes the accepted requests. A line of the log, "listening", has the address.
+func serve(ctx context.Context, s settings, stdout io.Writer) (err error) {
 	parts := system.New(s.system, stdout)
 	if err := parts.Open(ctx, "write-api", s.system); err != nil { // extra:access|observe {
 		return err

@@ -77,17 +77,21 @@ Environment variables (defaults in parentheses):
 Exit code: 0 done or stopped, 1 failure, 2 wrong usage.
 `
 
-// Settings returns what read reads from the environment. With --help, it prints the help with about; helped is true.
-func Settings[S any](
-	name, about string, read func(*config.Reader) S, args []string, getenv func(string) string, stdout io.Writer,
-) (settings S, helped bool, err error) {
-	switch {
-	case len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0]):
-		_, err = fmt.Fprintf(stdout, usage, name, about, config.Help(read))
-		return settings, true, err
-	case len(args) > 0:
-		return settings, false, fmt.Errorf("%w: %s takes no arguments; see %s --help", ErrUsage, name, name)
+// With returns the program that works with the settings that read reads from the environment. With --help, it prints
+// the help with about.
+func With[S any](name, about string, read func(*config.Reader) S, work func(context.Context, S, io.Writer) error) Run {
+	return func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
+		switch {
+		case len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0]):
+			_, err := fmt.Fprintf(stdout, usage, name, about, config.Help(read))
+			return err
+		case len(args) > 0:
+			return fmt.Errorf("%w: %s takes no arguments; see %s --help", ErrUsage, name, name)
+		}
+		settings, err := config.Read(getenv, read)
+		if err != nil {
+			return err
+		}
+		return work(ctx, settings, stdout)
 	}
-	settings, err = config.Read(getenv, read)
-	return settings, false, err
 }

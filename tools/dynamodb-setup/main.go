@@ -25,6 +25,8 @@ definition. It does not change existing tables. Exit code 3: a table differs.
 var errDifferent = program.Exit(3, errors.New("the tables differ from their definition, and were not changed: "+
 	"update them by hand, or set JOURNAL_TABLE and SNAPSHOT_TABLE to others"))
 
+var run = program.With("dynamodb-setup", about, readTables, createTables)
+
 func main() { program.Main("dynamodb-setup", run) }
 
 // readTables reads which tables are needed.
@@ -34,11 +36,7 @@ func readTables(r *config.Reader) []dynamodb.Table {
 	return tables
 }
 
-func run(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-	tables, helped, err := program.Settings("dynamodb-setup", about, readTables, args, getenv, stdout)
-	if helped || err != nil {
-		return err
-	}
+func createTables(ctx context.Context, tables []dynamodb.Table, stdout io.Writer) error {
 	cfg, err := dynamo.Load(ctx)
 	if err != nil {
 		return err

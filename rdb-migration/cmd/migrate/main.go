@@ -49,10 +49,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if slices.Equal(args, []string{"up"}) {
 		args = nil // up is all that it does
 	}
-	all, helped, err := program.Settings("migrate", about, readSchemas, args, getenv, out)
-	if helped || err != nil {
-		return err
-	}
+	return program.With("migrate", about, readSchemas, migrateAll)(ctx, args, getenv, out)
+}
+
+func migrateAll(ctx context.Context, all []schemas, out io.Writer) error {
 	for _, each := range all {
 		if err := each.migrate(ctx, out); err != nil {
 			return err

@@ -27,13 +27,8 @@ and SIGTERM end it.
 `
 
 func main() {
-	program.Main("subscriber", func(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
-		s, helped, err := program.Settings("subscriber", about, readSettings, args, getenv, stdout)
-		if helped || err != nil {
-			return err
-		}
-		return run(ctx, s, stdout, os.Stderr)
-	})
+	printing := func(ctx context.Context, s settings, stdout io.Writer) error { return run(ctx, s, stdout, os.Stderr) }
+	program.Main("subscriber", program.With("subscriber", about, readSettings, printing))
 }
 
 type settings struct{ url, topic string }
