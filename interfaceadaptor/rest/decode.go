@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -217,16 +218,14 @@ func readID(into any, raw json.RawMessage) error {
 	return nil
 }
 
+var (
+	otherEscapes  = regexp.MustCompile(`(?i)\\\\|\\ud[89ab]..\\ud[c-f]`) // a backslash, and the beginning of a whole pair
+	halfSurrogate = regexp.MustCompile(`(?i)\\ud[89a-f]`)
+)
+
 // hasHalfSurrogate reports whether raw is a string with half a surrogate pair, which encoding/json would replace.
 func hasHalfSurrogate(raw json.RawMessage) bool {
-	if raw[0] != '"' || !bytes.Contains(raw, []byte(`\u`)) {
-		return false
-	}
-	const replaced = "\uFFFD"
-	var text string
-	_ = json.Unmarshal(raw, &text)
-	sent := strings.ToLower(strings.ReplaceAll(string(raw), `\\`, "  ")) // an escaped backslash begins no other escape
-	return strings.Count(text, replaced) != strings.Count(sent, replaced)+strings.Count(sent, `\ufffd`)
+	return raw[0] == '"' && bytes.Contains(raw, []byte(`\u`)) && halfSurrogate.Match(otherEscapes.ReplaceAll(raw, nil))
 }
 
 // Members are the members of a JSON object as written: in order, with repetitions.
