@@ -159,7 +159,7 @@ func problemsOf(op Operation) []*Problem {
 	} else { // extra:tasks }
 		problems = append(problems, malformed("the header %s must be sent once", tenantCode), requestTooLarge, unsupported(MediaJSON),
 			InvalidFields([]FieldError{{"body.executor_id", "is required"}}), ProblemOf(es.ErrUnavailable), failed,
-			NewProblem(http.StatusInternalServerError, storeInconsistent, inconsistent))
+			ProblemOf(new(es.InconsistentError)))
 	} // extra:tasks
 	for _, rejection := range op.Rejections {
 		problems = append(problems, ProblemOf(rejection))

@@ -41,26 +41,26 @@ const (
 	headersTooLarge      = "headers_too_large"
 )
 
-// statuses maps kinds of errors to HTTP statuses. A kind that is not here is a server error.
-var statuses = map[es.Kind]int{
-	es.Invalid:         http.StatusUnprocessableEntity,
-	es.NotFound:        http.StatusNotFound,
-	es.Forbidden:       http.StatusForbidden,
-	es.Conflict:        http.StatusConflict,
-	es.VersionMismatch: http.StatusPreconditionFailed,
-	es.KeyReused:       http.StatusUnprocessableEntity,
-	es.Unavailable:     http.StatusServiceUnavailable,
-	es.Behind:          http.StatusServiceUnavailable,
-	es.Inconsistent:    http.StatusInternalServerError,
-	// canceled by this server: if the client cancels, nobody reads the response
-	es.Canceled: http.StatusServiceUnavailable,
+// ofKinds are the problems of kinds of errors. What a rejection of the domain says is said instead.
+var ofKinds = map[es.Kind]*Problem{
+	es.NotFound:        NewProblem(http.StatusNotFound, "", ""),
+	es.Forbidden:       NewProblem(http.StatusForbidden, "", ""),
+	es.Conflict:        NewProblem(http.StatusConflict, concurrentUpdate, es.ErrConcurrentUpdate.Error()),
+	es.VersionMismatch: NewProblem(http.StatusPreconditionFailed, versionMismatch, ""),
+	es.KeyReused:       NewProblem(http.StatusUnprocessableEntity, "idempotency_key_reused", es.ErrKeyReused.Error()),
+	es.Unavailable:     unavailable,
+	es.Behind:          unavailable,
+	es.Canceled:        unavailable, // by this server: if the client cancels, nobody reads the response
+	es.Inconsistent: NewProblem(http.StatusInternalServerError, storeInconsistent,
+		"what is stored of it contradicts itself; sending it again does not help, an operator has to mend it; it has been logged"),
+	es.Internal: NewProblem(http.StatusInternalServerError, internal,
+		"something went wrong; it has been logged with the X-Request-Id of this answer"),
 }
 
-const inconsistent = "what is stored of it contradicts itself; sending it again does not help, an operator has to mend it; it has been logged"
+var unavailable = NewProblem(http.StatusServiceUnavailable, storeUnavailable, es.ErrUnavailable.Error())
 
 // ProblemOf converts an error of a use case, using the table's text and never the wrapped error's.
 func ProblemOf(err error) *Problem {
-	status, known := statuses[es.KindOf(err)]
 	var problem *Problem
 	var mismatch *es.VersionMismatchError
 	var fields invalidBody
@@ -74,27 +74,20 @@ func ProblemOf(err error) *Problem {
 		return NewProblem(refusal.Status, refusal.Code, refusal.Detail)
 	case errors.As(err, &fields):
 		return InvalidFields(fields)
-	case status == http.StatusInternalServerError:
-		return NewProblem(status, storeInconsistent, inconsistent)
-	case !known:
-		return NewProblem(http.StatusInternalServerError, internal, "something went wrong; it has been logged with the X-Request-Id of this answer")
-	case status == http.StatusServiceUnavailable:
-		return NewProblem(status, storeUnavailable, cmp.Or(es.PublicReason(err), es.ErrUnavailable.Error()))
-	case errors.As(err, &mismatch):
-		problem := NewProblem(status, versionMismatch, mismatch.Error())
-		problem.CurrentVersion = mismatch.Current
-		return problem
 	case errors.As(err, &invalid):
 		field, reason := invalid.Invalid()
 		return InvalidFields([]FieldError{{"body." + field, reason}})
-	case errors.As(err, &rejection):
-		return NewProblem(status, rejection.Code(), rejection.Error())
-	case errors.Is(err, es.ErrConcurrentUpdate):
-		return NewProblem(status, concurrentUpdate, es.ErrConcurrentUpdate.Error())
-	case errors.Is(err, es.ErrKeyReused):
-		return NewProblem(status, "idempotency_key_reused", es.ErrKeyReused.Error())
 	}
-	panic(fmt.Sprintf("rest: no code for %v", err))
+	ofKind := *ofKinds[es.KindOf(err)]
+	switch {
+	case ofKind.Status >= http.StatusInternalServerError:
+		ofKind.Detail = cmp.Or(es.PublicReason(err), ofKind.Detail)
+	case errors.As(err, &mismatch):
+		ofKind.Detail, ofKind.CurrentVersion = mismatch.Error(), mismatch.Current
+	case errors.As(err, &rejection):
+		ofKind.Code, ofKind.Detail = rejection.Code(), rejection.Error()
+	}
+	return &ofKind
 }
 
 // InvalidFields returns the problem of a request with invalid fields.
