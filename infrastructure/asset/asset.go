@@ -34,30 +34,26 @@ func Load(files fs.FS, name, policy string) http.Handler {
 	if err != nil || contentType == "" {
 		panic(fmt.Sprintf("the embedded file %s can't be served: %v", name, err))
 	}
-	loaded := sync.OnceValue(func() file {
-		content := stored
+	loaded := sync.OnceValues(func() (content []byte, tag string) {
+		content = stored
 		if packed {
 			content = unpack(stored)
 		}
-		return file{content, fmt.Sprintf(`W/"%.8x"`, sha256.Sum256(content))}
+		return content, fmt.Sprintf(`W/"%.8x"`, sha256.Sum256(content))
 	})
 	return middleware.Compress(gzip.DefaultCompression)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		one, header := loaded(), w.Header()
+		content, tag := loaded()
+		header := w.Header()
 		header.Set("Content-Type", contentType)
 		header.Set("Content-Security-Policy", policy)
 		header.Set("Cache-Control", "no-cache") // browsers revalidate and get 304
-		header.Set("ETag", one.tag)
-		if r.Header.Get("If-None-Match") == one.tag {
+		header.Set("ETag", tag)
+		if r.Header.Get("If-None-Match") == tag {
 			w.WriteHeader(http.StatusNotModified)
 		} else if r.Method == http.MethodGet {
-			_, _ = w.Write(one.content) // fails only if the client has disconnected
+			_, _ = w.Write(content) // fails only if the client has disconnected
 		}
 	}))
-}
-
-type file struct {
-	content []byte
-	tag     string
 }
 
 func unpack(stored []byte) []byte {
