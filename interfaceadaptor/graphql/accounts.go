@@ -15,7 +15,6 @@ type Account struct {
 	ID string
 }
 
-// GetAccount resolves Query.getAccount.
 func (r Resolver) GetAccount(ctx context.Context, accountID string) (Account, error) {
 	id, err := ParseID[ident.UserAccount]("accountId", accountID)
 	if err != nil {

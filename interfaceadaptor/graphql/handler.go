@@ -42,7 +42,7 @@ type Executable struct {
 	Plain func(ctx context.Context, value any) graphql.Marshaler
 }
 
-// Resolver resolves the core's fields of Query and Subscription.
+// Resolver resolves the core's fields of Query and Subscription, each by the method with its name.
 type Resolver struct{ Queries *query.Queries }
 
 // Handler is the GraphQL endpoint. Its other methods are the steps of a transport; extras/websocket takes them.
@@ -75,7 +75,6 @@ func NewHandler(streams context.Context, queries *query.Queries, schema Executab
 	return h
 }
 
-// ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	stage, serve := admission.Request, h.answer
 	if r.Method != http.MethodHead && negotiate(r.Header) == mediaEvents {

@@ -54,7 +54,6 @@ const (
 	messageCursors Cursors = "messages"
 )
 
-// GetThread resolves Query.getThread.
 func (r Resolver) GetThread(ctx context.Context, threadID, userAccountID string) (Thread, error) {
 	viewer, id, err := ViewerAndThread(ctx, userAccountID, threadID)
 	if err != nil {
@@ -64,7 +63,6 @@ func (r Resolver) GetThread(ctx context.Context, threadID, userAccountID string)
 	return threadsOf(r.Queries, viewer.Tenant)(found), err
 }
 
-// GetThreadByCode resolves Query.getThreadByCode.
 func (r Resolver) GetThreadByCode(ctx context.Context, code, userAccountID string) (Thread, error) {
 	viewer, err := ViewerOf(ctx, userAccountID)
 	parsed, codeErr := thread.ParseCode(code)
@@ -75,7 +73,6 @@ func (r Resolver) GetThreadByCode(ctx context.Context, code, userAccountID strin
 	return threadsOf(r.Queries, viewer.Tenant)(found), err
 }
 
-// GetThreads resolves Query.getThreads.
 func (r Resolver) GetThreads(ctx context.Context, userAccountID string, first *int, after *string) ([]Thread, error) {
 	viewer, err := ViewerOf(ctx, userAccountID)
 	page, pageErr := AfterID[thread.Thread](first, after, DefaultPage)
@@ -86,7 +83,6 @@ func (r Resolver) GetThreads(ctx context.Context, userAccountID string, first *i
 	return each(found.Items, threadsOf(r.Queries, viewer.Tenant)), err
 }
 
-// Threads resolves Query.threads.
 func (r Resolver) Threads(
 	ctx context.Context, userAccountID string, first *int, after *string, last *int, before *string,
 ) (ThreadConnection, error) {
@@ -120,7 +116,6 @@ func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string)
 	return membersOf(&accounts{from: r.Queries, tenant: a.Tenant})(found), err
 }
 
-// GetMembers resolves Query.getMembers.
 func (r Resolver) GetMembers(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]Member, error) {
 	viewer, id, err := ViewerAndThread(ctx, userAccountID, threadID)
 	page, pageErr := AfterID[thread.Member](first, after, DefaultPage)
@@ -131,7 +126,6 @@ func (r Resolver) GetMembers(ctx context.Context, threadID, userAccountID string
 	return each(found, membersOf(&accounts{from: r.Queries, tenant: viewer.Tenant})), err
 }
 
-// GetMessage resolves Query.getMessage.
 func (r Resolver) GetMessage(ctx context.Context, messageID, userAccountID string) (Message, error) {
 	viewer, err := ViewerOf(ctx, userAccountID)
 	id, idErr := ParseID[thread.Message]("messageId", messageID)
@@ -142,7 +136,6 @@ func (r Resolver) GetMessage(ctx context.Context, messageID, userAccountID strin
 	return messagesOf(&accounts{from: r.Queries, tenant: viewer.Tenant})(found), err
 }
 
-// GetMessages resolves Query.getMessages.
 func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID string, first *int, after *string) ([]Message, error) {
 	viewer, id, err := ViewerAndThread(ctx, userAccountID, threadID)
 	page, pageErr := AfterID[thread.Message](first, after, 2*DefaultPage)
@@ -153,7 +146,6 @@ func (r Resolver) GetMessages(ctx context.Context, threadID, userAccountID strin
 	return each(found, messagesOf(&accounts{from: r.Queries, tenant: viewer.Tenant})), err
 }
 
-// ThreadChanged resolves Subscription.threadChanged.
 func (r Resolver) ThreadChanged(ctx context.Context, threadID, userAccountID string) (<-chan Thread, error) {
 	viewer, id, err := ViewerAndThread(ctx, userAccountID, threadID)
 	if err != nil {
@@ -189,7 +181,6 @@ func threadsOf(from query.Reader, tenant es.Tenant) func(query.Thread) Thread {
 	}
 }
 
-// Members resolves Thread.members.
 func (t Thread) Members(ctx context.Context, first *int, after *string) (MemberConnection, error) {
 	page, err := Forward(memberCursors, first, after)
 	if err != nil {
@@ -203,7 +194,6 @@ func (t Thread) Members(ctx context.Context, first *int, after *string) (MemberC
 	return all[t.Thread.ID], err
 }
 
-// Messages resolves Thread.messages.
 func (t Thread) Messages(ctx context.Context, first *int, after *string, last *int, before *string) (MessageConnection, error) {
 	page, err := EitherWay(messageCursors, first, after, last, before)
 	if err != nil {
@@ -239,7 +229,6 @@ func messagesOf(senders *accounts) func(query.Message) Message {
 	}
 }
 
-// Account resolves Member.account.
 func (m Member) Account(ctx context.Context) (*Account, error) { return m.accounts.read(ctx, m.User) }
 
 // Account resolves Message.sender.

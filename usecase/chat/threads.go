@@ -59,7 +59,6 @@ type coded struct {
 	codes es.Sequence
 }
 
-// Handle implements [Service].
 func (c coded) Handle(ctx context.Context, request es.Request[thread.Command]) (es.Result, error) {
 	if create, creates := request.Command.(thread.Create); creates {
 		code, err := c.codes.NextCode(ctx, request.Caller.Tenant)

@@ -44,21 +44,18 @@ var (
 const isMember = ` AND EXISTS (SELECT 1 FROM members v
 	WHERE v.tenant_code = t.tenant_code AND v.thread_id = t.id AND v.user_account_id = ? AND v.removed = 0)`
 
-// Thread implements [query.Reader].
 func (r *Reader) Thread(ctx context.Context, viewer query.Viewer, id thread.ID) (query.Thread, error) {
 	return One(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
 		`SELECT `+chatrows.Threads.List("t")+` FROM threads t WHERE t.tenant_code = ? AND t.id = ? AND t.deleted = 0`+isMember,
 		viewer.Tenant.String(), id.String(), viewer.User.String())
 }
 
-// ThreadByCode implements [query.Reader].
 func (r *Reader) ThreadByCode(ctx context.Context, viewer query.Viewer, code thread.Code) (query.Thread, error) {
 	return One(ctx, r, chatrows.Threads, thread.ErrThreadNotFound,
 		`SELECT `+chatrows.Threads.List("t")+` FROM threads t WHERE t.tenant_code = ? AND t.code = ? AND t.deleted = 0`+isMember,
 		viewer.Tenant.String(), code.String(), viewer.User.String())
 }
 
-// Member implements [query.Reader].
 func (r *Reader) Member(ctx context.Context, key es.AggregateID, user thread.UserID) (query.Member, error) {
 	return One(ctx, r, chatrows.Members, thread.ErrMemberNotFound,
 		`SELECT `+chatrows.Members.List("m")+` FROM members m
@@ -67,7 +64,6 @@ func (r *Reader) Member(ctx context.Context, key es.AggregateID, user thread.Use
 		key.Tenant.String(), key.ID, user.String())
 }
 
-// Message implements [query.Reader].
 func (r *Reader) Message(ctx context.Context, viewer query.Viewer, id thread.MessageID) (query.Message, error) {
 	return One(ctx, r, chatrows.Messages, thread.ErrMessageNotFound,
 		`SELECT `+chatrows.Messages.List("s")+` FROM messages s
@@ -76,7 +72,6 @@ func (r *Reader) Message(ctx context.Context, viewer query.Viewer, id thread.Mes
 		viewer.Tenant.String(), id.String(), viewer.User.String())
 }
 
-// WasMember implements [query.Reader].
 func (r *Reader) WasMember(ctx context.Context, viewer query.Viewer, id thread.ID) error {
 	_, err := r.begin(ctx, query.Range{AfterID: id.String()}, thread.ErrThreadNotFound, positionOfThread,
 		viewer.Tenant.String(), id.String(), viewer.User.String())
@@ -126,7 +121,6 @@ func threadsBy(at, from string) List {
 	return List{Columns: threads.List("t"), From: from, At: at, ID: "t.id", Descending: true}
 }
 
-// Threads implements [query.Reader].
 func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Range) (query.Page[query.Thread], error) {
 	page, err := r.begin(ctx, page, errAfter, positionOfThread, viewer.Tenant.String(), page.AfterID, viewer.User.String())
 	if err != nil {
@@ -172,12 +166,10 @@ func (r *Reader) walk(ctx context.Context, viewer query.Viewer, page query.Range
 	return found, len(last) == 0 || len(found) == wanted, err
 }
 
-// Members implements [query.Reader].
 func (r *Reader) Members(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
 	return pagesOf(ctx, r, membersOfThread, members, tenant, of, page)
 }
 
-// Messages implements [query.Reader].
 func (r *Reader) Messages(ctx context.Context, tenant es.Tenant, of []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
 	return pagesOf(ctx, r, messagesOfThread, messages, tenant, of, page)
 }
@@ -227,7 +219,6 @@ func (r *Reader) begin(ctx context.Context, page query.Range, missing error, sta
 	return page, database.Explain("find where a page of the read model begins", err)
 }
 
-// Accounts implements [query.Reader].
 func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.ID) (map[account.ID]query.Account, error) {
 	found := make(map[account.ID]query.Account, len(ids))
 	keys := make([][]string, len(ids))
