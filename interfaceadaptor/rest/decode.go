@@ -219,7 +219,7 @@ func readID(into any, raw json.RawMessage) error {
 }
 
 var (
-	otherEscapes  = regexp.MustCompile(`(?i)\\\\|\\ud[89ab]..\\ud[c-f]`) // a backslash, and the beginning of a whole pair
+	otherEscapes  = regexp.MustCompile(`(?i)\\\\|\\ud[89ab]..\\ud[c-f]`) // a backslash; a pair up to its last digits
 	halfSurrogate = regexp.MustCompile(`(?i)\\ud[89a-f]`)
 )
 
