@@ -60,7 +60,20 @@ type Settings struct {
 func New(reader Reader, watcher Watcher, settings Settings) *Queries {
 	settings.WaitTimeout = cmp.Or(settings.WaitTimeout, 2*time.Second)
 	q := &Queries{Reader: reader, watcher: watcher, settings: settings}
-	q.types = q.awaitable()
+	q.types = []Awaitable{ // a token without a type has the first
+		// extra:chat {
+		{Type: thread.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) error {
+			parsed, err := ident.Parse[thread.Thread](id)
+			if err == nil { // also for those who have left it, and of a deleted one, because they wait for that
+				err = q.WasMember(ctx, viewer, parsed)
+			}
+			return err
+		}},
+		// Every account of the tenant sees all accounts.
+		{Type: account.AggregateType, Shows: func(context.Context, Viewer, string) error { return nil }},
+		// extra:chat }
+		// Other types.
+	}
 	return q
 }
 
@@ -79,24 +92,6 @@ type Awaitable struct {
 	Global bool // it belongs to the tenant with the empty code, whoever asks
 	// Shows returns an [es.NotFound] error if the viewer must not know the version; nil: only the trusted may.
 	Shows func(ctx context.Context, viewer Viewer, id string) error
-}
-
-// awaitable returns the types of the core. A token without a type has the first.
-func (q *Queries) awaitable() []Awaitable {
-	return []Awaitable{
-		// extra:chat {
-		{Type: thread.AggregateType, Shows: func(ctx context.Context, viewer Viewer, id string) error {
-			parsed, err := ident.Parse[thread.Thread](id)
-			if err == nil { // also for those who have left it, and of a deleted one, because they wait for that
-				err = q.WasMember(ctx, viewer, parsed)
-			}
-			return err
-		}},
-		// Every account of the tenant sees all accounts.
-		{Type: account.AggregateType, Shows: func(context.Context, Viewer, string) error { return nil }},
-		// extra:chat }
-		// Other types.
-	}
 }
 
 // Add makes tokens of more types known. Call it before the first query.
@@ -245,15 +240,8 @@ func ChangedBy(by, before Audit) Audit {
 	return by
 }
 
-// clipped is what the columns of an audit have room for, in characters.
-func clipped(text string) string {
-	const room = 255
-	if len(text) <= room { // bytes: most are that short
-		return text
-	}
-	runes := []rune(text)
-	return string(runes[:min(room, len(runes))])
-}
+// clipped is what the columns of an audit have room for: 255 characters.
+func clipped(text string) string { return fmt.Sprintf("%.255s", text) }
 
 // MaxPage is the maximum page size.
 const MaxPage = 500
