@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -41,12 +40,9 @@ func SendWithdrawals(threads *ThreadCommands) process.Send {
 		if name := thread.CommandName(withdraw); c.Name != name {
 			return fmt.Errorf("%s sends %s and knows no command %s", LeaveOnClose, name, c.Name)
 		}
-		content, err := json.Marshal(map[string]string{"executor_id": user.String(), "thread_id": c.Target.ID})
-		if err != nil {
-			return err
-		}
+		content := fmt.Sprintf(`{"executor_id":%q,"thread_id":%q}`, user, c.Target.ID)
 		_, err = threads.Handle(ctx, es.Request[thread.Command]{
-			Caller: caller, ID: c.Target.ID, Command: withdraw, Name: c.Name, Content: string(content), IdempotencyKey: idempotencyKey,
+			Caller: caller, ID: c.Target.ID, Command: withdraw, Name: c.Name, Content: content, IdempotencyKey: idempotencyKey,
 		})
 		if errors.Is(err, thread.ErrNotMember) || errors.Is(err, thread.ErrThreadDeleted) {
 			return nil
