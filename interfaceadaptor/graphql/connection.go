@@ -2,8 +2,8 @@ package graphql
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strconv"
-	"strings"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/usecase/query"
@@ -54,20 +54,16 @@ func (c Cursors) encode(position query.Position) string {
 }
 
 // decode reads the cursor in the named argument; nil is the zero position. It is an [ident.InvalidError] if not ours.
-func (c Cursors) decode(argument string, cursor *string) (query.Position, error) {
+func (c Cursors) decode(argument string, cursor *string) (position query.Position, err error) {
 	if cursor == nil {
-		return query.Position{}, nil
+		return position, nil
 	}
-	text, err := base64.RawURLEncoding.DecodeString(*cursor)
-	parts := strings.Split(string(text), " ")
-	if err == nil && len(parts) == 3 && parts[0] == string(c) {
-		at, atErr := strconv.ParseInt(parts[1], 10, 64)
-		id, idErr := ident.Parse[struct{}](parts[2])
-		if atErr == nil && idErr == nil {
-			return query.Position{At: at, ID: id.String()}, nil
-		}
+	text, _ := base64.RawURLEncoding.DecodeString(*cursor)
+	_, _ = fmt.Sscanf(string(text), string(c)+" %d %s", &position.At, &position.ID)
+	if id, _ := ident.Canonical(position.ID); id == "" || id != position.ID || c.encode(position) != *cursor {
+		return query.Position{}, &ident.InvalidError{Field: argument, Reason: "must be a cursor of this list, from an earlier answer"}
 	}
-	return query.Position{}, &ident.InvalidError{Field: argument, Reason: "must be a cursor of this list, from an earlier answer"}
+	return position, nil
 }
 
 // Forward returns the range after a cursor.
