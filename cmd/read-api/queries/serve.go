@@ -4,7 +4,6 @@ package queries
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
@@ -65,10 +64,8 @@ func ReadSettings(r *config.Reader) Settings {
 // Server is the read-api. It holds its listening address.
 type Server struct {
 	*httpserver.Server
-	Watcher    *projection.Watcher // of versions in the read model
-	handler    http.Handler
-	endStream  context.CancelFunc
-	background []func(context.Context) // work for accepted queries
+	Watcher *projection.Watcher         // of versions in the read model
+	Run     func(context.Context) error // until ctx ends; it finishes accepted queries, and ends streams at once
 }
 
 type resolver struct {
@@ -162,7 +159,18 @@ func Listen(
 	})
 	graphiql.AddTo(mux)
 	handler := server.Handler(mux, parts.Registry, "GraphQL is at /graphql, and / is a page to try it on")
-	return &Server{server, watcher, handler, endStreams, background}, nil
+	return &Server{server, watcher, func(ctx context.Context) error {
+		defer context.AfterFunc(ctx, endStreams)()
+		// Accepted queries may still wait for versions after ctx ends, so the watcher must outlast them.
+		watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+		var working sync.WaitGroup
+		for _, work := range background {
+			working.Go(func() { work(watching) })
+		}
+		defer working.Wait()
+		defer stopWatching()
+		return server.Serve(ctx, handler)
+	}}, nil
 }
 
 // byTenant waits in the database of each aggregate's tenant. // extra:tenants {
@@ -180,20 +188,6 @@ func (of byTenant) Await(ctx context.Context, least map[es.AggregateID]uint64) e
 func (of byTenant) AwaitChange(ctx context.Context, key es.AggregateID, after uint64) error {
 	return of(key.Tenant).AwaitChange(ctx, key, after)
 } // extra:tenants }
-
-// Run answers queries until ctx ends, then finishes the accepted ones. Streams end at once.
-func (s *Server) Run(ctx context.Context) error {
-	defer context.AfterFunc(ctx, s.endStream)()
-	// Accepted queries may still wait for versions after ctx ends, so the watcher must outlast them.
-	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
-	var background sync.WaitGroup
-	for _, work := range s.background {
-		background.Go(func() { work(watching) })
-	}
-	defer background.Wait()
-	defer stopWatching()
-	return s.Serve(ctx, s.handler)
-}
 
 // measureWaits returns an observer of how long queries wait for the versions of their consistency tokens.
 func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {

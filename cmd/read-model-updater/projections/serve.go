@@ -74,10 +74,10 @@ type Ports struct {
 type Server struct {
 	*run.Updater
 	*httpserver.Server
-	handler http.Handler
+	Run func(context.Context) error // projects until ctx ends and the current batches are stored
 }
 
-// Listen takes the address. The server works once [Server.Run] runs.
+// Listen takes the address. The server works once its Run runs.
 func Listen(ctx context.Context, s Settings, ports Ports, parts system.Parts) (*Server, error) {
 	server, err := parts.Listen(ctx, "UPDATER_ADDR", s.Address)
 	if err != nil {
@@ -90,15 +90,13 @@ func Listen(ctx context.Context, s Settings, ports Ports, parts system.Parts) (*
 		_, _ = io.WriteString(w, "read-model-updater: /health/alive, /health/ready, /metrics\n")
 	})
 	operate.AddTo(ctx, mux, updater, parts.Log) // extra:operate
-	return &Server{updater, server, server.Handler(mux, parts.Registry, "/health/ready tells how far the projection is, /metrics its figures")}, nil
-}
-
-// Run projects until ctx ends and the current batches are stored.
-func (s *Server) Run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.Updater.Run(ctx) })
-	group.Go(func() error { return s.Serve(ctx, s.handler) })
-	return group.Wait()
+	handler := server.Handler(mux, parts.Registry, "/health/ready tells how far the projection is, /metrics its figures")
+	return &Server{updater, server, func(ctx context.Context) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.Go(func() error { return updater.Run(ctx) })
+		group.Go(func() error { return server.Serve(ctx, handler) })
+		return group.Wait()
+	}}, nil
 }
 
 func options(s Settings, ports Ports, parts system.Parts) run.Options {
