@@ -57,35 +57,31 @@ func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
 		}
 		h.reports = store
 		add(publishing.New(store, h.publish), projection.Options{Attempts: publishing.Attempts}, publishing.Handlers(system.Types()))
-		return h.beginAll(ctx, rows)
-	} // extra:publishing }
-	model := system.ReadModel()
-	rebuild, err := model.Rebuild(rows, h.journal, 0, h.log)
-	if err != nil {
-		return err
-	}
-	outdated, err := rebuild.Outdated(ctx) // it stores the versions before there are rows
-	if err != nil {
-		return err
-	}
-	if len(outdated) > 0 {
-		h.log.ErrorContext(ctx, "the rows were made by another version of this program: rebuild them", "aggregate_types", outdated)
-	}
-	h.reports = rebuild.Store
-	add(rebuild.Store, projection.Options{}, model.Handlers)
-	for _, p := range h.processes {
-		store, err := rowstore.New(rows, p.Name)
+	} else { // extra:publishing }
+		model := system.ReadModel()
+		rebuild, err := model.Rebuild(rows, h.journal, 0, h.log)
 		if err != nil {
 			return err
 		}
-		outbox := process.New(rows, store, p.Name, h.log)
-		h.outboxes = append(h.outboxes, outbox)
-		add(store, projection.Options{Ignore: slices.Clone(p.Ignore)}, p.Handlers(outbox))
-	}
-	return h.beginAll(ctx, rows)
-}
-
-func (h *handler) beginAll(ctx context.Context, rows *sqlx.DB) error {
+		outdated, err := rebuild.Outdated(ctx) // it stores the versions before there are rows
+		if err != nil {
+			return err
+		}
+		if len(outdated) > 0 {
+			h.log.ErrorContext(ctx, "the rows were made by another version of this program: rebuild them", "aggregate_types", outdated)
+		}
+		h.reports = rebuild.Store
+		add(rebuild.Store, projection.Options{}, model.Handlers)
+		for _, p := range h.processes {
+			store, err := rowstore.New(rows, p.Name)
+			if err != nil {
+				return err
+			}
+			outbox := process.New(rows, store, p.Name, h.log)
+			h.outboxes = append(h.outboxes, outbox)
+			add(store, projection.Options{Ignore: slices.Clone(p.Ignore)}, p.Handlers(outbox))
+		}
+	} // extra:publishing
 	if err := h.each(func(p *projection.Projector) error { return p.Begin(ctx, false) }); err != nil {
 		return err
 	}
