@@ -50,13 +50,8 @@ func Main(name string, run Run) {
 	os.Exit(exit.Code)
 }
 
-// Exit returns err with an exit code; nil stays nil.
-func Exit(code int, err error) error {
-	if err == nil {
-		return nil
-	}
-	return ExitError{code, err}
-}
+// Exit returns err with an exit code.
+func Exit(code int, err error) error { return ExitError{code, err} }
 
 // Serve runs the parts of a program until ctx ends or one of them fails, and logs its URL and its end.
 func Serve(ctx context.Context, log *slog.Logger, url string, parts ...func(context.Context) error) error {
