@@ -29,12 +29,9 @@ type Account struct {
 // Account returns the account, or [account.ErrAccountNotFound].
 func (q *Queries) Account(ctx context.Context, tenant es.Tenant, id account.ID) (Account, error) {
 	found, err := q.Accounts(ctx, tenant, []account.ID{id})
-	if err != nil {
-		return Account{}, err
-	}
 	row, exists := found[id]
-	if !exists {
-		return row, account.ErrAccountNotFound
+	if err == nil && !exists {
+		err = account.ErrAccountNotFound
 	}
-	return row, nil
+	return row, err
 }
