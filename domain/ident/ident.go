@@ -12,7 +12,6 @@ import (
 // Of identifies a T by a ULID. Ids of different things have different types. The zero value identifies nothing.
 type Of[T any] struct{ value ulid.ULID }
 
-// UserAccount is a user account.
 type UserAccount struct{}
 
 // UserID identifies a user account in all aggregates.
@@ -48,7 +47,6 @@ func New[T any](at time.Time, entropy [10]byte) Of[T] {
 // FromULID returns the id with this value. // extra:tenants {
 func FromULID[T any](value ulid.ULID) Of[T] { return Of[T]{value} } // extra:tenants }
 
-// ULID returns the id's value.
 func (id Of[T]) ULID() ulid.ULID { return id.value }
 
 // String returns the text of the ULID; empty for the zero value.

@@ -27,7 +27,6 @@ type membership struct {
 // Role defines what a member may do. The zero value is no role.
 type Role struct{ name string }
 
-// The roles.
 var (
 	RoleAdmin  = Role{"Admin"}
 	RoleMember = Role{"Member"}

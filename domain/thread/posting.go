@@ -35,7 +35,6 @@ func (t *Text) UnmarshalText(text []byte) (err error) {
 // TextDigest is the first 8 bytes of a text's SHA-256. The state has it to tell whether an edit changes anything.
 type TextDigest [8]byte
 
-// Digest returns the digest of the text.
 func (t Text) Digest() TextDigest {
 	sum := sha256.Sum256([]byte(t.value))
 	return TextDigest(sum[:])
@@ -44,7 +43,6 @@ func (t Text) Digest() TextDigest {
 // MarshalText implements [encoding.TextMarshaler] with hexadecimal digits.
 func (d TextDigest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
 func (d *TextDigest) UnmarshalText(text []byte) error {
 	digest, err := hex.DecodeString(string(text))
 	if err != nil || len(digest) != len(d) {

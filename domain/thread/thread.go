@@ -105,10 +105,8 @@ func (t Thread) Usable() error {
 	return nil
 }
 
-// Deleted reports whether the thread was deleted.
 func (t Thread) Deleted() bool { return t.deleted }
 
-// Name returns the thread's name.
 func (t Thread) Name() Name { return t.name }
 
 // Size returns the number of members and messages.

@@ -106,7 +106,6 @@ const (
 	SQLite   = database.SQLite
 )
 
-// Settings of the event store.
 type Settings struct {
 	Kind          string
 	URL           string // of a relational store
@@ -207,7 +206,6 @@ type Polls struct {
 	Concurrency int           // shards at the same time
 }
 
-// ReadPolls reads them.
 func ReadPolls(r *config.Reader) Polls {
 	p := Polls{
 		Min: r.Duration("STREAM_POLL_MIN", 5*time.Millisecond, time.Millisecond, time.Minute,

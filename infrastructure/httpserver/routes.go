@@ -24,7 +24,6 @@ type Health struct {
 	checks  map[string]error
 }
 
-// Set sets a member of the answer.
 func (h *Health) Set(name string, value any) { h.members[name] = value }
 
 // Warn adds warnings for operators, which do not make the program unready. Empty ones are left out.
@@ -58,7 +57,6 @@ func NewRegistry() *prometheus.Registry {
 	return registry
 }
 
-// Metrics answers /metrics.
 func Metrics(registry *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})
 }
@@ -113,7 +111,6 @@ func (s *Server) answer(w http.ResponseWriter, status int, members map[string]an
 	WriteJSON(w, status, members)
 }
 
-// WriteJSON answers with body in JSON.
 func WriteJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

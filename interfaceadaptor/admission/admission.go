@@ -17,7 +17,6 @@ import (
 // Stage is the part of a request that is to be admitted.
 type Stage int
 
-// The stages.
 const (
 	Request   Stage = iota // a request with one answer
 	Stream                 // a request whose answers follow until the client leaves: server-sent events
@@ -100,7 +99,6 @@ func Sends(header http.Header, media string) bool {
 // Right is what an operation needs.
 type Right string
 
-// The rights.
 const (
 	Read    Right = "read"    // queries and subscriptions
 	Write   Right = "write"   // commands

@@ -9,7 +9,6 @@ import (
 	"example.com/threads/usecase/query"
 )
 
-// Account is the schema's Account.
 type Account struct {
 	query.Account
 	ID string

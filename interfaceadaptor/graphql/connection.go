@@ -24,7 +24,6 @@ type Edge[T any] struct {
 	Node   T
 }
 
-// PageInfo is the schema's PageInfo.
 type PageInfo struct {
 	HasNextPage     bool
 	HasPreviousPage bool

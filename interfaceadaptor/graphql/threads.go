@@ -22,7 +22,6 @@ type Thread struct {
 	list *threadList
 }
 
-// Member is the schema's Member.
 type Member struct {
 	query.Member
 	ID, ThreadID, UserAccountID, CreatedBy, UpdatedBy string
@@ -30,7 +29,6 @@ type Member struct {
 	accounts *accounts
 }
 
-// Message is the schema's Message.
 type Message struct {
 	query.Message
 	ID, ThreadID, UserAccountID, CreatedBy, UpdatedBy string

@@ -22,7 +22,6 @@ type AccountAnswer struct {
 	Version   uint64 `json:"version" doc:"The account's version after the command: 1, 2, 3 and so on." minimum:"1" example:"2"`
 }
 
-// AccountAnswerOf returns the answer to a command on an account.
 func AccountAnswerOf(r es.Result) AccountAnswer { return AccountAnswer{r.Key.ID, r.Version} }
 
 type registerAccount struct {

@@ -231,7 +231,6 @@ func hasHalfSurrogate(raw json.RawMessage) bool {
 // Members are the members of a JSON object as written: in order, with repetitions.
 type Members []Member
 
-// Member is a member of a JSON object.
 type Member struct {
 	Name  string
 	Value json.RawMessage

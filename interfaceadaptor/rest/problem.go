@@ -101,7 +101,6 @@ func malformed(format string, args ...any) *Problem {
 	return NewProblem(http.StatusBadRequest, Malformed, fmt.Sprintf(format, args...))
 }
 
-// NewProblem returns a problem with this HTTP status and code.
 func NewProblem(status int, code, detail string) *Problem {
 	return &Problem{Status: status, Title: http.StatusText(status), Detail: detail, Code: code}
 }

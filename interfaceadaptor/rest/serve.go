@@ -22,7 +22,6 @@ import (
 	"example.com/threads/interfaceadaptor/admission"
 )
 
-// Settings of the handler.
 type Settings struct {
 	// Source is the program's name; it is stored with events and shown on pages.
 	Source string
@@ -166,7 +165,6 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	problem.write(w)
 }
 
-// Write answers with the reply.
 func (r Reply) Write(w http.ResponseWriter, status int) {
 	for name, value := range r.Header {
 		w.Header().Set(name, value)

@@ -65,7 +65,6 @@ func (a *api) serveItself(w http.ResponseWriter, r *http.Request, op Operation, 
 	return served.Serve(w, r, c)
 }
 
-// describe describes request and answer.
 func (s *Served) describe(schemas huma.Registry, described *huma.Operation, done *huma.Response) {
 	described.Method = s.method()
 	described.Parameters = []*huma.Param{{

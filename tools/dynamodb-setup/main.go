@@ -29,7 +29,6 @@ var run = program.With("dynamodb-setup", about, readTables, createTables)
 
 func main() { program.Main("dynamodb-setup", run) }
 
-// readTables reads which tables are needed.
 func readTables(r *config.Reader) []dynamodb.Table {
 	tables := dynamodb.Tables(eventstore.ReadTables(r))
 	tables = append(tables, awskeys.ReadTables(r)...) // extra:erasure

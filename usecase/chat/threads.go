@@ -93,7 +93,6 @@ type Window struct{ After, UpTo uint64 }
 
 func (w Window) has(seqNr uint64) bool { return seqNr > w.After && (w.UpTo == 0 || seqNr <= w.UpTo) }
 
-// NewRows returns empty Rows.
 func NewRows() Rows {
 	return Rows{
 		Threads:  make(map[RowKey[thread.Thread]]query.Thread),

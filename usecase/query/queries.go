@@ -48,7 +48,6 @@ type Queries struct {
 	types    []Awaitable
 }
 
-// Settings of [Queries].
 type Settings struct {
 	// WaitTimeout limits how long a query waits for the versions of its tokens; default 2 s.
 	WaitTimeout time.Duration
@@ -243,7 +242,6 @@ func ChangedBy(by, before Audit) Audit {
 // clipped is what the columns of an audit have room for: 255 characters.
 func clipped(text string) string { return fmt.Sprintf("%.255s", text) }
 
-// MaxPage is the maximum page size.
 const MaxPage = 500
 
 // Position is a position in a list: the value that the list is ordered by, and the id as a tie-breaker. It stays valid

@@ -46,7 +46,6 @@ type Settings struct {
 	Tenants     tenants.Databases  // extra:tenants
 }
 
-// ReadSettings reads them.
 func ReadSettings(r *config.Reader) Settings {
 	return Settings{
 		Documents: documents.ReadSettings(r), // extra:limits

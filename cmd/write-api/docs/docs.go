@@ -18,7 +18,6 @@ var page embed.FS
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// AddTo adds the page to mux.
 func AddTo(mux chi.Router) {
 	for path, file := range map[string]struct {
 		in   fs.FS
