@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"example.com/threads/infrastructure/logging"
 )
@@ -47,7 +48,7 @@ func Wrap(log *slog.Logger, tracer trace.Tracer, durations *prometheus.Histogram
 		id := requestID(r)
 		r.Header.Set(requestIDHeader, id)
 		w.Header().Set(requestIDHeader, id)
-		guard(w.Header())
+		maps.Copy(w.Header(), guards)
 
 		ctx, span := startSpan(logging.With(r.Context(), slog.String("request_id", id)), tracer, r)
 		route := chi.NewRouteContext() // the router fills it in
@@ -89,8 +90,6 @@ var guards = http.Header{
 	"Referrer-Policy":              {"no-referrer"},
 }
 
-func guard(header http.Header) { maps.Copy(header, guards) }
-
 // IsStream reports whether the answer of a request continues until one side ends it.
 func IsStream(r *http.Request) bool {
 	return r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
@@ -110,7 +109,7 @@ func answerPanic(log *slog.Logger, response middleware.WrapResponseWriter, r *ht
 		return true
 	}
 	header := response.Header()
-	guard(header) // replaces the headers of the failed response
+	maps.Copy(header, guards) // replaces the headers of the failed response
 	header.Del("Content-Length")
 	WriteProblem(response, http.StatusInternalServerError, "internal", "an internal error occurred; it was logged with the X-Request-Id of this response")
 	return false
@@ -150,13 +149,13 @@ func measure(durations *prometheus.HistogramVec, r *http.Request, route string, 
 	durations.WithLabelValues(method, cmp.Or(route, "other"), strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// startSpan returns the context with the traceparent, and a span; nil: there is none, as for health checks and streams.
+// startSpan returns the context with the traceparent, and a span, which records nothing for health checks and streams.
 func startSpan(ctx context.Context, tracer trace.Tracer, r *http.Request) (context.Context, trace.Span) {
 	if r.Header.Get("Traceparent") != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	}
 	if tracer == nil || isRoutine(r) || IsStream(r) {
-		return ctx, nil
+		return ctx, noop.Span{}
 	}
 	ctx, span := tracer.Start(ctx, cut(r.Method), trace.WithSpanKind(trace.SpanKindServer))
 	if span.IsRecording() {
@@ -167,9 +166,6 @@ func startSpan(ctx context.Context, tracer trace.Tracer, r *http.Request) (conte
 
 // endSpan names the span by the request's method and route, which is known after the response.
 func endSpan(span trace.Span, r *http.Request, route string, status int) {
-	if span == nil {
-		return
-	}
 	if span.IsRecording() {
 		if route != "" {
 			span.SetName(cut(r.Method) + " " + route)
