@@ -2,6 +2,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"mime"
@@ -130,20 +131,14 @@ func (p Principal) Name() string {
 
 // ClientIP returns the address as text; empty if there is none.
 func (p Principal) ClientIP() string {
-	if !p.Address.IsValid() {
-		return ""
-	}
-	return p.Address.String()
+	text, _ := p.Address.MarshalText()
+	return string(text)
 }
 
 // For returns the account that the principal acts for: its own if named is zero. It may refuse another one.
 func (p Principal) For(named ident.UserID) (ident.UserID, error) {
-	switch {
-	case !p.IsKnown(), named == p.Account:
-		return named, nil
-	case named.IsZero():
-		return p.Account, nil
-	case p.ActsForOthers:
+	named = cmp.Or(named, p.Account)
+	if named == p.Account || p.NamesAnyone() {
 		return named, nil
 	}
 	return named, Forbidden("you may not act for another account; leave the account out, or ask those who run the service")

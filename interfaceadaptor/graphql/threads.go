@@ -102,9 +102,7 @@ func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string)
 	}
 	user, err := a.named(userAccountID)
 	if err == nil && a.IsKnown() {
-		if user.IsZero() {
-			user = a.Account
-		}
+		user = cmp.Or(user, a.Account)
 		_, err = r.Queries.Thread(ctx, query.Viewer{Tenant: a.Tenant, User: a.Account}, id)
 	}
 	if err != nil {
