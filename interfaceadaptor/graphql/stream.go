@@ -2,6 +2,7 @@ package graphql
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
 	"sync"
@@ -29,24 +30,22 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 		return
 	}
 	var writing sync.Mutex
-	write := func(parts ...[]byte) {
+	write := func(format string, args ...any) {
 		writing.Lock()
 		defer writing.Unlock()
 		err := controller.SetWriteDeadline(time.Now().Add(writeTimeout))
-		for _, part := range parts {
-			if err == nil {
-				_, err = w.Write(part)
-			}
+		if err == nil {
+			_, err = fmt.Fprintf(w, format, args...)
 		}
 		if err != nil || controller.Flush() != nil {
 			cancel()
 		}
 	}
-	write([]byte(": hello\n\n"))
+	write(": hello\n\n")
 	var alive sync.WaitGroup
 	alive.Go(func() {
 		for es.Wait(ctx, h.settings.KeepAlive) == nil {
-			write([]byte(": still here\n\n"))
+			write(": still here\n\n")
 		}
 	})
 	send := func(answer *graphql.Response) bool {
@@ -54,7 +53,7 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 		encoded, whole, release := h.Hold(ctx, encoded) // extra:access|operate|tenants|websocket {
 		defer release()                                 // extra:access|operate|tenants|websocket }
 		if more {
-			write([]byte("event: next\ndata: "), encoded, []byte("\n\n"))
+			write("event: next\ndata: %s\n\n", encoded)
 		}
 		more = more && whole // extra:access|operate|tenants|websocket
 		return more
@@ -65,7 +64,7 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 		h.Run(ctx, operation, send)
 	}
 	if ctx.Err() == nil {
-		write([]byte("event: complete\ndata:\n\n"))
+		write("event: complete\ndata:\n\n")
 	}
 	cancel()
 	alive.Wait()
