@@ -126,9 +126,8 @@ func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Ra
 	if err != nil {
 		return query.Page[query.Thread]{}, err
 	}
-	found, many, err := r.few(ctx, viewer, page)
-	whole := !many
-	if err == nil && many {
+	found, whole, err := r.few(ctx, viewer, page)
+	if err == nil && !whole {
 		found, whole, err = r.walk(ctx, viewer, page)
 	}
 	if err == nil && !whole {
@@ -137,15 +136,15 @@ func (r *Reader) Threads(ctx context.Context, viewer query.Viewer, page query.Ra
 	return pageOf(threadsOfViewer, found, page), err
 }
 
-// few reads the page of a viewer with fewer than fewThreads, or finds that there are more.
-func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (found []query.Thread, many bool, err error) {
+// few reads the page of a viewer with fewer than fewThreads. whole: there are not more.
+func (r *Reader) few(ctx context.Context, viewer query.Viewer, page query.Range) (found []query.Thread, whole bool, err error) {
 	var s unionStatement
 	tenant, user := viewer.Tenant.String(), viewer.User.String()
 	threadsOfFew.add(&s, page, 0, tenant, user, tenant, user, tenant)
 	s.add(fmt.Sprintf(`%s FROM %s CROSS JOIN threads t WHERE few.n = %d AND t.tenant_code = ? LIMIT 1`, threadsOfTenant.Columns, counted, fewThreads),
 		tenant, user, tenant)
 	rows, err := run(ctx, r, &s, threads, 0)
-	return rows[0], len(rows[1]) > 0, err
+	return rows[0], len(rows[1]) == 0, err
 }
 
 // walk searches the tenant's threads for the page's, from its start. whole: the page is complete at the maximum.
