@@ -132,15 +132,11 @@ func WriteProblem(w http.ResponseWriter, status int, code, detail string) {
 // WithProblems answers requests without a route by problems with a hint. What has a route for GET answers HEAD, too.
 func WithProblems(routes chi.Router, hint string) http.Handler {
 	unrouted := func(w http.ResponseWriter, r *http.Request) {
-		has := func(method string) bool {
-			return routes.Match(chi.NewRouteContext(), method, cmp.Or(r.URL.RawPath, r.URL.Path))
-		}
 		var allowed []string
-		if has(http.MethodGet) {
-			allowed = append(allowed, http.MethodGet, http.MethodHead)
-		}
-		if has(http.MethodPost) {
-			allowed = append(allowed, http.MethodPost)
+		for _, methods := range [][]string{{http.MethodGet, http.MethodHead}, {http.MethodPost}} {
+			if routes.Match(chi.NewRouteContext(), methods[0], cmp.Or(r.URL.RawPath, r.URL.Path)) {
+				allowed = append(allowed, methods...)
+			}
 		}
 		switch {
 		case len(allowed) == 0:

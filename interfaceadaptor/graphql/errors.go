@@ -72,8 +72,7 @@ type presenter struct{ log *slog.Logger }
 
 func (p presenter) present(ctx context.Context, err error) *gqlerror.Error {
 	shown := &gqlerror.Error{Message: err.Error(), Path: graphql.GetPath(ctx)}
-	var fromEngine *gqlerror.Error
-	if errors.As(err, &fromEngine) {
+	if fromEngine, is := errors.AsType[*gqlerror.Error](err); is {
 		shown.Message, shown.Locations = fromEngine.Message, fromEngine.Locations
 		if fromEngine.Path != nil {
 			shown.Path = fromEngine.Path

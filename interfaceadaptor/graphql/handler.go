@@ -221,7 +221,7 @@ func statusOf(r *http.Request, answer *graphql.Response) int {
 
 // Refuse rejects a malformed request with a GraphQL answer. A request that is not admitted has its own status.
 func (h *Handler) Refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
-	if refusal := (*admission.Refusal)(nil); errors.As(err, &refusal) {
+	if refusal, is := errors.AsType[*admission.Refusal](err); is {
 		refusal.SetHeaders(w.Header())
 		status = refusal.Status
 	}

@@ -172,8 +172,6 @@ func (h *Handler) admit(r *http.Request, stage admission.Stage) (asker, error) {
 	return a, err
 }
 
-var errTenant error = &ident.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -, and be sent once"}
-
 // TenantOf reads the tenant from its header, which must be there once: a proxy may have checked only the first.
 func TenantOf(header http.Header) (es.Tenant, error) {
 	codes := header.Values(tenantHeader)
@@ -182,7 +180,7 @@ func TenantOf(header http.Header) (es.Tenant, error) {
 	}
 	tenant, err := es.ParseTenant(codes[0])
 	if err != nil || len(codes) > 1 || tenant == "" {
-		return "", errTenant
+		return "", &ident.InvalidError{Field: tenantHeader, Reason: "must be 1 to 32 characters out of a-z, 0-9 and -, and be sent once"}
 	}
 	return tenant, nil
 }
@@ -198,12 +196,10 @@ func ViewerOf(ctx context.Context, userAccountID string) (query.Viewer, error) {
 	return query.Viewer{Tenant: a.Tenant, User: user}, err
 }
 
-var errOperators = admission.Forbidden("only operators of the service may ask this") // extra:history|tenants {
-
-// OnlyOperators returns an error unless an operator of the service asks.
+// OnlyOperators returns an error unless an operator of the service asks. // extra:history|tenants {
 func OnlyOperators(ctx context.Context) error {
 	if !askerOf(ctx).May(admission.Operate) {
-		return errOperators
+		return admission.Forbidden("only operators of the service may ask this")
 	}
 	return nil
 } // extra:history|tenants }

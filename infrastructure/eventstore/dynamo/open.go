@@ -20,9 +20,6 @@ import (
 	"example.com/threads/infrastructure/eventstore"
 )
 
-var errNoRegion = errors.New("AWS_REGION is not set: name the region of the tables, such as eu-central-1 " +
-	"(for DynamoDB Local use any region, but always the same)")
-
 // Load reads where to connect, and as whom, from the SDK's own variables and files. It does not connect.
 func Load(ctx context.Context) (aws.Config, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
@@ -30,7 +27,8 @@ func Load(ctx context.Context) (aws.Config, error) {
 		return cfg, fmt.Errorf("read the AWS settings: %w", err)
 	}
 	if cfg.Region == "" {
-		return cfg, errNoRegion
+		return cfg, errors.New("AWS_REGION is not set: name the region of the tables, such as eu-central-1 " +
+			"(for DynamoDB Local use any region, but always the same)")
 	}
 	return dynamodb.Tuned(cfg), nil
 }
