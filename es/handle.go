@@ -267,4 +267,8 @@ func (t *turns) wrote(key AggregateID, took time.Duration) {
 }
 
 // yield waits until the other processes have had their turn. Commands that arrive meanwhile share the next write.
-func (t *turns) yield(key AggregateID) { time.Sleep(time.Until(t.at(key).yields)) }
+func (t *turns) yield(key AggregateID) {
+	if wait := time.Until(t.at(key).yields); wait > 0 {
+		<-time.After(wait)
+	}
+}

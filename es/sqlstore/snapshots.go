@@ -93,10 +93,12 @@ func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head
 		return []any{id.Tenant, id.String(), cmp.Or(last.Version, head.Version+1) - 1} // the next below
 	}, "read a snapshot of "+id.String())
 	return seq.Map(rows, func(row snapshotRow) (es.Snapshot, error) {
-		payload, err := g.unpack(row)
-		if err != nil {
-			return es.Snapshot{Version: row.Version, Broken: err.Error()}, nil
+		found := es.Snapshot{Version: row.Version}
+		if payload, err := g.unpack(row); err == nil {
+			found.Payload = payload
+		} else {
+			found.Broken = err.Error()
 		}
-		return es.Snapshot{Version: row.Version, Payload: payload}, nil
+		return found, nil
 	})
 }
