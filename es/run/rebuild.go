@@ -41,10 +41,8 @@ type rebuildFailure struct {
 }
 
 func (t *Turn) newKeeper() (*rowKeeper, error) {
-	options, journal := &t.updater.options, t.databases.Journal
-	if wrap := options.Faults.Rebuild; wrap != nil {
-		journal = wrap(journal)
-	}
+	options := &t.updater.options
+	journal := wrapped(t.databases.Journal, options.Faults.Rebuild)
 	rebuild, err := options.ReadModel.Rebuild(t.databases.Rows, journal, t.term, options.Log)
 	k := &rowKeeper{options: options, live: t.model.projector, rebuild: rebuild}
 	k.outdated.Store(new([]string))

@@ -98,19 +98,11 @@ func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 			changed(heads)
 		}
 	}
-	journal := databases.Journal
-	if wrap := u.options.Faults.Journal; wrap != nil {
-		journal = wrap(journal)
-	}
-	projector := projection.New(store, journal, projection.Options{
+	projector := projection.New(store, wrapped(databases.Journal, u.options.Faults.Journal), projection.Options{
 		Logger: u.options.Log, Notify: notify, Observe: u.outcomes.count, Ignore: u.options.Ignore,
 		Tracer: u.tracer(u.options.ReadModel.Name), Tenants: u.options.ReadModel.Tenants,
 	}, u.options.ReadModel.Handlers...)
-	sink := projection.Sink(projector)
-	if wrap := u.options.Faults.Projector; wrap != nil {
-		sink = wrap(sink)
-	}
-	source, err := databases.Source(sink, store, 0)
+	source, err := databases.Source(wrapped(projection.Sink(projector), u.options.Faults.Projector), store, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +124,14 @@ func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 		t.consumers = append(t.consumers, consumer)
 	}
 	return t, nil
+}
+
+// wrapped returns a port with a fault, if there is one.
+func wrapped[P any](port P, fault func(P) P) P {
+	if fault == nil {
+		return port
+	}
+	return fault(port)
 }
 
 func (t *Turn) run(ctx context.Context) {
