@@ -60,7 +60,7 @@ func (p *Projector) applyAll(ctx context.Context, runs []eventRun, mark Changes)
 // apply applies runs in one transaction, with retries.
 func (p *Projector) apply(ctx context.Context, runs []eventRun, mark Changes) (result, error) {
 	var work *transaction
-	at := times{began: time.Now()}
+	began, saved := time.Now(), time.Time{}
 	err := p.retry(ctx, func() error {
 		return p.store.Change(ctx, func(ctx context.Context, tx Tx) (err error) {
 			defer p.recovered(&err)
@@ -73,15 +73,14 @@ func (p *Projector) apply(ctx context.Context, runs []eventRun, mark Changes) (r
 				}
 			}
 			err = work.save(ctx, tx, mark)
-			at.saved = time.Now()
+			saved = time.Now()
 			return err
 		})
 	})
 	if err != nil {
 		return result{}, err
 	}
-	at.committed = time.Now()
-	p.continueTraces(ctx, work.traced, at)
+	p.continueTraces(ctx, work.traced, began, saved, time.Now())
 	work.report(ctx, p.logger)
 	if len(work.changed) > 0 {
 		p.options.Notify(work.changed)

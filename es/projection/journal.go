@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
 )
 
 // eventsAfter yields the records of an aggregate whose SeqNr is above after, up to the version of the aggregate's head,
@@ -31,11 +32,9 @@ func (p *Projector) eventsAfter(ctx context.Context, key es.AggregateID, after u
 			yield(Record{}, err)
 			return
 		}
-		for entry, err := range p.journal.Entries(ctx, key, after, head.Version) {
-			if !yield(Record{Key: key, SeqNr: entry.SeqNr, Payload: entry.Payload}, err) || err != nil {
-				return
-			}
-		}
+		seq.Map(p.journal.Entries(ctx, key, after, head.Version), func(entry es.Entry) (Record, error) {
+			return Record{Key: key, SeqNr: entry.SeqNr, Payload: entry.Payload}, nil
+		})(yield)
 	}
 }
 

@@ -14,8 +14,7 @@ import (
 	"example.com/threads/es/internal/seq"
 )
 
-// OweRepair is called by a source that may have lost records. When it returns nil, the need for a repair is stored and
-// [Projector.Run] makes one, so the source may move past the loss.
+// OweRepair implements [Sink]. When it returns nil, the need for a repair is stored, and [Projector.Run] makes one.
 func (p *Projector) OweRepair(ctx context.Context) error {
 	select {
 	case p.owing <- struct{}{}:

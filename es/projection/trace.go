@@ -43,12 +43,9 @@ func (p *Projector) traceOf(event Event) trace.SpanContext {
 	return event.Span()
 }
 
-// times are the moments of a transaction.
-type times struct{ began, saved, committed time.Time }
-
 // continueTraces adds the spans of committed events to the traces of their commands: the way through the stream, and
 // the projection with its commit. Spans of events in one transaction have the same times.
-func (p *Projector) continueTraces(ctx context.Context, events []Event, at times) {
+func (p *Projector) continueTraces(ctx context.Context, events []Event, began, saved, committed time.Time) {
 	var links []trace.Link
 	if batch := trace.SpanContextFromContext(ctx); batch.IsSampled() {
 		links = append(links, trace.Link{SpanContext: batch})
@@ -60,16 +57,16 @@ func (p *Projector) continueTraces(ctx context.Context, events []Event, at times
 		}
 		ctx := trace.ContextWithRemoteSpanContext(ctx, parent)
 		occurred := event.OccurredAt
-		if occurred.After(at.began) { // another machine's clock
-			occurred = at.began
+		if occurred.After(began) { // another machine's clock
+			occurred = began
 		}
 		_, stream := p.options.Tracer.Start(ctx, "stream", trace.WithTimestamp(occurred), trace.WithSpanKind(trace.SpanKindConsumer))
-		stream.End(trace.WithTimestamp(at.began))
+		stream.End(trace.WithTimestamp(began))
 		ctx, project := p.options.Tracer.Start(ctx, fmt.Sprintf("project %T", event.Event),
-			trace.WithTimestamp(at.began), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithLinks(links...),
+			trace.WithTimestamp(began), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithLinks(links...),
 			trace.WithAttributes(event.Aggregate().VersionAttribute(event.SeqNr), attribute.String("event.id", event.EventID)))
-		_, commit := p.options.Tracer.Start(ctx, "commit", trace.WithTimestamp(at.saved))
-		commit.End(trace.WithTimestamp(at.committed))
-		project.End(trace.WithTimestamp(at.committed))
+		_, commit := p.options.Tracer.Start(ctx, "commit", trace.WithTimestamp(saved))
+		commit.End(trace.WithTimestamp(committed))
+		project.End(trace.WithTimestamp(committed))
 	}
 }
