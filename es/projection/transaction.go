@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,19 +144,16 @@ func (t *transaction) hold(run eventRun, version uint64) {
 
 // park stops an aggregate before the event that failed.
 func (t *transaction) park(key es.AggregateID, failed *failure) {
+	position := t.positions[key]
+	known := cmp.Or(position.Parked, &DeadLetter{ParkedAt: t.changes.At})
 	letter := DeadLetter{
 		Key: key, SeqNr: failed.seqNr, EventID: failed.eventID, Payload: failed.payload, Reason: failed.cause.Error(),
-		Attempts: 1, ParkedAt: t.changes.At,
+		Attempts: 1, ParkedAt: known.ParkedAt,
 	}
-	position := t.positions[key]
-	known := position.Parked
-	if known != nil {
-		letter.ParkedAt = known.ParkedAt
-		if known.SeqNr == letter.SeqNr {
-			letter.Attempts = known.Attempts + 1
-		}
+	if known.SeqNr == letter.SeqNr {
+		letter.Attempts += known.Attempts
 	}
-	if known == nil || known.SeqNr != letter.SeqNr || known.Reason != letter.Reason {
+	if known.SeqNr != letter.SeqNr || known.Reason != letter.Reason {
 		t.newlyParked = append(t.newlyParked, letter)
 	}
 	letter.RetryAt = t.changes.At.Add(es.Backoff(parkedPause, longestParkedPause, letter.Attempts-1))
