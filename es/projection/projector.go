@@ -40,6 +40,7 @@ type Options struct {
 }
 
 // Projector applies events to rows. Its methods may be called concurrently, and several may work on the same store.
+// Errors are [ErrTransient], wrapped, when all attempts failed; ctx's error; a fault of the whole store; the journal's.
 type Projector struct {
 	store    Store
 	journal  es.Journal
@@ -91,7 +92,6 @@ func New(store Store, journal es.Journal, options Options, handlers ...Handler) 
 // database refuses as a whole, get transactions of their own. The last of them stores the checkpoint.
 //
 // After an error the batch must be handed over again; events that were already applied are then counted as duplicates.
-// Errors: [ErrTransient], wrapped, when all attempts failed; ctx's error; a fault of the whole store.
 func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, err error) {
 	return p.project(ctx, p.decodeAll(batch))
 }

@@ -78,8 +78,6 @@ const (
 
 // Repair compares every aggregate of the registered types with its position and applies the missing events. It deletes
 // nothing. It may run beside everything else, be interrupted, and be repeated.
-//
-// Errors are those of [Projector.Project], and the journal's.
 func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 	began := p.options.Now()
 	var mu sync.Mutex
@@ -236,10 +234,7 @@ func (p *Projector) Fill(ctx context.Context, keys ...es.AggregateID) (int, erro
 }
 
 // Retract moves a position of another projection back to the journal's end if it is beyond that, and returns whether it
-// is. It is after the event store was restored to an earlier time; that projection would then take the next events for
-// events that it knows. It repeats none.
-//
-// Errors are those of [Projector.Project], and the journal's.
+// is: after a restore to an earlier time, that projection would take the next events for known ones. It repeats none.
 func (p *Projector) Retract(ctx context.Context, other Store, position Head) (bool, error) {
 	ahead, err := p.Ahead(ctx, position)
 	if es.KindOf(err) == es.Inconsistent {

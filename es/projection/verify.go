@@ -61,8 +61,6 @@ func (v *Verified) add(difference Difference) {
 
 // Verify folds the events of an aggregate up to the rows' version and compares every row. It blocks no writer. It works
 // piece by piece, in bounded memory.
-//
-// Errors are those of [Projector.Project], and the journal's.
 func (p *Projector) Verify(ctx context.Context, key es.AggregateID) (Verified, error) {
 	handler, able := p.handlers[key.Type].(Verifiable)
 	if !able {
