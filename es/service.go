@@ -90,7 +90,11 @@ func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (resu
 		traceparent: traceparentOf(ctx),
 		answered:    make(chan struct{}),
 	}
-	if s.enqueue(key, c) {
+	s.mutex.Lock()
+	waiting, busy := s.waiting[key]
+	s.waiting[key] = append(waiting, c)
+	s.mutex.Unlock()
+	if !busy {
 		s.work(key)
 		return c.result, c.err
 	}
@@ -163,15 +167,6 @@ func (c *call[C, E]) answer(result Result, err error) {
 
 // maxBatch limits the commands of a batch: each may need an event and a receipt.
 const maxBatch = MaxAppend / 2
-
-// enqueue adds the call to its aggregate's queue, and reports whether nobody works on that yet.
-func (s *Service[S, C, E]) enqueue(key AggregateID, c *call[C, E]) (idle bool) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	waiting, busy := s.waiting[key]
-	s.waiting[key] = append(waiting, c)
-	return !busy
-}
 
 // work handles the calls that wait for the aggregate. The first one's caller does it: on a new goroutine, whose stack
 // would have to grow, a command takes a tenth more processor time. Calls that arrive meanwhile share the next write.
