@@ -216,8 +216,6 @@ type unreadableError struct {
 	seqNr uint64
 }
 
-func (e *unreadableError) Unwrap() error { return e.error }
-
 func (r *Repository[S, E]) describe(key AggregateID, entry Entry) (described Described, err error) {
 	if recorded, err := r.decode(key, entry); err == nil {
 		name, fields, err := r.codec.Describe(recorded.Event)
