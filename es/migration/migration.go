@@ -87,10 +87,7 @@ func (s Set) version(ctx context.Context, db *sqlx.DB) (version int64, err error
 // open returns the set in db, whose driver is "mysql" (also for MariaDB) or "sqlite".
 func (s Set) open(db *sqlx.DB) (*goose.Provider, error) {
 	driver := db.DriverName()
-	dialect := goose.DialectSQLite3
-	if driver == "mysql" {
-		dialect = goose.DialectMySQL
-	}
+	dialect := map[string]goose.Dialect{"mysql": goose.DialectMySQL, "sqlite": goose.DialectSQLite3}[driver]
 	files, err := fs.Sub(s.Files, path.Join(s.Folder, driver))
 	if err != nil {
 		return nil, fmt.Errorf("the migrations of the %s: %w", s.Name, err)
