@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,9 +33,8 @@ type Process struct {
 type running struct {
 	*Followed
 	process Process
-	advice  string
+	turn    *Turn
 	outbox  *process.Outbox
-	log     *slog.Logger
 	gauges  atomic.Pointer[[]Gauge] // of the last check that succeeded
 }
 
@@ -54,9 +52,7 @@ func (t *Turn) Process(p Process) (Consumer, error) {
 	followed, err := t.Follow(p.Name, store, store, registry, projection.Options{
 		Logger: log.With("process", p.Name), Ignore: p.Ignore, Notify: func([]projection.Head) { outbox.Wake() },
 	}, p.Handlers(outbox)...)
-	return &running{
-		Followed: followed, process: p, advice: t.Advice.Parked, outbox: outbox, log: log,
-	}, err
+	return &running{Followed: followed, process: p, turn: t, outbox: outbox}, err
 }
 
 const finishTimeout = 2 * time.Second // for snapshots that are due at the end
@@ -70,7 +66,7 @@ func (r *running) Run(ctx context.Context) {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	if err := r.process.Finish(ending); err != nil {
-		r.log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
+		r.turn.updater.options.Log.WarnContext(ctx, "snapshots that were due have been given up; the next events of their aggregates make up for it", "error", err)
 	}
 }
 
@@ -100,11 +96,11 @@ func (r *running) Check(ctx context.Context) (found Status, err error) {
 	r.gauges.Store(&found.Gauges)
 	if parked > 0 {
 		found.Warnings = append(found.Warnings, fmt.Sprintf("process %s: %d aggregates are parked, and no commands are sent because of their events: %s",
-			r.process.Name, parked, r.advice))
+			r.process.Name, parked, r.turn.Advice.Parked))
 	}
 	if failing > 0 {
 		found.Warnings = append(found.Warnings, fmt.Sprintf("process %s: %d of %d commands that wait have failed at least once: %s",
-			r.process.Name, failing, waiting, r.advice))
+			r.process.Name, failing, waiting, r.turn.Advice.Parked))
 	}
 	if wrong := r.process.Hold(ctx); wrong != nil {
 		found.Warnings = append(found.Warnings, fmt.Sprintf("process %s: its commands wait: %v", r.process.Name, wrong))
