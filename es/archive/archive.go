@@ -9,6 +9,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -36,10 +37,7 @@ type Store struct {
 // archive lacks them. The journal does not change. It returns how many were copied.
 func (s *Store) Archive(ctx context.Context, id es.AggregateID, before time.Time) (copied int, err error) {
 	head, err := s.Head(ctx, id)
-	if err == nil {
-		err = id.Check()
-	}
-	if err != nil || head.Version == 0 {
+	if err = cmp.Or(err, id.Check()); err != nil || head.Version == 0 {
 		return 0, err
 	}
 	files, err := s.files(id)
