@@ -52,14 +52,9 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 			continue
 		case errors.As(err, &handled):
 			// The receipt answers its call; the other calls of the batch are decided again.
-			calls = slices.DeleteFunc(slices.Clone(calls), func(c *call[C, E]) bool {
-				about := c.commandID == handled.Receipt.CommandID
-				if about {
-					c.answer(c.request.repeated(handled.Receipt, s.Type()))
-				}
-				return about
-			})
-			if len(calls) == 0 {
+			i := slices.IndexFunc(calls, func(c *call[C, E]) bool { return c.commandID == handled.Receipt.CommandID })
+			calls[i].answer(calls[i].request.repeated(handled.Receipt, s.Type()))
+			if calls = slices.Delete(slices.Clone(calls), i, i+1); len(calls) == 0 {
 				return
 			}
 			try, err = s.load(ctx, key, true)
