@@ -12,9 +12,6 @@ import (
 	"time"
 )
 
-// turnAfterConflicts is the number of conflicts after each of which a process asks the other writers for a turn.
-const turnAfterConflicts = 2
-
 // attempt is one try to handle a batch.
 type attempt[S any] struct {
 	state State[S]
@@ -158,8 +155,7 @@ func (c *call[C, E]) record(key AggregateID, seqNr uint64, now time.Time, event 
 	}}
 }
 
-// write saves the events of the accepted commands. If all were rejected, on a state from memory, it confirms that this
-// was the latest: ErrConflict if not.
+// write saves the accepted commands' events. Without any, it confirms that a state from memory is the latest.
 func (s *Service[S, C, E]) write(ctx context.Context, key AggregateID, try attempt[S], after State[S], decided []*call[C, E]) error {
 	var events []Recorded[E]
 	var receipts []Receipt
@@ -215,6 +211,8 @@ func again(ctx context.Context, takes time.Duration) bool {
 }
 
 const (
+	// turnAfterConflicts is the number of conflicts after each of which a process asks the other writers for a turn.
+	turnAfterConflicts = 2
 	// contentionFades is how long an aggregate is treated as contended after the last sign of another writer.
 	contentionFades = time.Second
 	// longestYield is the maximum time that a process waits for the others, however slow its store is.

@@ -244,10 +244,9 @@ func (r *Repository[S, E]) save(ctx context.Context, key AggregateID, before uin
 			UserID: event.Executor, CommandID: event.CommandID, CorrelationID: event.CorrelationID, Payload: payload,
 		})
 	}
-	if before == 0 && len(events) > 0 {
-		var none S
+	if before == 0 {
 		var err error
-		if write.FirstSnapshot, err = r.snapshots.Encode(key.ID, 1, r.apply(none, events[0].Event)); err != nil {
+		if write.FirstSnapshot, err = r.snapshots.Encode(key.ID, 1, r.apply(*new(S), events[0].Event)); err != nil {
 			return err
 		}
 	}

@@ -53,14 +53,13 @@ func (e Export) ReadJournal(ctx context.Context, _, _ int, _ string) iter.Seq2[e
 				}
 				payload := append(line.Item.Payload.B, line.Item.Payload.S...)
 				page.Entries, size = append(page.Entries, es.Queued{ID: id, SeqNr: seqNr, Payload: payload}), size+len(payload)
-				if len(page.Entries) < exportEntries && size < exportBytes {
-					return ctx.Err()
+				if len(page.Entries) == exportEntries || size >= exportBytes {
+					if !yield(page, nil) {
+						return stopped
+					}
+					page, size = es.JournalPage{}, 0
 				}
-				full := page
-				if page, size = (es.JournalPage{}), 0; !yield(full, nil) {
-					return stopped
-				}
-				return nil
+				return ctx.Err()
 			})
 			if err == nil && items != file.ItemCount {
 				err = fmt.Errorf("%s has %d items, and not the %d of the manifest: copy it again", file.DataFileS3Key, items, file.ItemCount)

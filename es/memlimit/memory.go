@@ -22,9 +22,7 @@ const (
 
 // Manage tells Go's runtime to stay below 65 % of the container's memory limit, or of the computer's memory, and to
 // collect garbage less often while it is far below. The environment variables GOMEMLIMIT and GOGC come first. A program
-// calls it when it starts.
-//
-// An error means that the limit is not known, and that nothing was changed.
+// calls it when it starts. An error means that the limit is not known, and that nothing was changed.
 func Manage() error {
 	provider := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
 	if _, err := memlimit.Set(memlimit.WithProvider(provider), memlimit.WithRatio(share)); err != nil {

@@ -50,8 +50,7 @@ func (p *Projector) applyAll(ctx context.Context, runs []eventRun, mark Changes)
 	if len(runs) == 0 || len(runs[0].events) == 0 {
 		return done, err // no event causes the error
 	}
-	culprit := runs[0]
-	event := culprit.events[0]
+	culprit, event := runs[0], runs[0].events[0]
 	culprit.failure = &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: err}
 	culprit.events = nil
 	return p.apply(ctx, []eventRun{culprit}, mark)

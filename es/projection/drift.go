@@ -144,23 +144,23 @@ func (p *Projector) VerifyAll(
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(verifyWorkers + 1)
 	var turn sync.Mutex
-	verify := func(key es.AggregateID) error {
-		found, repaired, err := p.VerifyOrRepair(ctx, key, repair)
-		if err != nil {
-			return err
-		}
-		turn.Lock()
-		defer turn.Unlock()
-		return tell(key, found, repaired)
-	}
 	group.Go(func() error {
 		for key, err := range p.walk(ctx, func(uint64) error { return nil }) {
 			if err != nil {
 				return err
 			}
-			if wanted == nil || wanted(key) {
-				group.Go(func() error { return verify(key) })
+			if wanted != nil && !wanted(key) {
+				continue
 			}
+			group.Go(func() error {
+				found, repaired, err := p.VerifyOrRepair(ctx, key, repair)
+				if err != nil {
+					return err
+				}
+				turn.Lock()
+				defer turn.Unlock()
+				return tell(key, found, repaired)
+			})
 		}
 		return nil
 	})

@@ -133,11 +133,10 @@ func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) 
 		if err != nil {
 			return total, fmt.Errorf("list the parked aggregates: %w", err)
 		}
-		if more = len(letters) == parkedPage; more {
-			after = letters[parkedPage-1].Key
-		}
+		more = len(letters) == parkedPage
 		var gaps []eventGap
 		for _, letter := range letters {
+			after = letter.Key
 			gaps = append(gaps, eventGap{key: letter.Key, target: letter.SeqNr, whole: true, origin: fromRetry})
 		}
 		outcome, err := p.fillAfterRows(ctx, gaps)

@@ -89,9 +89,8 @@ func New(store Store, journal es.Journal, options Options, handlers ...Handler) 
 
 // Project applies a batch to the rows. Afterwards every aggregate named by a record is at least at the record's SeqNr,
 // or parked, or of a type without a handler. Usually this is one transaction. Aggregates with a gap, and parts that the
-// database refuses as a whole, get transactions of their own. The last of them stores the checkpoint.
-//
-// After an error the batch must be handed over again; events that were already applied are then counted as duplicates.
+// database refuses as a whole, get transactions of their own. The last of them stores the checkpoint. After an error
+// the batch must be handed over again; events that were already applied are then counted as duplicates.
 func (p *Projector) Project(ctx context.Context, batch Batch) (outcome Outcome, err error) {
 	return p.project(ctx, p.decodeAll(batch))
 }
