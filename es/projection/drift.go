@@ -24,13 +24,12 @@ type Drift struct {
 }
 
 const (
-	maxDrift    = 1000
-	driftEvents = 500              // that count as one aggregate
-	driftAgain  = 10 * time.Second // interval of checking wrong aggregates again
-	afterACycle = 5 * time.Second
-	afterAFault = 30 * time.Second
-	// verifyWorkers is how many aggregates are verified concurrently, each in its own transaction.
-	verifyWorkers = 4
+	maxDrift      = 1000
+	driftEvents   = 500              // that count as one aggregate
+	driftAgain    = 10 * time.Second // interval of checking wrong aggregates again
+	afterACycle   = 5 * time.Second
+	afterAFault   = 30 * time.Second
+	verifyWorkers = 4 // aggregates that are verified concurrently, each in its own transaction
 )
 
 // Drift returns what has been found so far.

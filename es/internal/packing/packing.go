@@ -12,13 +12,11 @@ import (
 
 const (
 	encodingZstd = "zstd"
+	codecs       = 2 // concurrent compressions at most, and concurrent decompressions
 
 	// MaxState is the maximum size of an unpacked state, in bytes. It limits the memory that a broken snapshot can make
 	// a reader allocate; a state with 100,000 messages has about 13 MB.
 	MaxState = 512 << 20
-
-	// codecs is the maximum number of concurrent compressions, and of concurrent decompressions.
-	codecs = 2
 )
 
 // Packed is a state in its stored form.

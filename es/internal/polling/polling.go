@@ -21,11 +21,8 @@ const (
 	// StallAfter is how long a source may make no progress before it is unhealthy.
 	StallAfter = 10 * time.Second
 
-	// grace is how long a batch may go on after the source was stopped.
-	grace = 8 * time.Second
-
-	// follow is how long a source polls every Min after its last record, before the waits grow.
-	follow = 500 * time.Millisecond
+	grace  = 8 * time.Second        // how long a batch may go on after the source was stopped
+	follow = 500 * time.Millisecond // how long a source polls every Min after its last record, before the waits grow
 )
 
 // ErrSilent is the reason why a source makes no progress when nothing has failed.
