@@ -66,8 +66,7 @@ type Settings struct {
 
 const oneOf = "with ERASURE=on, set one of ERASURE_KEY, ERASURE_KEY_FILE and ERASURE_KMS_KEY: "
 
-// ReadSettings reads the settings. The master key's file defaults to fallback, which is created if missing. With an
-// empty fallback, one of the settings is required.
+// ReadSettings reads them. fallback is the default of the master key's file, created if missing; empty: there is none.
 func ReadSettings(r *config.Reader, fallback string) (s Settings) {
 	r = r.Group("Forgetting a person (extras/erasure)")
 	s.On, s.KeyTable = ReadPlace(r)

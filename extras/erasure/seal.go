@@ -93,8 +93,7 @@ func (k *opened) open(about, sealed string) (string, error) {
 // jsonString is a string in a JSON document.
 var jsonString = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
 
-// OpenJSON returns a JSON document with all its sealed texts opened. Everything else stays unchanged, byte for byte; a
-// document without sealed texts is returned itself.
+// OpenJSON returns a JSON document with all its sealed texts opened. Everything else stays unchanged, byte for byte.
 func (k *Keyring) OpenJSON(ctx context.Context, tenant es.Tenant, document []byte) ([]byte, error) {
 	const sealed = `"\u0001` // how the JSON of a sealed text begins
 	if !bytes.Contains(document, []byte(sealed)) {

@@ -1,5 +1,4 @@
-// Package history shows what happened: the events of threads and accounts, and a thread as it was at any version. It
-// reads the event store, where the other queries read rows.
+// Package history shows the events of threads and accounts, and a thread as it was at any version, by the event store.
 package history
 
 import (

@@ -1,9 +1,5 @@
 // Package observe sends a program's traces to a collector by OTLP over HTTP, and serves its metrics and profiles on
-// addresses of their own. Without a collector nothing is traced, and without addresses there are no profiles, and the
-// metrics are on the program's own.
-//
-// The HTTP server, the projections and the pools of SQL connections start traces with the provider that they are given.
-// All code below them finds the current span in its context. There is no global provider.
+// addresses of their own. The provider of tracers is handed to who starts traces: there is no global one.
 package observe
 
 import (

@@ -33,8 +33,7 @@ const (
 // scopes are requested; an issuer grants those that the user may have.
 var scopes = []string{oidc.ScopeOpenID, "threads:read", "threads:write", "threads:operate"}
 
-// login logs users in: with AUTH=oidc at the issuer, by the authorization code flow with PKCE; with AUTH=dev by
-// choosing one of the development issuer's users.
+// login logs users in: with AUTH=oidc by the authorization code flow with PKCE, with AUTH=dev as one of its users.
 type login struct {
 	settings Settings
 	access   *access.Access
@@ -75,8 +74,7 @@ func (l *login) begin(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, config.AuthCodeURL(begun.State, l.resource(oidc.Nonce(begun.Nonce), oauth2.S256ChallengeOption(begun.Verifier))...), http.StatusSeeOther)
 }
 
-// resource returns more options with the resource that the token is for. Issuers want it as RFC 8707 says, if the
-// audience is a URI, or as the parameter audience.
+// resource adds what the token is for: as RFC 8707 says, if the audience is a URI, and as the parameter audience.
 func (l *login) resource(options ...oauth2.AuthCodeOption) []oauth2.AuthCodeOption {
 	audience := l.access.Settings.Audience
 	if parsed, err := url.Parse(audience); err == nil && parsed.IsAbs() {

@@ -14,8 +14,7 @@ import (
 // Handler is the [projection.Handler] of an aggregate type.
 type Handler struct{ es.AnyAggregate }
 
-// DecodeEvent implements [projection.Handler]. The event is an [Event] in today's form, whenever it was written. The
-// client address stays out: subscribers have no need of it.
+// DecodeEvent returns an [Event] in today's form, whenever it was written, without the address of the client.
 func (h Handler) DecodeEvent(payload []byte) (projection.Event, error) {
 	recorded, err := h.AnyAggregate.DecodeEvent(payload)
 	published := Event{Envelope: recorded.Envelope}

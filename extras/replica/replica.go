@@ -224,8 +224,7 @@ func (r *Replica) AwaitChange(ctx context.Context, key es.AggregateID, after uin
 // Waiting returns how many callers wait now.
 func (r *Replica) Waiting() int { return r.own.Waiting() + r.others.Waiting() }
 
-// Report returns the report of the database that queries read. It also tells how far the replica is behind the writer,
-// by the progress that the updater has stored in both.
+// Report returns the report of the database that queries read, and how far it is behind by its stored progress.
 func (r *Replica) Report(of func(context.Context, *sqlx.DB, *httpserver.Health)) func(context.Context, *httpserver.Health) {
 	return func(ctx context.Context, health *httpserver.Health) {
 		s := r.current.Load()

@@ -40,8 +40,7 @@ func (s Store) put(ctx context.Context, file es.File, first uint64, parts ...[]b
 	return err
 }
 
-// putSealed stores parts of a file, sealed with its creator's key: requests and answers contain people's texts. In an
-// export, they are sealed already, as in the journal.
+// putSealed stores parts sealed with the key of the file's creator. Texts in an export are sealed, as in the journal.
 func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	for i, part := range parts {
 		sealed, err := s.Keys.Seal(ctx, file.Tenant, file.Owner, fmt.Sprintf("%s %d", file.Name, first+uint64(i)), string(part))

@@ -240,8 +240,7 @@ func (s *socket) send(ctx context.Context, m message) bool {
 	return true
 }
 
-// end ends an operation on the client's request. When it returns, the operation has ended completely and the id is
-// free. It is not an error if the operation has already ended by itself.
+// end ends an operation completely, unless it has ended by itself. When it returns, the id is free.
 func (s *socket) end(id string) {
 	s.mu.Lock()
 	op, exists := s.operations[id]

@@ -144,8 +144,7 @@ func (o operations) InterceptField(ctx context.Context, next gqlgen.Resolver) (a
 
 const maxRootFields = 100 // each needs a statement of its own
 
-// complexityOf returns the number of an operation's fields, where fields inside a list count as often as the list's
-// page has rows. It refuses an operation that would cost too much to execute.
+// complexityOf counts an operation's fields, inside a list as often as its page has rows. It refuses too many.
 func complexityOf(operation *gqlgen.OperationContext, most int) (int, error) {
 	m := meter{variables: operation.Variables, fragments: map[fragmentUse]int{}}
 	cost := m.selections(operation.Operation.SelectionSet, 1)
