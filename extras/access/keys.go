@@ -53,13 +53,10 @@ func (v *Verifier) Ready(context.Context) error {
 
 // Run keeps the issuer's keys fresh until ctx ends.
 func (v *Verifier) Run(ctx context.Context) {
-	for {
-		wait := refreshEvery
+	for wait := time.Duration(0); es.Wait(ctx, wait) == nil; wait += rand.N(wait / 10) {
+		wait = refreshEvery
 		if v.refresh(ctx) != nil {
 			wait = retryEvery
-		}
-		if es.Wait(ctx, wait+rand.N(wait/10)) != nil {
-			return
 		}
 	}
 }

@@ -69,16 +69,14 @@ func CountCapacity(count func(table, index, operation string, units float64)) fu
 	}
 }
 
-// asking returns a copy of a call's input that requests the capacity; input itself if the call has no such parameter.
+// asking returns a copy of a call's input that requests the capacity. All calls that consume capacity can do so.
 func asking(input any) any {
-	const field = "ReturnConsumedCapacity" // all calls that consume capacity have it
-	asked := reflect.ValueOf(input).Elem()
-	if !asked.FieldByName(field).IsValid() {
-		return input
+	given := reflect.ValueOf(input).Elem()
+	asks := reflect.New(given.Type())
+	asks.Elem().Set(given)
+	if field := asks.Elem().FieldByName("ReturnConsumedCapacity"); field.IsValid() {
+		field.Set(reflect.ValueOf(types.ReturnConsumedCapacityIndexes))
 	}
-	asks := reflect.New(asked.Type())
-	asks.Elem().Set(asked)
-	asks.Elem().FieldByName(field).Set(reflect.ValueOf(types.ReturnConsumedCapacityIndexes))
 	return asks.Interface()
 }
 
