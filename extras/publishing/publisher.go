@@ -20,6 +20,7 @@ const (
 	atOnce       = 16               // aggregates whose events are published concurrently
 	answerWithin = 10 * time.Second // for the answer of the broker to one event
 	storeEvery   = time.Second      // positions, while events are published
+	storeWithin  = 5 * time.Second  // also in a program that stops
 
 	// Backoff during an outage: doubled from the first to the longest, minus up to half at random.
 	firstPause   = 100 * time.Millisecond

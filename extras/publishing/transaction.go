@@ -103,8 +103,6 @@ func (t *transaction) store(ctx context.Context, changes projection.Changes) err
 	})
 }
 
-const storeWithin = 5 * time.Second // also in a program that stops
-
 // storeAccepted stores the positions of the events that were accepted so far. Parked aggregates stay parked.
 func (t *transaction) storeAccepted(ctx context.Context) error {
 	changes := projection.Changes{Positions: make(map[es.AggregateID]projection.Position), At: time.Now()}

@@ -87,7 +87,7 @@ func (r *Replica) Run(ctx context.Context) {
 	watching.Go(func() { r.own.Run(ctx) })
 	defer watching.Wait()
 	var db *sqlx.DB
-	for first := true; ctx.Err() == nil; first = false {
+	for first := true; first || es.Wait(ctx, probeEvery) == nil; first = false {
 		var err error
 		if db == nil {
 			db, err = r.open(ctx)
@@ -103,7 +103,6 @@ func (r *Replica) Run(ctx context.Context) {
 		case err != nil && (s != nil || first):
 			r.fail(ctx, s, err)
 		}
-		_ = es.Wait(ctx, probeEvery) // an error is the end of ctx
 	}
 	if db != nil {
 		_ = db.Close()

@@ -31,7 +31,8 @@ type IsActive = func(ctx context.Context, named es.Tenant) (bool, error)
 const (
 	verdictLife = time.Second
 	askTimeout  = 2 * time.Second
-	maxVerdicts = 10_000 // because clients can name any number of tenants
+	tenantCheck = time.Second // interval of checks for each subscription
+	maxVerdicts = 10_000      // because clients can name any number of tenants
 )
 
 // Active returns isActive with a cache: it asks for a tenant once a second. The tenant with the empty code is always
@@ -120,8 +121,6 @@ func (g *guard) admit(ctx context.Context) error {
 	}
 	return nil
 }
-
-const tenantCheck = time.Second // interval of checks for each subscription
 
 // Stay implements [admission.Guard]. While the registry is unavailable, the caller stays.
 func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -170,8 +170,7 @@ func Decide(state Tenant, command Command) ([]Event, error) {
 			return nil, ErrTenantActive
 		}
 		return []Event{Reactivated{state.Code}}, nil
-	default:
-		// The set of commands is closed: only a new command without a case can get here.
+	default: // only a new command without a case can get here
 		panic(fmt.Sprintf("tenant: no decision for command %T", command))
 	}
 }
@@ -185,8 +184,7 @@ func (Tenant) Apply(event Event) Tenant {
 		return Tenant{Code: e.Code, Suspended: true}
 	case Reactivated:
 		return Tenant{Code: e.Code}
-	default:
-		// The set of events is closed: only a new event without a case can get here.
+	default: // only a new event without a case can get here
 		panic(fmt.Sprintf("tenant: no state after event %T", event))
 	}
 }

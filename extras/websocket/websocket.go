@@ -28,6 +28,7 @@ import (
 const (
 	subprotocol  = "graphql-transport-ws"
 	tenantHeader = "X-Tenant-Code"
+	maxMessage   = 64 << 10 // bytes
 )
 
 // Settings are set by operators. A zero field takes its default.
@@ -93,8 +94,6 @@ func tenantOf(payload map[string]any, handshake http.Header) (es.Tenant, error) 
 	}
 	return tenant, nil
 }
-
-const maxMessage = 64 << 10 // bytes
 
 // The close codes of a WebSocket: those of graphql-transport-ws, and 1013 of RFC 6455.
 const (

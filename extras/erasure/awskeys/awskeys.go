@@ -107,6 +107,7 @@ const (
 	wrappedA  = "wrapped"
 	erasedAt  = "erased_at" // milliseconds
 	separator = "#"         // in a pkey
+	batchGet  = 100         // keys in a request
 )
 
 func keyOf(tenant es.Tenant, owner string) item {
@@ -124,8 +125,6 @@ func entryOf(found item) (erasure.Entry, error) {
 	}
 	return erasure.Entry{Wrapped: wrapped.Value}, nil
 }
-
-const batchGet = 100 // keys in a request
 
 func (s dynamoDBStore) Keys(ctx context.Context, tenant es.Tenant, owners []string) (map[string]erasure.Entry, error) {
 	found := make(map[string]erasure.Entry, len(owners))

@@ -26,6 +26,12 @@ const (
 	cachedDocuments = 500
 	maxTokens       = 5000 // GraphQL tokens of a document
 	maxErrors       = 10   // of a document that are reported
+	maxRootFields   = 100  // of an operation; each needs a statement of its own
+
+	unpaged = "StateMember" // elements of a list without pages, which counts as a page of maximum size
+	enough  = 1 << 30       // above every limit; sums are capped there to avoid overflow
+
+	complexityStat = "complexity"
 )
 
 // Limits are set by operators.
@@ -89,8 +95,6 @@ func (o operations) MutateOperationParameters(ctx context.Context, params *gqlge
 	return gqlerror.WrapIfUnwrapped(err)
 }
 
-const complexityStat = "complexity"
-
 // MutateOperationContext refuses an operation that would cost too much to execute.
 func (o operations) MutateOperationContext(_ context.Context, operation *gqlgen.OperationContext) *gqlerror.Error {
 	complexity, err := complexityOf(operation, o.limits.Complexity)
@@ -142,8 +146,6 @@ func (o operations) InterceptField(ctx context.Context, next gqlgen.Resolver) (a
 	return next(ctx)
 }
 
-const maxRootFields = 100 // each needs a statement of its own
-
 // complexityOf counts an operation's fields, inside a list as often as its page has rows. It refuses too many.
 func complexityOf(operation *gqlgen.OperationContext, most int) (int, error) {
 	m := meter{variables: operation.Variables, fragments: map[fragmentUse]int{}}
@@ -174,9 +176,6 @@ type fragmentUse struct {
 	page int
 }
 
-// enough is above every limit; sums are capped there to avoid overflow.
-const enough = 1 << 30
-
 // selections measures a selection inside a field that returns a page of the given length.
 func (m *meter) selections(set ast.SelectionSet, page int) (cost int) {
 	for _, selection := range set {
@@ -197,9 +196,6 @@ func (m *meter) selections(set ast.SelectionSet, page int) (cost int) {
 	}
 	return cost
 }
-
-// unpaged is the element type of a list without pages. Such a list counts as a page of maximum size.
-const unpaged = "StateMember"
 
 // field measures a field inside a page. The page size of a connection multiplies its edges, which are the list's rows.
 func (m *meter) field(field *ast.Field, page int) int {

@@ -190,8 +190,7 @@ func (t Task) Apply(event Event) Task {
 		t.Status, t.Progress = Running, e.Progress
 	case Finished:
 		t.Status, t.Progress = e.Status, e.Progress
-	default:
-		// The set of events is closed: only a new event without a case can get here.
+	default: // only a new event without a case can get here
 		panic(fmt.Sprintf("task: no state after event %T", event))
 	}
 	return t
