@@ -38,6 +38,7 @@ func bearer(authorization string) (string, error) {
 const (
 	authenticate = "Www-Authenticate" // in canonical form
 	realm        = `Bearer realm="threads"`
+	bearerScheme = "token" // in the OpenAPI document
 )
 
 func refusal(status int, code, detail, header, value string) *admission.Refusal {
@@ -62,8 +63,6 @@ var errUnavailable = refusal(http.StatusServiceUnavailable, "issuer_unavailable"
 func tooMany(detail string) *admission.Refusal {
 	return refusal(http.StatusTooManyRequests, "too_many_requests", detail, "Retry-After", "1")
 }
-
-const bearerScheme = "token"
 
 // Describe adds to the OpenAPI document of a program who is admitted, and how others are refused: refused adds an error
 // to the answers of an operation. Operations have the rights that they need in their metadata.

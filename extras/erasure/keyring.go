@@ -15,11 +15,10 @@ import (
 	"example.com/threads/es"
 )
 
-// keyLife is how long a key is used before the store is read again, so an erasure takes effect in every process within
-// this time. An unwrapped key is kept while the store returns the same wrapped key.
-const keyLife = 2 * time.Second
-
 const (
+	// keyLife is how long a key is used before the store is read again, so an erasure takes effect in every process
+	// within this time. An unwrapped key is kept while the store returns the same wrapped key.
+	keyLife    = 2 * time.Second
 	maxKeys    = 20_000 // in memory
 	maxUnwraps = 16     // concurrent unwraps of one call, because a remote master key is slow
 )

@@ -29,6 +29,7 @@ const (
 	version = "1"
 	prefix  = mark + version
 	keySize = 32
+	idSize  = 4 // bytes of a hash of the master key that a key was wrapped with
 )
 
 // IsSealed reports whether the text is sealed.
@@ -120,8 +121,6 @@ func (k *Keyring) OpenJSON(ctx context.Context, tenant es.Tenant, document []byt
 		return written
 	}), nil
 }
-
-const idSize = 4 // bytes of a hash of the master key that a key was wrapped with
 
 // LocalMaster is a [Master] key in memory, with the earlier ones that it has replaced. It is safe for concurrent use.
 type LocalMaster []localKey // the first key wraps

@@ -15,9 +15,15 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// remembered is how many keys a [Rate] keeps. A forgotten key has its full allowance again; to force that, an attacker
-// must send requests with as many other keys.
-const remembered = 100_000
+const (
+	// remembered is how many keys a [Rate] keeps. A forgotten key has its full allowance again; to force that, an
+	// attacker must send requests with as many other keys.
+	remembered = 100_000
+
+	// A client has stallTimeout to receive each piece of an answer, within the time for the whole answer.
+	stallTimeout = 5 * time.Second
+	piece        = 32 << 10 // bytes
+)
 
 // Rate allows each key a number of requests per second, and as many at once; nil: any. It is safe for concurrent use.
 type Rate struct {
@@ -85,12 +91,6 @@ func (b *Budget) Hold(key string, n int) (release func(), ok bool) {
 		}
 	}), true
 }
-
-// A client has stallTimeout to receive each piece of an answer, within the time for the whole answer.
-const (
-	stallTimeout = 5 * time.Second
-	piece        = 32 << 10 // bytes
-)
 
 // Connections returns what bounds the connections of a server; see [httpserver.Server.Prepare]. One beyond the limit is
 // answered with 503 and closed. A client that takes longer than 5 seconds for 32 KiB of an answer is cut off.

@@ -40,6 +40,10 @@ const (
 	// sendTimeout limits a request. Meanwhile spans queue up, and those beyond the queue are dropped, so a collector
 	// that is down never slows a request.
 	sendTimeout = 10 * time.Second
+
+	heading          = "Traces, metrics and profiles (extras/observe)"
+	tracesEachSecond = 20
+	fewEachSecond    = "parentbased_20_a_second" // the default: at a high load tracing stays cheap
 )
 
 // Observer observes a program. Create it with [Start] and end it with [Observer.Stop].
@@ -186,12 +190,6 @@ type Settings struct {
 	Profiles string      // address; empty: no profiles
 	Metrics  string      // address; empty: the program's own
 }
-
-const (
-	heading          = "Traces, metrics and profiles (extras/observe)"
-	tracesEachSecond = 20
-	fewEachSecond    = "parentbased_20_a_second" // the default: at a high load tracing stays cheap
-)
 
 // ReadSettings reads all but the address of the metrics. The SDK reads the other OTEL_ variables by itself.
 func ReadSettings(r *config.Reader) (s Settings) {

@@ -24,6 +24,7 @@ import (
 const (
 	maxStreams  = 32
 	maxNews     = 50  // events in a message
+	maxFound    = 200 // events in an answer
 	maxFollowed = 200 // aggregates of a stream whose rows are behind
 	lookEvery   = 50 * time.Millisecond
 	keepAlive   = 10 * time.Second
@@ -186,8 +187,6 @@ func (s *stream) send(message news) {
 		s.end()
 	}
 }
-
-const maxFound = 200 // events in an answer
 
 // searcher is a journal that finds events of all aggregates. DynamoDB has keys for those of one aggregate only.
 type searcher interface {

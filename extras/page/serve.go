@@ -88,13 +88,15 @@ func Describe(describe func(pattern string, body, answer any)) {
 //go:embed index.html app.js app.css check.js icon.svg
 var embedded embed.FS
 
-// contentSecurityPolicy lets the page run its own script and talk to its own origin, and nothing else. Scripts can't
-// make markup from text (Trusted Types).
-const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+const (
+	UsualAddress  = ":28083"         // the default of WEB_ADDR
+	uploadTimeout = 15 * time.Second // for a body, such as the file of an import
 
-// UsualAddress is the default of WEB_ADDR.
-const UsualAddress = ":28083"
+	// contentSecurityPolicy lets the page run its own script and talk to its own origin only. Scripts can't make markup
+	// from text (Trusted Types).
+	contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
 
 // Settings are read from the environment.
 type Settings struct {
@@ -179,9 +181,6 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	forward.ServeHTTP(w, r.WithContext(ctx))
 }
-
-// uploadTimeout limits how long a body may take, such as the file of an import.
-const uploadTimeout = 15 * time.Second
 
 // transport keeps connections to the programs open. The programs limit them.
 var transport = &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 25 * time.Second}

@@ -32,9 +32,6 @@ func Events() *es.Codec[Event] {
 		es.Plain[Event, Suspended]("TenantSuspended").Whole(), es.Plain[Event, Reactivated]("TenantReactivated").Whole())
 }
 
-// answerCode is the name of a tenant's code in an answer.
-const answerCode = "tenant_code"
-
 // Key returns the key of a registered tenant. The registry itself belongs to the tenant with the empty code.
 func Key(code Code) es.AggregateID {
 	return es.AggregateID{Type: AggregateType, ID: IDOf(code).String()}
@@ -52,8 +49,10 @@ func InJournal(gateway es.EventPersistenceGateway, log *slog.Logger) IsActive {
 	}
 }
 
-// AggregateType is what event stores know tenants as.
-const AggregateType = "tenant"
+const (
+	AggregateType = "tenant"      // what event stores know tenants as
+	answerCode    = "tenant_code" // in an answer
+)
 
 type ID = ident.Of[Tenant]
 
