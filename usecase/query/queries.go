@@ -187,14 +187,11 @@ const readTimeout = 5 * time.Second // for one read of a subscription
 
 // Changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
 func Changes[T any](ctx context.Context, q *Queries, key es.AggregateID, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
-	within := func() (T, uint64, error) {
-		ctx, cancel := context.WithTimeout(ctx, readTimeout)
-		defer cancel()
-		return read(ctx)
-	}
 	return func(yield func(T, error) bool) {
 		for {
-			seen, version, err := within()
+			reading, cancel := context.WithTimeout(ctx, readTimeout)
+			seen, version, err := read(reading)
+			cancel()
 			if ctx.Err() != nil || !yield(seen, err) || err != nil {
 				return
 			}
