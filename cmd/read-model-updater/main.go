@@ -109,15 +109,17 @@ const (
 )
 
 func (s settings) open(ctx context.Context, parts system.Parts, options []func(*dynamodb.Options)) (d projections.Databases, err error) {
+	if d.ReadModel, err = database.Open(ctx, s.databaseURL, database.Settings{
+		MaxConns: s.projections.Polls.Concurrency + spareConns, Rebuildable: true, Silence: silence, Tracer: parts.Tracer, Logger: parts.Log,
+	}); err != nil {
+		return d, fmt.Errorf("DATABASE_URL: %w", err)
+	}
 	d.Close = func() {
 		var err error
 		if d.Store != nil {
 			err = d.Store.Close(context.WithoutCancel(ctx))
 		}
-		if d.ReadModel != nil {
-			err = errors.Join(err, d.ReadModel.Close())
-		}
-		if err != nil {
+		if err = errors.Join(err, d.ReadModel.Close()); err != nil {
 			parts.Log.WarnContext(ctx, "the databases could not be closed cleanly", "error", err)
 		}
 	}
@@ -126,11 +128,6 @@ func (s settings) open(ctx context.Context, parts system.Parts, options []func(*
 			d.Close()
 		}
 	}()
-	if d.ReadModel, err = database.Open(ctx, s.databaseURL, database.Settings{
-		MaxConns: s.projections.Polls.Concurrency + spareConns, Rebuildable: true, Silence: silence, Tracer: parts.Tracer, Logger: parts.Log,
-	}); err != nil {
-		return d, fmt.Errorf("DATABASE_URL: %w", err)
-	}
 	if err := migration.Check(ctx, d.ReadModel, system.Schemas()...); err != nil {
 		return d, fmt.Errorf("DATABASE_URL: %w", err)
 	}
