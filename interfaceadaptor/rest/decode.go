@@ -167,8 +167,7 @@ func (f field) take(into reflect.Value, values ...json.RawMessage) error {
 	if len(result.Errors) == 0 {
 		return nil
 	}
-	invalid := new(huma.ErrorDetail)
-	errors.As(result.Errors[0], &invalid)
+	invalid, _ := errors.AsType[*huma.ErrorDetail](result.Errors[0])
 	return fmt.Errorf("is not allowed: %s", invalid.Message)
 }
 

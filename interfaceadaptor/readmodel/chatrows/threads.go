@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 
+	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -91,10 +92,7 @@ func (s *threadShadow) Apply(recorded projection.Event) error {
 
 // A missing row of something deleted is no difference: it may have been pruned.
 func (s *threadShadow) Compare(ctx context.Context, tx projection.Tx, tell func(projection.Difference)) (err error) {
-	gone := false
-	for _, row := range s.Threads {
-		gone = row.Deleted
-	}
+	gone := s.Threads[chat.RowKey[thread.Thread]{Tenant: s.key.Tenant, ID: chat.ThreadID(s.key)}].Deleted
 	if s.Window.After == 0 {
 		err = partOf(Threads, s.key, "id").Compare(ctx, tx, maps.Values(s.Threads), func(query.Thread) bool { return gone }, tell)
 	}
