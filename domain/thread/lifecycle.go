@@ -1,6 +1,8 @@
 package thread
 
 import (
+	"strings"
+
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/writing"
 )
@@ -16,11 +18,8 @@ type Code struct{ value string }
 
 // ParseCode returns text as a code: 1 to 64 visible ASCII characters. Anything else is an [ident.InvalidError].
 func ParseCode(text string) (Code, error) {
-	invalid := text == "" || len(text) > maxCodeLength
-	for _, b := range []byte(text) {
-		invalid = invalid || b <= ' ' || b > '~'
-	}
-	if invalid {
+	unusable := func(r rune) bool { return r <= ' ' || r > '~' }
+	if text == "" || len(text) > maxCodeLength || strings.ContainsFunc(text, unusable) {
 		return Code{}, &ident.InvalidError{Field: "code", Reason: "must be 1 to 64 visible ASCII characters, such as THREAD-000001"}
 	}
 	return Code{text}, nil

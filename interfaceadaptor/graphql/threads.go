@@ -96,12 +96,9 @@ func (r Resolver) Threads(
 // GetMember resolves Query.getMember: any member of a thread that the principal may read; an unknown one reads all.
 func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string) (Member, error) {
 	a := askerOf(ctx)
-	id, err := ParseID[thread.Thread]("threadId", threadID)
-	if err != nil {
-		return Member{}, err
-	}
+	id, idErr := ParseID[thread.Thread]("threadId", threadID)
 	user, err := a.named(userAccountID)
-	if err == nil && a.IsKnown() {
+	if err = cmp.Or(idErr, err); err == nil && a.IsKnown() {
 		user = cmp.Or(user, a.Account)
 		_, err = r.Queries.Thread(ctx, query.Viewer{Tenant: a.Tenant, User: a.Account}, id)
 	}
