@@ -237,7 +237,12 @@ func ChangedBy(by, before Audit) Audit {
 }
 
 // clipped is what the columns of an audit have room for: 255 characters.
-func clipped(text string) string { return fmt.Sprintf("%.255s", text) }
+func clipped(text string) string {
+	if len(text) <= 255 { // bytes: most are that short
+		return text
+	}
+	return fmt.Sprintf("%.255s", text)
+}
 
 const MaxPage = 500
 
