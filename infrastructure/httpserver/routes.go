@@ -29,11 +29,9 @@ func (h *Health) Set(name string, value any) { h.members[name] = value }
 // Warn adds warnings for operators, which do not make the program unready. Empty ones are left out.
 func (h *Health) Warn(warnings ...string) {
 	told, _ := h.members["warnings"].([]string)
-	for _, warning := range warnings {
-		if warning != "" {
-			told = append(told, warning)
-			h.members["warnings"] = told
-		}
+	told = slices.DeleteFunc(slices.Concat(told, warnings), func(warning string) bool { return warning == "" })
+	if len(told) > 0 {
+		h.members["warnings"] = told
 	}
 }
 

@@ -43,8 +43,7 @@ type api struct {
 // NewHandler returns the HTTP API, without /docs, /health and /metrics. The program must give every request a valid
 // X-Request-Id. It panics if a body can't be served, which is a mistake in this program.
 func NewHandler(aggregates []Aggregate, settings Settings) chi.Router {
-	a := &api{settings: settings}
-	a.perform = func(ctx context.Context, _ http.Header, r Request) (Reply, error) { return r.Execute(ctx) }
+	a := &api{settings, func(ctx context.Context, _ http.Header, r Request) (Reply, error) { return r.Execute(ctx) }}
 	for _, wrap := range slices.Backward(settings.Wrap) {
 		a.perform = wrap(a.perform)
 	}
@@ -257,8 +256,7 @@ var requestHeaders = []requestHeader{
 }
 
 // readHeaders parses the headers. A condition that the operation does not support is rejected.
-func readHeaders(header http.Header, without []string) (Conditions, error) {
-	var c Conditions
+func readHeaders(header http.Header, without []string) (c Conditions, err error) {
 	for _, h := range requestHeaders {
 		values := header.Values(h.name)
 		switch {
