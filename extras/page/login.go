@@ -212,6 +212,15 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 	l.open(w, r, found)
 }
 
+// end logs out. The form contains the session's CSRF token.
+func (l *login) end(w http.ResponseWriter, r *http.Request) {
+	r.Header.Set(csrfHeader, r.FormValue("csrf"))
+	if _, admitted := l.sessions.admit(w, r); admitted {
+		l.sessions.end(w, r)
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+	}
+}
+
 func (l *login) fail(w http.ResponseWriter, r *http.Request, code int, detail string, cause error) {
 	if cause != nil {
 		l.log.WarnContext(r.Context(), "a login failed", "error", cause)
@@ -229,6 +238,7 @@ type sessionAnswer struct {
 	// of who is logged in
 	Account string `json:"account,omitempty"`
 	Name    string `json:"name,omitempty"`
+	CSRF    string `json:"csrf,omitempty"`
 }
 
 type devUser struct {
@@ -247,7 +257,7 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 			}
 		}
 		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {
-			said.Account, said.Name = found.account, found.name
+			said.Account, said.Name, said.CSRF = found.account, found.name, found.csrf
 			said.Operator = found.operator // extra:operate
 		}
 		httpserver.WriteJSON(w, http.StatusOK, said)

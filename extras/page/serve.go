@@ -54,7 +54,7 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) h
 	mux.HandleFunc("GET /login", logins.begin)
 	mux.HandleFunc("GET "+callback, logins.finish)
 	mux.HandleFunc("POST /login", logins.beDeveloper)
-	mux.HandleFunc("POST /logout", logins.sessions.end)
+	mux.HandleFunc("POST /logout", logins.end)
 	for _, behind := range []struct{ prefix, name, url string }{
 		{"/api/write", "write-api", programs.Write},
 		{"/api/read", "read-api", programs.Read},

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"crypto/rand"
+	"crypto/subtle"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,8 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
+
+	"example.com/threads/infrastructure/httpserver"
 )
 
 const (
@@ -25,10 +28,10 @@ const (
 
 // session is a logged-in user. The token is sent to the APIs only.
 type session struct {
-	account, name string
-	operator      bool // for what the page shows; the programs decide by the token
-	ends          time.Time
-	renew         func() // gets the next token within a time limit; nil: the issuer has sent no refresh token
+	account, name, csrf string
+	operator            bool // for what the page shows; the programs decide by the token
+	ends                time.Time
+	renew               func() // gets the next token within a time limit; nil: the issuer has sent no refresh token
 
 	token    atomic.Pointer[oauth2.Token]
 	renewing singleflight.Group
@@ -82,6 +85,7 @@ func (s *sessions) cookie(name string) string {
 
 // begin stores a session and sets its cookie. It returns false if there is no room.
 func (s *sessions) begin(w http.ResponseWriter, begun *session) bool {
+	begun.csrf = rand.Text()
 	id := rand.Text()
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -128,7 +132,6 @@ func (s *sessions) of(r *http.Request) *session {
 	return found
 }
 
-// end logs out, and shows the page.
 func (s *sessions) end(w http.ResponseWriter, r *http.Request) {
 	if cookie, err := r.Cookie(s.cookie("session")); err == nil {
 		s.mutex.Lock()
@@ -136,18 +139,35 @@ func (s *sessions) end(w http.ResponseWriter, r *http.Request) {
 		s.mutex.Unlock()
 	}
 	http.SetCookie(w, s.newCookie("session", "", -time.Second))
-	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// authorized adds the session's token, if there is one, to requests and removes its cookie, which is for this program
-// only. What pages of other origins would change is refused before, by [access.Origins.Guard].
+const csrfHeader = "X-CSRF-Token"
+
+// admit returns the session of a request; nil: there is none. A request that changes something must contain the
+// session's CSRF token, which pages of other origins can't read; otherwise it is refused.
+func (s *sessions) admit(w http.ResponseWriter, r *http.Request) (found *session, admitted bool) {
+	found = s.of(r)
+	if found == nil || r.Method == http.MethodGet || r.Method == http.MethodHead ||
+		subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(found.csrf)) == 1 {
+		return found, true
+	}
+	httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "send the session's CSRF token, which /session returns, as "+csrfHeader)
+	return found, false
+}
+
+// authorized adds the session's token to requests and removes the session's cookie, which is for this program only. A
+// request without a session is passed on unchanged.
 func (s *sessions) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		passed := r.Clone(r.Context())
-		passed.Header.Del("Cookie")
-		if found := s.of(r); found != nil {
-			passed.Header.Set("Authorization", "Bearer "+found.bearer(r.Context()))
+		found, admitted := s.admit(w, r)
+		if !admitted {
+			return
 		}
-		next.ServeHTTP(w, passed)
+		r = r.Clone(r.Context())
+		r.Header.Del("Cookie")
+		if found != nil {
+			r.Header.Set("Authorization", "Bearer "+found.bearer(r.Context()))
+		}
+		next.ServeHTTP(w, r)
 	})
 }

@@ -97,7 +97,7 @@ func (b browser) follow() *websocket.Conn {
 }
 
 // A user logs in on the page at a third-party provider. The token must stay in the program: the browser gets a cookie
-// that scripts can't read, and that pages of other origins can't use.
+// that scripts can't read, and commands need the session's CSRF token.
 func TestLoginOnThePage(t *testing.T) {
 	installNode(t)
 	address := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
@@ -124,7 +124,8 @@ func TestLoginOnThePage(t *testing.T) {
 		t.Fatalf("the login ended at %s with %d", end.url, end.status)
 	}
 	said := b.session()
-	if said["account"] != "01ARZ3NDEKTSV4RRFFQ69G5FAV" || strings.Contains(fmt.Sprint(said), "eyJ") {
+	csrf, _ := said["csrf"].(string)
+	if said["account"] != "01ARZ3NDEKTSV4RRFFQ69G5FAV" || csrf == "" || strings.Contains(fmt.Sprint(said), "eyJ") {
 		t.Fatalf("after the login: %v", said)
 	}
 
@@ -144,26 +145,28 @@ func TestLoginOnThePage(t *testing.T) {
 		_ = response.Body.Close()
 		return response.StatusCode
 	}
-	if status := create("Origin", home, "Sec-Fetch-Site", "same-origin"); status != http.StatusCreated {
+	if status := create("X-CSRF-Token", csrf); status != http.StatusCreated {
 		t.Errorf("a command: %d", status)
 	}
-	for _, foreign := range [][]string{
-		{"Origin", "https://evil.example.com", "Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example.com"}, {"Sec-Fetch-Site", "same-site"},
-	} {
-		if status := create(foreign...); status != http.StatusForbidden {
-			t.Errorf("a command of another origin, with %q: %d", foreign, status)
-		}
+	if status := create(); status != http.StatusForbidden {
+		t.Errorf("a command without the CSRF token: %d", status)
+	}
+	if status := create("X-CSRF-Token", csrf, "Origin", "https://evil.example.com", "Sec-Fetch-Site", "cross-site"); status != http.StatusForbidden {
+		t.Errorf("a command of another origin: %d", status)
 	}
 	follow := b.follow()
 	// An authorization code that this browser did not request must be refused.
 	if got := b.send(home+"/login/callback?code=stolen&state=guessed", nil); got.status != http.StatusBadRequest {
 		t.Errorf("a foreign code: %d", got.status)
 	}
-	b.send(home+"/logout", url.Values{})
+	if got := b.send(home+"/logout", url.Values{"csrf": {"wrong"}}); got.status != http.StatusForbidden {
+		t.Errorf("a logout without the CSRF token: %d", got.status)
+	}
+	b.send(home+"/logout", url.Values{"csrf": {csrf}})
 	if said := b.session(); said["account"] != nil {
 		t.Errorf("after the logout: %v", said)
 	}
-	if status := create(); status != http.StatusUnauthorized {
+	if status := create("X-CSRF-Token", csrf); status != http.StatusUnauthorized {
 		t.Errorf("a command after the logout: %d", status)
 	}
 	// The program must stop even while a WebSocket is open.

@@ -37,7 +37,7 @@ export async function command<C extends Command>(path: C, executor: Person, fiel
     : state.session.peek().account ? { ...fields } : { executor_id: executor.id, ...fields };
   const init: RequestInit = {
     method: 'POST',
-    headers: { 'Content-Type': file?.type ?? 'application/json', ...(file ? asker(executor) : {}), 'Idempotency-Key': key, 'X-Request-Id': key },
+    headers: { 'Content-Type': file?.type ?? 'application/json', ...(file ? asker(executor) : csrf()), 'Idempotency-Key': key, 'X-Request-Id': key },
     body: file ?? JSON.stringify(shown),
   };
   const trace: Trace = {
@@ -92,12 +92,14 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
 const byTheAggregate = (status: number, code: unknown): boolean =>
   [403, 404, 409, 412].includes(status) && code !== 'forbidden' && code !== 'path_not_found';
 
+export const csrf = (): Record<string, string> => (state.session.peek().csrf ? { 'X-CSRF-Token': state.session.peek().csrf ?? '' } : {});
+
 function expired(): void {
   state.session.value = { ...state.session.peek(), expired: true };
 }
 
 /** Headers that say who asks where no body does; with a session, the session says it. */
-export const asker = (person: Person): Record<string, string> => (state.session.peek().account ? {} : { 'X-Executor-Id': person.id });
+export const asker = (person: Person): Record<string, string> => (state.session.peek().account ? csrf() : { 'X-Executor-Id': person.id });
 
 /** The refusal of a request that is no command. */
 export class Refusal extends Error {
@@ -112,7 +114,7 @@ export class Refusal extends Error {
 /** Sends a request that is no command. It fails with a Refusal, or when nobody answers. */
 export async function ask<R extends keyof Requests>(request: R, body?: Requests[R]['body'], search = ''): Promise<Requests[R]['answer']> {
   const [method = '', path = ''] = request.split(' ');
-  const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
+  const headers: Record<string, string> = { ...csrf(), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
   const url = (path.startsWith('/operate/') ? '/api' : '') + path + search;
   const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const answer: unknown = await response.json();
@@ -132,7 +134,7 @@ export class QueryError extends Error {
 
 /** Asks the read-api. It fails with a QueryError, or when nobody answers. */
 export async function query<V, A>(document: Query<V, A>, variables: V, token = ''): Promise<A> {
-  const headers: Record<string, string> = { 'Content-Type': 'application/json', Accept: 'application/json' };
+  const headers: Record<string, string> = { 'Content-Type': 'application/json', Accept: 'application/json', ...csrf() };
   if (token) headers['Consistency-Token'] = token;
   const response = await fetch('/api/read/graphql', { method: 'POST', headers, body: JSON.stringify({ query: document.text, variables }) });
   if (response.status === 401) expired();

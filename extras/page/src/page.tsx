@@ -62,6 +62,7 @@ function Account() {
   if (!state.session.value.account) return null;
   return (
     <form method="post" action="/logout">
+      <input type="hidden" name="csrf" value={state.session.value.csrf} />
       <button class="plain">Log out</button>
     </form>
   );
