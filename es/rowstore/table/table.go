@@ -226,18 +226,18 @@ func (t Table[R]) ID(row *R) []string {
 func fieldOf(field reflect.Value) any {
 	switch field := field.Interface().(type) {
 	case *es.Tenant:
-		return &textField{field, func(text string) (err error) {
+		return &textField{field: field, parse: func(text string) (err error) {
 			*field, err = es.ParseTenant(text)
 			return err
 		}}
 	case *time.Time:
-		return (*micros)(field)
+		return &micros{at: field}
 	case interface {
 		fmt.Stringer
 		encoding.TextUnmarshaler
 	}:
 		var buffer []byte // reused from row to row
-		return &textField{field, func(text string) error {
+		return &textField{field: field, parse: func(text string) error {
 			if text == "" {
 				reflect.ValueOf(field).Elem().SetZero()
 				return nil
@@ -256,20 +256,15 @@ func fieldOf(field reflect.Value) any {
 type textField struct {
 	field fmt.Stringer
 	parse func(string) error
+	found sql.Null[string] // reused from row to row
 }
 
 func (f *textField) Scan(source any) error {
-	var found string
-	switch source := source.(type) {
-	case string:
-		found = source
-	case []byte:
-		found = string(source)
-	default:
-		return fmt.Errorf("expected text, found %T", source)
+	if err := f.found.Scan(source); err != nil {
+		return err
 	}
-	if err := f.parse(found); err != nil {
-		return fmt.Errorf("%q can't be read: %v", found, err) //nolint:errorlint // see above
+	if err := f.parse(f.found.V); err != nil {
+		return fmt.Errorf("%q can't be read: %v", f.found.V, err) //nolint:errorlint // see above
 	}
 	return nil
 }
@@ -277,22 +272,18 @@ func (f *textField) Scan(source any) error {
 func (f *textField) Value() (driver.Value, error) { return f.field.String(), nil }
 
 // micros is a time that is stored as microseconds since 1970.
-type micros time.Time
-
-func (f *micros) Scan(source any) error {
-	found, is := source.(int64)
-	if !is { // text, of MySQL
-		var text sql.Null[int64]
-		if err := text.Scan(source); err != nil {
-			return err
-		}
-		found = text.V
-	}
-	*f = micros(time.UnixMicro(found).UTC())
-	return nil
+type micros struct {
+	at    *time.Time
+	found sql.Null[int64] // a number or, of MySQL, its text
 }
 
-func (f *micros) Value() (driver.Value, error) { return time.Time(*f).UnixMicro(), nil }
+func (f *micros) Scan(source any) error {
+	err := f.found.Scan(source)
+	*f.at = time.UnixMicro(f.found.V).UTC()
+	return err
+}
+
+func (f *micros) Value() (driver.Value, error) { return f.at.UnixMicro(), nil }
 
 // Compare tells the columns in which found is not what was expected, with the values as they are stored.
 func (t Table[R]) Compare(expected, found R, tell func(column, expected, found string)) {
