@@ -46,7 +46,7 @@
 // Snapshot table, four kinds of items with pkey [<tenant>#]<kind>-<shard> and skey <kind>-<name>, out of the index too.
 //
 //	kind      name
-//	command   <command id>     a receipt, of a command with an idempotency key: fingerprint S of the request, answer B, ttl N
+//	command   <command id>     a receipt: fingerprint S of the request with an idempotency key, answer B, ttl N
 //	sequence  <name>           a sequence: drawn N, the last number
 //	file      <file>-<number>  a part of a file: payload B, compressed; encoding, checksum and ttl as in a snapshot
 //	held      <owner>          the bytes in all files of an owner, or of a tenant (without an owner): held N

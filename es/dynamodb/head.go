@@ -137,7 +137,8 @@ func (g *Gateway) replace(id es.AggregateID, stored item, head es.Head) types.Tr
 		values[":old_"+attribute] = stored[attribute]
 		unchanged = append(unchanged, attribute+" = :old_"+attribute)
 	}
-	return g.update(g.key(id, headSeqNr), "SET aid = :aid, seq_nr = :seq_nr, version = :version, snapshot_version = :snapshot_version",
+	return g.update(g.key(id, headSeqNr),
+		"SET aid = :aid, seq_nr = :seq_nr, version = :version, snapshot_version = :snapshot_version",
 		strings.Join(unchanged, " AND "), values)
 }
 

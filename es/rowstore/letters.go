@@ -31,7 +31,8 @@ var ErrNotParked = errors.New("nothing is parked on this event")
 
 // Retry makes a parked aggregate due. The projection's program tries it again within a moment.
 func (s *Store) Retry(ctx context.Context, key es.AggregateID, now time.Time) error {
-	due, err := sqldialect.Changed(ctx, s.db, "UPDATE dead_letters SET retry_at = ? WHERE tenant_code = ? AND aggregate_type = ? AND aggregate_id = ? AND "+ofSet,
+	due, err := sqldialect.Changed(ctx, s.db,
+		"UPDATE dead_letters SET retry_at = ? WHERE tenant_code = ? AND aggregate_type = ? AND aggregate_id = ? AND "+ofSet,
 		append([]any{now.UnixMicro(), key.Tenant.String(), key.Type, key.ID}, s.set()...)...)
 	if err == nil && due == 0 {
 		return fmt.Errorf("%s: %w", key, ErrNotParked)

@@ -180,7 +180,8 @@ func (r *Rebuild) begin(ctx context.Context, before RebuildState) error {
 // program that knows the type would find its rows without positions.
 func (r *Rebuild) check(ctx context.Context) error {
 	var types []string
-	err := r.Store.db.SelectContext(ctx, &types, "SELECT DISTINCT aggregate_type FROM projection_positions WHERE "+ofSet, r.Store.set()...)
+	err := r.Store.db.SelectContext(ctx, &types,
+		"SELECT DISTINCT aggregate_type FROM projection_positions WHERE "+ofSet, r.Store.set()...)
 	if err != nil {
 		return r.Store.Explain("read which aggregate types have rows", err)
 	}

@@ -59,7 +59,8 @@ func (s *Store) saveRebuild(ctx context.Context, state RebuildState) (cancelled 
 
 // events returns the number of events in the rows, by their positions.
 func (s *Store) events(ctx context.Context) (events uint64, err error) {
-	err = s.db.GetContext(ctx, &events, "SELECT COALESCE(SUM(version), 0) FROM projection_positions WHERE "+ofSet, s.set()...)
+	err = s.db.GetContext(ctx, &events,
+		"SELECT COALESCE(SUM(version), 0) FROM projection_positions WHERE "+ofSet, s.set()...)
 	return events, s.Explain("count the events in the rows", err)
 }
 

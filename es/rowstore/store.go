@@ -62,7 +62,8 @@ func (s *Store) Parked(ctx context.Context, due time.Time, after es.AggregateID,
 
 // Types implements [projection.Store].
 func (s *Store) Types(ctx context.Context) (types []projection.Type, err error) {
-	err = aggregateTypes.Select(ctx, s.db, func(row typeRow) { types = append(types, row.Type) }, "WHERE projection = ?", s.projection)
+	err = aggregateTypes.Select(ctx, s.db, func(row typeRow) { types = append(types, row.Type) },
+		"WHERE projection = ?", s.projection)
 	return types, s.Explain("read aggregate types", err)
 }
 

@@ -85,7 +85,8 @@ func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duratio
 				err = errors.New("the server is read only") // a replica's lock is worth nothing
 			}
 			if err != nil {
-				stop(fmt.Errorf("%w: the connection that holds the lock on the read model is lost: %w", projection.ErrTermOver, err))
+				stop(fmt.Errorf("%w: the connection that holds the lock on the read model is lost: %w",
+					projection.ErrTermOver, err))
 			}
 		}
 		end(context.Cause(lost))

@@ -50,7 +50,9 @@ func (s *Store) Change(ctx context.Context, change func(context.Context, project
 }
 
 // transact does work in a transaction on the store's set.
-func (s *Store) transact(ctx context.Context, options *sql.TxOptions, work func(context.Context, projection.Tx) error) error {
+func (s *Store) transact(
+	ctx context.Context, options *sql.TxOptions, work func(context.Context, projection.Tx) error,
+) error {
 	begun, err := s.db.BeginTxx(ctx, options)
 	if err != nil {
 		return s.Explain("begin a transaction", err)
@@ -87,7 +89,7 @@ func (s *Store) View(ctx context.Context, read func(context.Context, projection.
 // it ends, so that no other set takes its place meanwhile. The lock comes first: a transaction that waits for it must
 // not have touched a table that is about to be renamed.
 func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
-	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: make(map[es.AggregateID]bool), lock: s.dialect.ForUpdate()}
+	tx := &Tx{Tx: begun, Dialect: s.dialect, store: s, existing: map[es.AggregateID]bool{}, lock: s.dialect.ForUpdate()}
 	if s.next != "" {
 		tx.set, tx.Suffix = s.next, nextSuffix
 		return tx, s.stillMaking(ctx, begun)

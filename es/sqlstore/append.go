@@ -95,7 +95,8 @@ func (g *Gateway) moveHead(ctx context.Context, in session, write es.Append) err
 	if write.Heed {
 		statement += " AND asked = 0"
 	}
-	moved, err := sqldialect.Changed(ctx, in, statement, write.NextVersion(), write.ID.Tenant, write.ID.String(), write.ExpectedVersion)
+	moved, err := sqldialect.Changed(ctx, in, statement,
+		write.NextVersion(), write.ID.Tenant, write.ID.String(), write.ExpectedVersion)
 	if err == nil && moved == 0 {
 		return errRefused
 	}

@@ -186,7 +186,8 @@ func (g *Gateway) Search(
 	if place != "version" && before > searched {
 		from = before - searched
 	}
-	found, err = g.queued(ctx, math.MaxInt, place, place+" >= ? AND "+place+" < ?"+where+" ORDER BY "+place+" DESC LIMIT ?",
+	found, err = g.queued(ctx, math.MaxInt, place,
+		place+" >= ? AND "+place+" < ?"+where+" ORDER BY "+place+" DESC LIMIT ?",
 		append(append([]any{from, before}, args...), limit)...)
 	if err != nil {
 		return nil, 0, g.explain(ctx, err, "search the journal")

@@ -160,7 +160,8 @@ func (g *Gateway) explain(ctx context.Context, err error, format string, args ..
 		err = fmt.Errorf("%w: %w", es.ErrDamaged, err)
 	case errors.Is(ended, context.Canceled):
 		err = ended
-	case (ended != nil || class == sqldialect.Transient || class == sqldialect.Ended) && !errors.Is(err, es.ErrUnavailable):
+	case errors.Is(err, es.ErrUnavailable): // says so
+	case ended != nil, class == sqldialect.Transient, class == sqldialect.Ended:
 		err = fmt.Errorf("%w: %w", es.ErrUnavailable, err)
 	}
 	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), err)

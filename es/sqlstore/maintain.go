@@ -24,8 +24,9 @@ func (g *Gateway) StoredAggregates(ctx context.Context) iter.Seq2[es.StoredAggre
 		if id, err := es.ParseAggregateID(row.Tenant, row.AggregateID); err == nil {
 			return es.StoredAggregate{ID: id}, nil
 		}
-		strange := es.Fault{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: row.AggregateID}
-		return es.StoredAggregate{ID: es.AggregateID{Tenant: row.Tenant, ID: row.AggregateID}, Faults: []es.Fault{strange}}, nil
+		strange := es.StoredAggregate{ID: es.AggregateID{Tenant: row.Tenant, ID: row.AggregateID}}
+		strange.Faults = []es.Fault{{Field: "aggregate_id", Expected: "<type>-<ulid>", Found: row.AggregateID}}
+		return strange, nil
 	})
 }
 

@@ -68,7 +68,8 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 	if _, err := in.ExecContext(ctx, g.dialect.Upsert("snapshots", snapshotColumns[:3], snapshotColumns, 1), values...); err != nil {
 		return err
 	}
-	moved, err := sqldialect.Changed(ctx, in, "UPDATE aggregates SET snapshot_version = ? WHERE tenant_code = ? AND aggregate_id = ? "+
+	moved, err := sqldialect.Changed(ctx, in, "UPDATE aggregates SET snapshot_version = ? "+
+		"WHERE tenant_code = ? AND aggregate_id = ? "+
 		"AND (snapshot_version < ? OR snapshot_version = ? OR snapshot_version > version)", version, id.Tenant, id.String(), version, old)
 	if err == nil && moved == 0 {
 		return errRefused
@@ -88,10 +89,12 @@ func (g *Gateway) saveSnapshot(ctx context.Context, in session, id es.AggregateI
 
 // Snapshots reads one snapshot at a time, because a caller seldom needs a second.
 func (g *Gateway) Snapshots(ctx context.Context, id es.AggregateID, head es.Head) iter.Seq2[es.Snapshot, error] {
+	below := func(last snapshotRow) []any {
+		return []any{id.Tenant, id.String(), cmp.Or(last.Version, head.Version+1) - 1}
+	}
 	rows := readPages(ctx, g, 1, "SELECT version, encoding, checksum, snapshot FROM snapshots "+
-		"WHERE tenant_code = ? AND aggregate_id = ? AND version BETWEEN 1 AND ? ORDER BY version DESC", func(last snapshotRow) []any {
-		return []any{id.Tenant, id.String(), cmp.Or(last.Version, head.Version+1) - 1} // the next below
-	}, "read a snapshot of "+id.String())
+		"WHERE tenant_code = ? AND aggregate_id = ? AND version BETWEEN 1 AND ? ORDER BY version DESC",
+		below, "read a snapshot of "+id.String())
 	return seq.Map(rows, func(row snapshotRow) (es.Snapshot, error) {
 		found := es.Snapshot{Version: row.Version}
 		if payload, err := g.unpack(row); err == nil {

@@ -261,13 +261,14 @@ const (
 
 // entriesAfter reads the events of all aggregates after a sequence number, up to a number and a size.
 func (g *Gateway) entriesAfter(ctx context.Context, after uint64, limit int) ([]es.Queued, error) {
-	return g.queued(ctx, pageBytes, "sequence_number", "sequence_number > ? ORDER BY sequence_number LIMIT ?", after, limit)
+	return g.queued(ctx, pageBytes, "sequence_number",
+		"sequence_number > ? ORDER BY sequence_number LIMIT ?", after, limit)
 }
 
-// queued reads the entries that the rest of a query selects, up to a size. position is the column of their positions.
-func (g *Gateway) queued(ctx context.Context, most int, position, rest string, args ...any) (page []es.Queued, err error) {
+// queued reads the entries that the rest of a query selects, up to a size. at is the column of their positions.
+func (g *Gateway) queued(ctx context.Context, most int, at, rest string, args ...any) (page []es.Queued, err error) {
 	rows, err := g.DB.QueryContext(ctx,
-		"SELECT "+position+", tenant_code, aggregate_type, aggregate_id, version, event_content FROM events WHERE "+rest, args...)
+		"SELECT "+at+", tenant_code, aggregate_type, aggregate_id, version, event_content FROM events WHERE "+rest, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -70,10 +70,13 @@ func (p *Pace) Next(records, limit int, now time.Time) time.Duration {
 // Retry calls do until it succeeds, and reports each failure. The waits are 100 ms, doubled up to 5 s, with jitter. It
 // fails when ctx ends, which it does not report, or with [backoff.Permanent].
 func Retry(ctx context.Context, report func(error), do func(context.Context) error) error {
-	waits := &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2, RandomizationFactor: 0.25}
+	waits := &backoff.ExponentialBackOff{
+		InitialInterval: 100 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2, RandomizationFactor: 0.25,
+	}
 	tried := func() (struct{}, error) { return struct{}{}, do(ctx) }
 	notify := func(err error, _ time.Duration) { report(err) }
-	_, err := backoff.Retry(ctx, tried, backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(0), backoff.WithNotify(notify))
+	_, err := backoff.Retry(ctx, tried,
+		backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(0), backoff.WithNotify(notify))
 	return err
 }
 
