@@ -1398,6 +1398,11 @@ export const shapes: Record<string, Shape> = {
      "string"
     ]
    },
+   "csrf": {
+    "type": [
+     "string"
+    ]
+   },
    "lab": {
     "type": [
      "boolean"

@@ -76,7 +76,7 @@ export type RenameAccount = { executor_id: Identifier; name: string; };
 
 export type RenameThread = { executor_id: Identifier; name: string; thread_id: Identifier; };
 
-export type SessionAnswer = { account?: string; auth: string; lab: boolean; name?: string; operator: boolean; users?: Array<DevUser>; };
+export type SessionAnswer = { account?: string; auth: string; csrf?: string; lab: boolean; name?: string; operator: boolean; users?: Array<DevUser>; };
 
 export type SnapshotAnswer = { snapshot_version: number; thread_id: string; };
 
