@@ -2,10 +2,11 @@
 package ident
 
 import (
+	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/oklog/ulid/v2"
 )
 
@@ -19,10 +20,12 @@ type UserID = Of[UserAccount]
 
 // Parse parses an id: a ULID in either case, or the UUID form of the same bytes. Anything else is an [InvalidError].
 func Parse[T any](text string) (Of[T], error) {
-	value, err := ulid.ParseStrict(text)
 	if len(text) == len("01890535-c59c-72d5-08a8-dcea316374c8") {
-		err = (*uuid.UUID)(&value).UnmarshalText([]byte(text))
+		if value, ok := parseUUID(text); ok {
+			return Of[T]{value}, nil
+		}
 	}
+	value, err := ulid.ParseStrict(text)
 	if err != nil || value.IsZero() {
 		return Of[T]{}, &InvalidError{Field: "id", Reason: "must be a ULID of 26 characters"}
 	}
@@ -71,6 +74,18 @@ func (id Of[T]) IsZero() bool { return id.value.IsZero() }
 
 // Compare orders ids by creation time: -1, 0 or 1.
 func (id Of[T]) Compare(other Of[T]) int { return id.value.Compare(other.value) }
+
+func parseUUID(text string) (ulid.ULID, bool) {
+	var value ulid.ULID
+	for _, dash := range []int{8, 13, 18, 23} {
+		if text[dash] != '-' {
+			return value, false
+		}
+	}
+	digits := strings.ReplaceAll(text, "-", "")
+	n, err := hex.Decode(value[:], []byte(digits))
+	return value, err == nil && n == len(value) && !value.IsZero()
+}
 
 // InvalidError: a value is not valid for its type.
 type InvalidError struct {

@@ -17,9 +17,7 @@ var layers = map[string]struct {
 	limited bool
 	modules []string
 }{
-	"domain": {limited: true, modules: []string{
-		"github.com/google/uuid", "github.com/oklog/ulid/v2", "github.com/benbjohnson/immutable",
-	}},
+	"domain": {limited: true, modules: []string{"github.com/oklog/ulid/v2", "github.com/benbjohnson/immutable"}},
 	// used by property tests: test code that adapters' tests import
 	"domain/thread/threadtest": {imports: []string{"domain"}},
 	"usecase":                  {imports: []string{"domain", "es"}, limited: true, modules: smallLibraries},
