@@ -43,6 +43,7 @@ const (
 
 // ofKinds are the problems of kinds of errors. What a rejection of the domain says is said instead.
 var ofKinds = map[es.Kind]*Problem{
+	es.Invalid:         NewProblem(http.StatusUnprocessableEntity, "", ""),
 	es.NotFound:        NewProblem(http.StatusNotFound, "", ""),
 	es.Forbidden:       NewProblem(http.StatusForbidden, "", ""),
 	es.Conflict:        NewProblem(http.StatusConflict, concurrentUpdate, es.ErrConcurrentUpdate.Error()),
