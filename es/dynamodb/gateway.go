@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"example.com/threads/es"
@@ -84,10 +85,10 @@ func (g *Gateway) at(ctx context.Context, id es.AggregateID) (*Gateway, error) {
 		return known, nil
 	}
 	for _, each := range g.all {
-		var first item
+		var first []map[string]types.AttributeValue
 		head, err := each.getItem(ctx, g.settings.SnapshotTable, each.key(id, headSeqNr), "pkey")
 		if err == nil && len(head) == 0 && each != g { // the head may be lost
-			first, err = each.getItem(ctx, g.settings.JournalTable, each.key(id, 1), "pkey")
+			first, err = GetItems(ctx, g.client, g.settings.JournalTable, []map[string]types.AttributeValue{each.key(id, 1)})
 		}
 		if err != nil {
 			return nil, Explain(ctx, err, "find %s", id)

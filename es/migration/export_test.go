@@ -12,7 +12,7 @@ import (
 // Down reverts the set's latest migration, deleting the data in its tables, and returns its name; "" if there was none.
 func Down(ctx context.Context, db *sqlx.DB, set Set) (taken string, err error) {
 	err = alone(ctx, db, func() error {
-		schema, err := set.open(db)
+		schema, err := set.open(ctx, db)
 		if err != nil {
 			return err
 		}

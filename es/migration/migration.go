@@ -25,14 +25,23 @@ type Set struct {
 	Folder string // of Files; it has a folder for each driver: mysql, sqlite. Empty: Files itself has them
 }
 
+// schema is a set in a database.
+type schema struct {
+	*goose.Provider
+	found, program int64 // versions of the database, and of this program
+}
+
 // Up migrates the sets' schemas in db to the versions of this program, and returns the migrations that it ran. A newer
 // schema stays as it is. It needs two connections of the pool.
 func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err error) {
 	err = alone(ctx, db, func() error {
 		for _, set := range sets {
-			schema, err := set.open(db)
+			schema, err := set.open(ctx, db)
 			if err != nil {
 				return err
+			}
+			if schema.found > schema.program {
+				continue
 			}
 			results, err := schema.Up(ctx)
 			if err != nil {
@@ -52,18 +61,13 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 // started meanwhile. It only reads, so it may run during a migration.
 func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error {
 	for _, set := range sets {
-		schema, err := set.open(db)
-		if err != nil {
+		schema, err := set.open(ctx, db)
+		switch {
+		case err != nil:
 			return err
-		}
-		found, err := set.version(ctx, db)
-		if err != nil {
-			return fmt.Errorf("read the version of the %s: %w", set.Name, err)
-		}
-		sources := schema.ListSources() // open fails without one
-		if needed := sources[len(sources)-1].Version; found < needed {
+		case schema.found < schema.program:
 			return fmt.Errorf("the %s in this database is at version %d, and this program needs version %d: migrate the database first",
-				set.Name, found, needed)
+				set.Name, schema.found, schema.program)
 		}
 	}
 	return nil
@@ -85,18 +89,26 @@ func (s Set) version(ctx context.Context, db *sqlx.DB) (version int64, err error
 }
 
 // open returns the set in db, whose driver is "mysql" (also for MariaDB) or "sqlite".
-func (s Set) open(db *sqlx.DB) (*goose.Provider, error) {
+func (s Set) open(ctx context.Context, db *sqlx.DB) (schema, error) {
 	driver := db.DriverName()
-	dialect := map[string]goose.Dialect{"mysql": goose.DialectMySQL, "sqlite": goose.DialectSQLite3}[driver]
+	dialect := goose.DialectSQLite3
+	if driver == "mysql" {
+		dialect = goose.DialectMySQL
+	}
 	files, err := fs.Sub(s.Files, path.Join(s.Folder, driver))
 	if err != nil {
-		return nil, fmt.Errorf("the migrations of the %s: %w", s.Name, err)
+		return schema{}, fmt.Errorf("the migrations of the %s: %w", s.Name, err)
 	}
 	provider, err := goose.NewProvider(dialect, db.DB, files, goose.WithTableName(s.Table))
 	if err != nil {
-		return nil, fmt.Errorf("the migrations of the %s for the driver %q: %w", s.Name, driver, err)
+		return schema{}, fmt.Errorf("the migrations of the %s for the driver %q: %w", s.Name, driver, err)
 	}
-	return provider, nil
+	found, err := s.version(ctx, db)
+	if err != nil {
+		return schema{}, fmt.Errorf("read the version of the %s: %w", s.Name, err)
+	}
+	sources := provider.ListSources() // NewProvider fails without one
+	return schema{provider, found, sources[len(sources)-1].Version}, nil
 }
 
 const lockWait = 50 // seconds
