@@ -269,6 +269,9 @@ func AfterID[T any](first *int, after *string, usual int) (page query.Range, err
 type onceEach[K comparable, V any] struct{ known sync.Map }
 
 func (o *onceEach[K, V]) get(key K, read func() (V, error)) (V, error) {
-	once, _ := o.known.LoadOrStore(key, sync.OnceValues(read))
+	once, started := o.known.Load(key) // usually it is known, and nothing is allocated
+	if !started {
+		once, _ = o.known.LoadOrStore(key, sync.OnceValues(read))
+	}
 	return once.(func() (V, error))()
 }

@@ -53,13 +53,16 @@ func OpenIn(ctx context.Context, s erasure.Settings, open history.Store) (*erasu
 	} else {
 		keys = NewDynamoDBStore(store.DynamoDB.(*dynamodb.Client), s.KeyTable) // as the field says
 	}
-	master, masterErr := s.Master()
-	if s.KMSKey != "" {
-		var awsConfig aws.Config
-		awsConfig, masterErr = dynamo.Load(ctx)
-		master = NewKMS(kms.NewFromConfig(awsConfig), s.KMSKey)
-	}
+	master, masterErr := masterOf(ctx, s)
 	return erasure.NewKeyring(keys, master, time.Now), errors.Join(err, masterErr)
+}
+
+func masterOf(ctx context.Context, s erasure.Settings) (erasure.Master, error) {
+	if s.KMSKey == "" {
+		return s.Master()
+	}
+	awsConfig, err := dynamo.Load(ctx)
+	return NewKMS(kms.NewFromConfig(awsConfig), s.KMSKey), err
 }
 
 // kmsMaster wraps keys by calls to AWS KMS.
