@@ -10,7 +10,7 @@ CYCLONEDX     := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.
 MODULES := ./es . ./tools/dev
 MODULES += ./tools/bench # extra:whole
 
-# Without paths in the compiled code, copies of the tree (make core, the tests of tools/dev) find it in the build cache.
+# Without paths in the compiled code, another copy of the tree finds it in the build cache.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
 # To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules, without tests of copies.

@@ -55,7 +55,8 @@ func (r EventType[E]) CausedBy(executor func(E) string) EventType[E] {
 	return r
 }
 
-// Plain returns the row of events of type T that are written as their own JSON.
+// Plain returns the row of events of type T that are written as their own JSON. E is the set that T belongs to; where
+// there is only one type of events, it is the set, too.
 func Plain[E, T any](name string) EventType[E] {
 	same := func(event T) (T, error) { return event, nil }
 	return Event[E](name, func(event T) T { return event }, same)

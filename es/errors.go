@@ -103,7 +103,7 @@ func PublicReason(err error) string {
 }
 
 // KindOf returns the kind of err, also when it is wrapped. Errors report it themselves by a method Class, which returns
-// the kind's name. Others are [Internal], [Canceled] or, after a deadline, [Unavailable].
+// the kind's name. Others, and nil, are [Internal], [Canceled] or, after a deadline, [Unavailable].
 func KindOf(err error) Kind {
 	var invalid interface{ Invalid() (field, reason string) }
 	var classified interface{ Class() string }

@@ -102,7 +102,7 @@ func (r Request[C]) fingerprint(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// hash returns the SHA-256 of the parts. They are joined with zero bytes, which no part can contain.
+// hash returns the SHA-256 of the parts. They are joined with zero bytes, which only the last part may contain.
 func hash(parts ...string) [sha256.Size]byte {
 	return sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 }

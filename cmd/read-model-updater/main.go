@@ -16,6 +16,7 @@ import (
 	"example.com/threads/cmd/write-api/commands" // extra:tasks
 	"example.com/threads/es/database"
 	"example.com/threads/es/migration"
+	esrun "example.com/threads/es/run"
 	"example.com/threads/extras/archive"            // extra:archive
 	"example.com/threads/extras/erasure"            // extra:erasure
 	"example.com/threads/extras/erasure/awskeys"    // extra:erasure
@@ -93,7 +94,7 @@ func serve(ctx context.Context, s settings, stdout io.Writer) error {
 	options = append(options, awscalls.Observe(parts.Registry)) // extra:observe
 	open := func(ctx context.Context) (projections.Databases, error) { return s.open(ctx, parts, options) }
 	s.projections.Tenants = s.tenants.In(s.databaseURL) // extra:tenants
-	server, err := projections.Listen(ctx, s.projections, projections.Ports{Open: open}, parts)
+	server, err := projections.Listen(ctx, s.projections, open, esrun.Options{}, parts)
 	if err != nil {
 		return err
 	}

@@ -152,16 +152,14 @@ func serve(ctx context.Context, s settings, stdout io.Writer) (err error) {
 		return err
 	}
 	defer func() { _ = read.Close() }()
-	updater, err := projections.Listen(ctx, s.projections, projections.Ports{
-		Open: func(context.Context) (projections.Databases, error) {
-			return projections.Databases{
-				Store: store, ReadModel: rows, Close: func() {},
-				Keys: parts.Keys, // extra:erasure
-			}, nil
-		},
-		Notify: read.Watcher.Wake, // what was committed answers queries that wait for a version
-		Faults: faults,
-	}, parts.Anew())
+	open := func(context.Context) (projections.Databases, error) {
+		return projections.Databases{
+			Store: store, ReadModel: rows, Close: func() {},
+			Keys: parts.Keys, // extra:erasure
+		}, nil
+	}
+	// What was committed answers queries that wait for a version.
+	updater, err := projections.Listen(ctx, s.projections, open, esrun.Options{Notify: read.Watcher.Wake, Faults: faults}, parts.Anew())
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func ParseCode(text string) (Code, error) {
 	return Code{text}, nil
 }
 
-// RecordedCode returns a code from the journal or a row, unchecked; empty text is no code.
+// RecordedCode returns a code from a sequence, the journal or a row, unchecked; empty text is no code.
 func RecordedCode(text string) Code { return Code{text} }
 
 func (c Code) String() string { return c.value }
@@ -41,7 +41,7 @@ type Create struct {
 	Executor UserID
 	Member   MemberID // the membership of the executor
 	Name     Name
-	Code     Code
+	Code     Code // drawn for it before the decision
 }
 
 // Rename requests another name for the thread.

@@ -67,7 +67,7 @@ func Decide(t Thread, command Command) ([]Event, error) {
 // its text, so that a thread of 100,000 messages still fits in memory. The zero value is a thread that does not exist.
 // A Thread is an immutable value that can be copied and shared between goroutines.
 //
-// It also knows the number of the event that each member and message comes from, so that history can be read there.
+// It also has the numbers of the events that each member and message comes from, for those who read its history.
 //
 // A new field must be added to the [Memento] or [Postings], and to its JSON (eventjson). If it is not zero in every
 // older thread, the snapshot format must be increased: older snapshots are then skipped and events are replayed.

@@ -25,7 +25,7 @@ import (
 	"example.com/threads/es/rowstore/table"
 )
 
-// Command is one command for one aggregate, caused by an event.
+// Command is one command for one aggregate, caused by an event. It has no arguments: what it needs is in its names.
 type Command struct {
 	// Target is the aggregate that the command is for.
 	Target        es.AggregateID `json:"-" db:"tenant_code,aggregate_type,aggregate_id"`
@@ -96,7 +96,7 @@ func (o *Outbox) update(ctx context.Context, target es.AggregateID, eventID, set
 	return rows > 0, err
 }
 
-// Add stores commands in the transaction, due at once. There is at most one per aggregate and event.
+// Add stores commands in the transaction, due at once. Another one for the same aggregate and event replaces the first.
 func (o *Outbox) Add(ctx context.Context, tx projection.Tx, commands []Command) error {
 	in := rowstore.SQL(tx)
 	rows := make([]Pending, len(commands))
@@ -192,11 +192,11 @@ func (o *Outbox) Run(ctx context.Context, send Send) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for ctx.Err() == nil {
-		sent, err := o.SendDue(ctx, send)
+		tried, err := o.SendDue(ctx, send)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			o.log.WarnContext(ctx, "the outbox of a process can't be reached; next try in a moment", "process", o.process, "error", err)
-		case sent == page:
+		case tried == page:
 			continue
 		}
 		select {
@@ -207,7 +207,7 @@ func (o *Outbox) Run(ctx context.Context, send Send) {
 	}
 }
 
-// SendDue sends at most one page of due commands and returns their number. After an error, those sent are sent again.
+// SendDue tries at most one page of due commands and returns their number. After an error, those sent are sent again.
 func (o *Outbox) SendDue(ctx context.Context, send Send) (int, error) {
 	due, err := o.Due(ctx, time.Now(), page)
 	if err != nil {

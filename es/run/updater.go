@@ -100,7 +100,7 @@ type Updater struct {
 	outcomes *outcomes
 	since    time.Time                 // start of the program
 	parked   atomic.Int64              // aggregates, as last known
-	opened   atomic.Pointer[Databases] // nil until they are open; also while the updater stands by
+	opened   atomic.Pointer[Databases] // set once they are open, and while the updater stands by, too
 	turn     atomic.Pointer[Turn]      // nil while another process has the turn
 }
 

@@ -1,12 +1,26 @@
 package tenants
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
+	"example.com/threads/es/projection"
+	"example.com/threads/es/rowstore"
 	"example.com/threads/infrastructure/config"
+	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/graphql"
+	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/interfaceadaptor/readmodel/queryreader"
+	"example.com/threads/usecase/query"
 )
 
 // Database is the database of the tenants with these codes.
@@ -46,15 +60,106 @@ func ParseDatabases(text string) (Databases, error) {
 func (t Databases) In(url string) func(es.Tenant) bool {
 	own := Database{}
 	for _, other := range t {
-		if place(other.URL) == place(url) {
+		if serverOf(other.URL) == serverOf(url) {
 			own = other
 		}
 	}
 	return func(tenant es.Tenant) bool { return t[tenant] == own }
 }
 
-// place is where the database of a URL is, without user, password and parameters.
-func place(url string) string {
+// serverOf returns where the database of a URL is: it without user, password and parameters.
+func serverOf(url string) string {
 	at, _, _ := strings.Cut(url[strings.LastIndexByte(url, '@')+1:], "?")
 	return at
+}
+
+// Places chooses the database of each reading and wait by its tenant. It is safe for concurrent use.
+type Places struct {
+	main query.Watcher
+	all  map[Database]*place
+	of   map[es.Tenant]*place
+	log  *slog.Logger
+}
+
+// place is the database of some tenants, and the watcher of the versions in it.
+type place struct {
+	*projection.Watcher
+	db *sqlx.DB
+}
+
+// Open returns the places of all tenants, also if their databases don't answer yet. main watches the main database.
+func (t Databases) Open(ctx context.Context, main query.Watcher, log *slog.Logger, tracer trace.TracerProvider) (*Places, error) {
+	p := &Places{main: main, all: map[Database]*place{}, of: map[es.Tenant]*place{}, log: log}
+	for tenant, at := range t {
+		if p.all[at] == nil {
+			db, err := database.Open(ctx, at.URL, database.Settings{Later: true, Tracer: tracer, Logger: log})
+			if err != nil {
+				return nil, err
+			}
+			p.all[at] = &place{projection.NewWatcher(queryreader.New(db).Versions, log), db}
+		}
+		p.of[tenant] = p.all[at]
+	}
+	return p, nil
+}
+
+// Run watches versions in the places until ctx ends, and closes their databases.
+func (p *Places) Run(ctx context.Context) {
+	var watching sync.WaitGroup
+	for _, place := range p.all {
+		watching.Go(func() { place.Run(ctx); _ = place.db.Close() })
+	}
+	watching.Wait()
+}
+
+// Around runs a reading in the database of its caller's tenant; main runs it in the main database.
+func (p *Places) Around(main queryreader.Run) queryreader.Run {
+	return func(ctx context.Context, reading queryreader.Reading) error {
+		if place := p.of[graphql.PrincipalOf(ctx).Tenant]; place != nil {
+			return reading(ctx, place.db)
+		}
+		return main(ctx, reading)
+	}
+}
+
+func (p *Places) watcher(tenant es.Tenant) query.Watcher {
+	if place := p.of[tenant]; place != nil {
+		return place
+	}
+	return p.main
+}
+
+// Await implements [query.Watcher].
+func (p *Places) Await(ctx context.Context, least map[es.AggregateID]uint64) error {
+	for key, version := range least {
+		if err := p.watcher(key.Tenant).Await(ctx, map[es.AggregateID]uint64{key: version}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AwaitChange implements [query.Watcher].
+func (p *Places) AwaitChange(ctx context.Context, key es.AggregateID, after uint64) error {
+	return p.watcher(key.Tenant).AwaitChange(ctx, key, after)
+}
+
+// Waiting returns how many callers wait now, beside those in the main database.
+func (p *Places) Waiting() (callers int) {
+	for _, place := range p.all {
+		callers += place.Waiting()
+	}
+	return callers
+}
+
+// Report warns of each database that can't be used. The program stays ready for the tenants of the others.
+func (p *Places) Report(ctx context.Context, health *httpserver.Health) {
+	for at, place := range p.all {
+		ctx, cancel := context.WithTimeout(ctx, time.Second/4)
+		if _, err := rowstore.ReadReport(ctx, place.db, chatrows.Projection); err != nil {
+			p.log.WarnContext(ctx, "a database of TENANT_DATABASES can't be used", "tenants", at.Codes, "error", err)
+			health.Warn("the database of " + at.Codes + " (TENANT_DATABASES) can't be used: these tenants' queries are UNAVAILABLE")
+		}
+		cancel()
+	}
 }

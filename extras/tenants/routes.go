@@ -25,9 +25,7 @@ type TenantAnswer struct {
 	Version    uint64 `json:"version" doc:"The tenant's version after the command: 1, 2, 3 and so on." minimum:"1" example:"2"`
 }
 
-func tenantAnswerOf(r es.Result) TenantAnswer {
-	return TenantAnswer{TenantCode: r.About[answerCode], Version: r.Version}
-}
+func tenantAnswerOf(r es.Result) TenantAnswer { return TenantAnswer{r.About[answerCode], r.Version} }
 
 // Operations returns the registry of tenants. Its operations are for those who run the service, and of no tenant.
 func Operations(tenants chat.Service[Command]) rest.Aggregate {

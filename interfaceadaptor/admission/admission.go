@@ -42,8 +42,8 @@ func Enter(r *http.Request, ask Ask) (Principal, error) {
 	return Principal{Tenant: ask.Tenant, Address: AddressOf(r.RemoteAddr)}, nil
 }
 
-// Guard decides about one request or WebSocket, in whose context a middleware puts it. Its errors are [Refusal]s. After // extra:access|operate|tenants|websocket {
-// Enter, it is safe for concurrent use.
+// Guard decides about one request or WebSocket. Its errors are [Refusal]s. // extra:access|operate|tenants|websocket {
+// A middleware puts it into the request's context. After Enter, it is safe for concurrent use.
 type Guard interface {
 	// Enter admits a request and returns who sends it.
 	Enter(ask Ask) (Principal, error)

@@ -19,7 +19,7 @@ import (
 	"example.com/threads/usecase/chat"
 )
 
-// The words in which an aggregate's operations are declared, here and by those who add an aggregate.
+// What the operations of an aggregate are declared with.
 
 // Aggregate is an aggregate type with what clients can ask of it.
 type Aggregate struct {

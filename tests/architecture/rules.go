@@ -57,7 +57,7 @@ var layers = map[string]struct {
 	"infrastructure":    {imports: []string{"es"}},
 	"rdb-migration":     {imports: []string{"es/migration", "es/rowstore"}},
 	"rdb-migration/cmd": {imports: with(everything, "extras")},
-	// The programs alone add extras, in lines that are marked with their names (tools/dev/core).
+	// The programs alone add extras, in lines that are marked with their names.
 	"cmd":   {imports: with(everything, "extras")},
 	"tools": {imports: with(everything, "extras")},
 	"tests": {imports: with(everything, "extras")},

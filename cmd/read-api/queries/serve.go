@@ -16,7 +16,6 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/read-api/graphiql"
 	"example.com/threads/es"
-	"example.com/threads/es/database" // extra:tenants
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -98,35 +97,13 @@ func Listen(
 	} // extra:replica }
 	server.Reports = append(server.Reports, reported)
 	if len(s.Tenants) > 0 { // extra:tenants {
-		rows, watchers := map[tenants.Database]*sqlx.DB{}, map[tenants.Database]query.Watcher{{}: versions}
-		for _, some := range s.Tenants {
-			if rows[some] == nil {
-				other, err := database.Open(ctx, some.URL, database.Settings{Later: true, Tracer: parts.Tracer, Logger: parts.Log})
-				if err != nil {
-					return nil, err
-				}
-				own, before := projection.NewWatcher(queryreader.New(other).Versions, parts.Log), waiting
-				rows[some], watchers[some], waiting = other, own, func() int { return before() + own.Waiting() }
-				background = append(background, func(ctx context.Context) { own.Run(ctx); _ = other.Close() })
-				server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) {
-					ctx, cancel := context.WithTimeout(ctx, time.Second/4)
-					defer cancel()
-					if _, err := rowstore.ReadReport(ctx, other, chatrows.Projection); err != nil { // others are ready
-						parts.Log.WarnContext(ctx, "a database of TENANT_DATABASES can't be used", "tenants", some.Codes, "error", err)
-						health.Warn("the database of " + some.Codes + " (TENANT_DATABASES) can't be used: these tenants' queries are UNAVAILABLE")
-					}
-				})
-			}
+		places, err := s.Tenants.Open(ctx, versions, parts.Log, parts.Tracer)
+		if err != nil {
+			return nil, err
 		}
-		reader = reader.From(func(main queryreader.Run) queryreader.Run {
-			return func(ctx context.Context, reading queryreader.Reading) error {
-				if own := rows[s.Tenants[graphql.PrincipalOf(ctx).Tenant]]; own != nil {
-					return reading(ctx, own)
-				}
-				return main(ctx, reading)
-			}
-		})
-		versions = byTenant(func(tenant es.Tenant) query.Watcher { return watchers[s.Tenants[tenant]] })
+		before := waiting
+		reader, versions, waiting, background = reader.From(places.Around), places, func() int { return before() + places.Waiting() }, append(background, places.Run)
+		server.Reports = append(server.Reports, places.Report)
 	} // extra:tenants }
 	server.Reports = append(server.Reports, history.Report(store, parts.Log)) // extra:history
 	promauto.With(parts.Registry).NewGaugeFunc(prometheus.GaugeOpts{
@@ -171,22 +148,6 @@ func Listen(
 		return server.Serve(ctx, handler)
 	}}, nil
 }
-
-// byTenant waits in the database of each aggregate's tenant. // extra:tenants {
-type byTenant func(es.Tenant) query.Watcher
-
-func (of byTenant) Await(ctx context.Context, least map[es.AggregateID]uint64) error {
-	for key, version := range least {
-		if err := of(key.Tenant).Await(ctx, map[es.AggregateID]uint64{key: version}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (of byTenant) AwaitChange(ctx context.Context, key es.AggregateID, after uint64) error {
-	return of(key.Tenant).AwaitChange(ctx, key, after)
-} // extra:tenants }
 
 // measureWaits returns an observer of how long queries wait for the versions of their consistency tokens.
 func measureWaits(registry prometheus.Registerer) func(time.Duration, error) {

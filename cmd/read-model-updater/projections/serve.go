@@ -60,15 +60,8 @@ type Databases struct {
 	Close     func()
 }
 
-// Ports are what the updater needs from its program.
-type Ports struct {
-	// Open opens the databases. The updater retries it, and logs that, until it succeeds.
-	Open func(context.Context) (Databases, error)
-	// Notify, unless nil, is called with every change of the read model after its commit. It must not block.
-	Notify func([]projection.Head)
-	// Faults inject faults between the projection and its ports.
-	Faults run.Faults
-}
+// Open opens the databases. The updater retries it, and logs that, until it succeeds.
+type Open = func(context.Context) (Databases, error)
 
 // Server is the read-model-updater. It holds its listening address for health and metrics.
 type Server struct {
@@ -77,13 +70,13 @@ type Server struct {
 	Run func(context.Context) error // projects until ctx ends and the current batches are stored
 }
 
-// Listen takes the address. The server works once its Run runs.
-func Listen(ctx context.Context, s Settings, ports Ports, parts system.Parts) (*Server, error) {
+// Listen takes the address. The server works once its Run runs. It adds to base, which may have Notify and Faults.
+func Listen(ctx context.Context, s Settings, open Open, base run.Options, parts system.Parts) (*Server, error) {
 	server, err := parts.Listen(ctx, "UPDATER_ADDR", s.Address)
 	if err != nil {
 		return nil, err
 	}
-	updater := run.New(options(s, ports, parts), parts.Registry)
+	updater := run.New(options(s, open, base, parts), parts.Registry)
 	server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) { report(health, updater.Look(ctx)) })
 	mux := chi.NewRouter()
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
@@ -99,30 +92,28 @@ func Listen(ctx context.Context, s Settings, ports Ports, parts system.Parts) (*
 	}}, nil
 }
 
-func options(s Settings, ports Ports, parts system.Parts) run.Options {
-	all := run.Options{
-		ReadModel: system.ReadModel(),
-		Open: func(ctx context.Context) (run.Databases, error) {
-			d, err := ports.Open(ctx)
-			if err != nil {
-				return run.Databases{}, err
-			}
-			return run.Databases{
-				Journal: d.Store.Gateway, Rows: d.ReadModel, Trouble: d.Store.Trouble, Metrics: d.Store.Metrics,
-				Source: func(projector projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (run.Source, error) {
-					polls := s.Polls
-					polls.Min, polls.Max = max(polls.Min, pollMin), max(polls.Max, 2*pollMin)
-					return d.Store.Source(projector, checkpoints, polls)
-				},
-				Consumers: d.consumers(s, parts), Close: d.Close,
-			}, nil
-		},
-		Ignore: s.Ignore, VerifyRate: s.VerifyRate, RebuildAuto: s.RebuildAuto,
-		Advice: run.Advice{
-			Parked: "the log says why", Drifted: "the log names them", Rebuild: "set REBUILD=auto", Resume: "it goes on with REBUILD=auto",
-		},
-		Notify: ports.Notify, Faults: ports.Faults, Tracer: parts.Tracer, Log: parts.Log,
+func options(s Settings, open Open, all run.Options, parts system.Parts) run.Options {
+	all.ReadModel = system.ReadModel()
+	all.Open = func(ctx context.Context) (run.Databases, error) {
+		d, err := open(ctx)
+		if err != nil {
+			return run.Databases{}, err
+		}
+		return run.Databases{
+			Journal: d.Store.Gateway, Rows: d.ReadModel, Trouble: d.Store.Trouble, Metrics: d.Store.Metrics,
+			Source: func(projector projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (run.Source, error) {
+				polls := s.Polls
+				polls.Min, polls.Max = max(polls.Min, pollMin), max(polls.Max, 2*pollMin)
+				return d.Store.Source(projector, checkpoints, polls)
+			},
+			Consumers: d.consumers(s, parts), Close: d.Close,
+		}, nil
 	}
+	all.Ignore, all.VerifyRate, all.RebuildAuto = s.Ignore, s.VerifyRate, s.RebuildAuto
+	all.Advice = run.Advice{
+		Parked: "the log says why", Drifted: "the log names them", Rebuild: "set REBUILD=auto", Resume: "it goes on with REBUILD=auto",
+	}
+	all.Tracer, all.Log = parts.Tracer, parts.Log
 	all.ReadModel.Tenants = s.Tenants // extra:tenants
 	operate.Advise(&all.Advice)       // extra:operate
 	return all

@@ -55,12 +55,10 @@ func newUpdater(t *testing.T, url string, db *sqlx.DB, log *slog.Logger, faults 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
-	made := options(Settings{}, Ports{
-		Open: func(context.Context) (Databases, error) {
-			return Databases{Store: store, ReadModel: db, Close: func() {}}, nil
-		},
-		Faults: faults,
-	}, system.Parts{Log: log, Registry: httpserver.NewRegistry()})
+	databases := func(context.Context) (Databases, error) {
+		return Databases{Store: store, ReadModel: db, Close: func() {}}, nil
+	}
+	made := options(Settings{}, databases, run.Options{Faults: faults}, system.Parts{Log: log, Registry: httpserver.NewRegistry()})
 	open := made.Open
 	made.Open = func(ctx context.Context) (run.Databases, error) {
 		opened, err := open(ctx)

@@ -94,7 +94,7 @@ func New(
 	base.Timeout, base.SnapshotEvery = settings.StoreTimeout, uint64(settings.SnapshotEvery)
 	ofOthers := base
 	ofOthers.CacheBytes = max(1, cache/32)
-	// The states of threads are large and many; an eighth is left to the other types. // extra:chat {
+	// The states of threads are large and many; up to four other types share an eighth. // extra:chat {
 	ofThreads := base
 	ofThreads.CacheBytes = max(1, cache/8*7)
 	threads := es.NewService(eventjson.Threads(), gateway, ofThreads)

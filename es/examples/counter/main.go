@@ -124,6 +124,7 @@ var statuses = map[es.Kind]int{
 }
 
 func answer(w http.ResponseWriter, value map[string]any, err error) {
+	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
 		status, known := statuses[es.KindOf(err)]
 		if !known {
@@ -133,5 +134,5 @@ func answer(w http.ResponseWriter, value map[string]any, err error) {
 		w.WriteHeader(status)
 		value = map[string]any{"error": err.Error()}
 	}
-	_ = json.NewEncoder(w).Encode(value) // the client has gone
+	_ = json.NewEncoder(w).Encode(value) // fails only when the client has gone
 }

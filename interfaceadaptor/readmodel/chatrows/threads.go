@@ -39,7 +39,7 @@ func primaryOf[I any](key chat.RowKey[I]) [2]string {
 	return [2]string{key.Tenant.String(), key.ID.String()}
 }
 
-// threadFold is the [projection.Fold] of the rows of one transaction: all are saved, as each was loaded to be changed.
+// threadFold is the [projection.Fold] of the rows of one transaction, which are all new or changed.
 type threadFold struct{ chat.Rows }
 
 func (f threadFold) Save(ctx context.Context, tx projection.Tx) error {

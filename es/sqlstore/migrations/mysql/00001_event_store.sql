@@ -1,7 +1,7 @@
 -- The event store, on MySQL and MariaDB. The same tables as in ../sqlite.
 --
 -- Times are microseconds since 1970-01-01 UTC. Every row belongs to a tenant: the same aggregate_id under another
--- tenant is another aggregate, so every key begins with the tenant. Events are never changed or deleted.
+-- tenant is another aggregate, so every key begins with the tenant. Events are never changed, and deleted only once an archive has them.
 -- Every statement can be repeated after a later one failed, because a transaction does not roll DDL back.
 
 -- +goose Up
@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS events (
     aggregate_id    VARCHAR(96)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     version         BIGINT       NOT NULL, -- 1, 2, 3 ... within the aggregate
     event_id        VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    command_id      VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NULL, -- at most one event per command
+    command_id      VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NULL, -- of a command's first event
     correlation_id  VARCHAR(255) NOT NULL,
     user_id         VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
     event_type      VARCHAR(64)  CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
