@@ -39,6 +39,12 @@ var brokenSnapshotContracts = []contract{
 		save(t, h, id, 31)
 		wantSnapshots(t, h, id, 31)
 	}},
+	{"the same snapshot replaces a damaged one", Settings{KeepSnapshots: 5}, func(t *testing.T, h Harness) {
+		id := withSnapshots(t, h)
+		h.DamageSnapshot(t, id, 30)
+		save(t, h, id, 30)
+		wantSnapshots(t, h, id, 30, 20, 10)
+	}},
 	{"without any snapshot all events are read", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		written := grow(t, h, id, 0, 30, 0)

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"os"
 	"testing"
 
 	"example.com/threads/es"
@@ -19,8 +20,12 @@ func TestTheStoreKeepsTheContract(t *testing.T) {
 				s.aggregates[id] = s.at(id)
 			}
 		}
+		var gateway es.EventPersistenceGateway = s
+		if of := broken[os.Getenv(brokenVar)].of; of != nil {
+			gateway = of(s)
+		}
 		return estest.Harness{
-			Gateway:        s,
+			Gateway:        gateway,
 			LoseNextAnswer: func(meanwhile func()) { s.meanwhile = meanwhile },
 			HideEntries:    estest.NothingLags,
 			SetHead: func(_ *testing.T, id es.AggregateID, head es.Head) {
