@@ -57,7 +57,7 @@ var balances = rowstore.JSONRows[WalletEvent, Balance]{
 
 // Commands become events, which become a row.
 func Example() {
-	ctx, end := context.WithCancel(context.Background())
+	ctx := context.Background()
 	folder, _ := os.MkdirTemp("", "wallets")
 	defer func() { _ = os.RemoveAll(folder) }()
 	store, err := sqlstore.OpenFile(ctx, filepath.Join(folder, "wallets.db"))
@@ -65,9 +65,9 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer func() { _ = store.Close(context.Background()) }()
+	defer func() { _ = store.Close(ctx) }()
 	service := es.NewService(wallets, store, es.Settings{})
-	defer func() { _ = service.Close(context.Background()) }()
+	defer func() { _ = service.Close(ctx) }()
 
 	// The write side: a command is stored as an event, once, however often it comes, or it is rejected.
 	mine := es.AggregateID{Type: "wallet", ID: "01H42K4ABWQ5V2XQEP3A48VE0Z"}
@@ -83,14 +83,16 @@ func Example() {
 	if err := balances.Create(ctx, store.DB); err != nil {
 		fmt.Println(err)
 	}
-	following := make(chan error)
+	following, end := context.WithCancel(ctx)
+	defer end()
+	ended := make(chan error, 1)
 	go func() {
-		following <- run.Follow(ctx, store, balances.Table, []string{balances.Table}, balances.Handler())
+		ended <- run.Follow(following, store, balances.Table, []string{balances.Table}, balances.Handler())
 	}()
 	row, version, err := balances.Read(ctx, store.DB, mine, first.Version)
 	fmt.Println(row.Cents, "cents at version", version, err)
 	end()
-	fmt.Println(<-following)
+	fmt.Println(<-ended)
 	// Output:
 	// version 1 <nil>
 	// version 1 <nil> true

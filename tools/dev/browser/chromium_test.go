@@ -32,9 +32,10 @@ var (
 	endShared = func() {}
 )
 
-// still ends the animations of styles that only decorate: they take half of a browser's processor time. Those of scripts
-// go on, because they show how far something is, and so does that of a card that bounces off.
-const still = `const still = new CSSStyleSheet();
+// still ends the animations of styles that only decorate: they take half of a browser's processor time. Those of
+// scripts go on, because they show how far something is, and so does that of a card that bounces off.
+const still = `
+const still = new CSSStyleSheet();
 still.replaceSync(':not(.bounced, .bounced *), ::before, ::after { animation: none !important }');
 document.adoptedStyleSheets.push(still)`
 
