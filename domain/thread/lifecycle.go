@@ -41,7 +41,7 @@ type Create struct {
 	Executor UserID
 	Member   MemberID // the membership of the executor
 	Name     Name
-	Code     Code // drawn for it before the decision
+	Code     Code // drawn before the decision
 }
 
 // Rename requests another name for the thread.

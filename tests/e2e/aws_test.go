@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,13 +18,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es/estest/testenv"
+	"example.com/threads/tests/lambdatest"
 	"example.com/threads/tests/programs"
 )
 
@@ -407,6 +411,8 @@ func TestActionsOnAWS(t *testing.T) {
 	s.operate(t, isWrong, "rows", "verify", "--tenant", "acme", aid)
 	s.operate(t, allIsWell, "journal", "repair", "--tenant", "acme", aid)
 
+	publishOnLambda(t, through("lambda-publisher"))
+
 	used := map[string]map[string][]string{}
 	for name, r := range recorders {
 		r.mutex.Lock()
@@ -417,4 +423,52 @@ func TestActionsOnAWS(t *testing.T) {
 		r.mutex.Unlock()
 	}
 	wantFile(t, awsActions, used)
+}
+
+// publishOnLambda publishes the second half of the stream's records by the function, which finds the first half in the
+// journal, to a broker that refuses some events at first.
+func publishOnLambda(t *testing.T, env []string) {
+	t.Helper()
+	var accepted, refused atomic.Int64
+	broker := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if refused.Add(1) <= 2 {
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			return
+		}
+		accepted.Add(1)
+	}))
+	t.Cleanup(broker.Close)
+	env = append(env, "DATABASE_URL="+testenv.MySQL(t), "PUBLISH_URL="+broker.URL)
+	runOnce(t, "migrate", env, "up")
+	output := &testenv.Log{}
+	function := lambdatest.NewService(t, &lambdatest.Service{
+		Path: filepath.Join(binaries, "lambda-updater"), Timeout: time.Minute, Output: output, Env: env,
+	}, 1)
+	invoke := func(payload string) {
+		t.Helper()
+		if answer, err := function.Invoke(t.Context(), []byte(payload)); err != nil || strings.Contains(string(answer), "itemIdentifier") {
+			t.Fatalf("%s, %v\n%s", answer, err, output)
+		}
+	}
+	const count = 100 // of the first records, and there are more
+	var records []lambdatest.Record
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	_ = lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), settingOf(env, "JOURNAL_TABLE"), 1, func(r lambdatest.Record) {
+		if records = append(records, r); len(records) == count {
+			stop()
+		}
+	})
+	if len(records) < count {
+		t.Fatalf("the stream has %d records", len(records))
+	}
+	invoke(string(lambdatest.EventOf(records[count/2 : count])))
+	before := accepted.Load()
+	testenv.Eventually(t, leavesWithin, func() error {
+		invoke(`{"Records":[]}`) // as a schedule does: it tries again what is parked
+		if tried := accepted.Load(); before == 0 || tried == before {
+			return fmt.Errorf("%d events were accepted at first, and now %d", before, tried)
+		}
+		return nil
+	})
 }

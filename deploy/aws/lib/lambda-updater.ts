@@ -11,15 +11,16 @@ import type { Data } from "./data.js";
 import { allow } from "./permissions.js";
 import { settingsOf } from "./settings.js";
 
-/** cmd/lambda-updater, which Lambda calls with the records of the journal's stream. */
+/** cmd/lambda-updater, which Lambda calls with the records of the journal's stream. It projects, or publishes. */
 export class LambdaUpdater extends Construct {
   readonly function: Function;
 
-  constructor(scope: Construct, id: string, data: Data) {
+  constructor(scope: Construct, id: string, data: Data, as: "lambda-updater" | "lambda-publisher") {
     super(scope, id);
     const { stage } = data;
+    const publishes = as === "lambda-publisher";
     const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
-    allow(role, "lambda-updater", data);
+    allow(role, as, data);
     const log = new LogGroup(this, "Log", {
       retention: stage.logDays as RetentionDays, encryptionKey: data.key, removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -40,16 +41,18 @@ export class LambdaUpdater extends Construct {
       role,
       memorySize: 512,
       timeout: Duration.minutes(1),
+      // Another environment could still open the texts of a person who was erased.
+      reservedConcurrentExecutions: publishes && data.masterKey !== undefined ? 1 : undefined,
       vpc: data.vpc,
       vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS },
       securityGroups: [data.databaseClients],
       logGroup: log,
       environmentEncryption: data.key,
       // Functions have no secrets of their own: CloudFormation puts the value in when it deploys.
-      environment: { ...settingsOf("lambda-updater", data), DATABASE_URL: data.writerUrl.secretValue.unsafeUnwrap() },
+      environment: { ...settingsOf(as, data), DATABASE_URL: data.writerUrl.secretValue.unsafeUnwrap() },
     });
-    // A batch that is not done is delivered again until it is: an event that can't be projected parks its aggregate, so
-    // only a failure of a database makes Lambda wait. Records are never given up before the stream forgets them.
+    // A batch that is not done is delivered again until it is: an event that can't be handled parks its aggregate, so
+    // only a failure of a database or a broker makes Lambda wait. Records are never given up before the stream forgets them.
     new EventSourceMapping(this, "Mapping", {
       target: this.function,
       eventSourceArn: data.tables.get("JOURNAL_TABLE")!.tableStreamArn!,

@@ -55,8 +55,10 @@ export class Programs extends Stack {
       scaling.scaleOnCpuUtilization("Processor", { targetUtilizationPercent: 60, scaleInCooldown: Duration.minutes(5) });
     }
     let lambda: LambdaUpdater | undefined;
+    let publisher: LambdaUpdater | undefined;
     if (stage.updater === "lambda") {
-      lambda = new LambdaUpdater(this, "LambdaUpdater", data);
+      lambda = new LambdaUpdater(this, "LambdaUpdater", data, "lambda-updater");
+      publisher = stage.publishUrl === undefined ? undefined : new LambdaUpdater(this, "LambdaPublisher", data, "lambda-publisher");
     } else {
       start("read-model-updater", 28081, stage.keepData ? 2 : 1); // one works, the others stand by
     }
@@ -80,7 +82,7 @@ export class Programs extends Stack {
       conditions: [ListenerCondition.pathPatterns(["/graphql", "/graphql/*"])],
       action: ListenerAction.forward([readTargets]),
     });
-    const watched: Watched = { data, balancer, targets: new Map([["write-api", writeTargets], ["read-api", readTargets]]), services, lambda: lambda?.function };
+    const watched: Watched = { data, balancer, targets: new Map([["write-api", writeTargets], ["read-api", readTargets]]), services, lambda: lambda?.function, publisher: publisher?.function };
     watch.over(watched);
     new CfnOutput(this, "Address", { value: balancer.loadBalancerDnsName });
   }

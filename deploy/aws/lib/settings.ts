@@ -3,10 +3,10 @@ import { type Data, networkRange } from "./data.js";
 /** The settings of a program that works on the tables, beside its secrets. */
 export function settingsOf(program: string, data: Data): Record<string, string> {
   const { stage } = data;
-  const lambda = program === "lambda-updater"; // needs no keys
-  const settings: Record<string, string> = lambda ? {} : { AWS_REGION: stage.region }; // Lambda sets it itself
+  const projects = program === "lambda-updater"; // and needs no keys
+  const settings: Record<string, string> = program.startsWith("lambda-") ? {} : { AWS_REGION: stage.region }; // Lambda sets it itself
   for (const [setting, table] of data.tables) {
-    if (lambda && setting === "KEY_TABLE") {
+    if (projects && setting === "KEY_TABLE") {
       continue;
     }
     settings[setting] = table.tableName;
@@ -14,7 +14,7 @@ export function settingsOf(program: string, data: Data): Record<string, string> 
   if (stage.shards !== undefined) {
     settings.SHARD_COUNT = stage.shards;
   }
-  if (lambda) {
+  if (projects) {
     return settings;
   }
   if (data.masterKey !== undefined) {
@@ -26,9 +26,12 @@ export function settingsOf(program: string, data: Data): Record<string, string> 
   }
   if (program === "read-model-updater") {
     settings.REBUILD = "auto";
-    if (stage.publishUrl !== undefined) {
-      settings.PUBLISH_URL = stage.publishUrl;
-    }
+  }
+  if (stage.publishUrl !== undefined && (program === "read-model-updater" || program === "lambda-publisher")) {
+    settings.PUBLISH_URL = stage.publishUrl;
+  }
+  if (program === "lambda-publisher") {
+    return settings;
   }
   settings.TRUSTED_PROXIES = networkRange;
   settings.AUTH = stage.issuer === undefined ? "none" : "oidc";

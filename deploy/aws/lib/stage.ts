@@ -19,7 +19,7 @@ export interface Stage {
   readonly updater: "service" | "lambda";
   /** The zip of cmd/lambda-updater, with updater "lambda". */
   readonly lambdaZip: string;
-  /** Where the updater publishes events, as PUBLISH_URL says it. Without it, it publishes none. */
+  /** Where events are published, as PUBLISH_URL says it. Without it, none are. */
   readonly publishUrl?: string;
   /** Who issues access tokens. Without an issuer, every caller is trusted, and the load balancer has no public address. */
   readonly issuer?: string;
@@ -92,9 +92,6 @@ export function readStage(node: Node): Stage {
   };
   if (stage.keepData && (stage.issuer === undefined || stage.certificate === undefined)) {
     throw new Error(`stage ${name} is reached from the internet: it needs -c issuer=... and -c certificate=...`);
-  }
-  if (stage.publishUrl !== undefined && updater === "lambda") {
-    throw new Error("-c publishUrl=... needs -c updater=service: on Lambda a function of its own publishes; cmd/lambda-updater/README.md says how");
   }
   if (stage.issuer !== undefined && stage.certificate === undefined) {
     throw new Error("access tokens are not sent without TLS: -c issuer=... needs -c certificate=...");

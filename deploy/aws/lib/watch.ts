@@ -21,6 +21,7 @@ export interface Watched {
   readonly targets: Map<string, ApplicationTargetGroup>;
   readonly services: Map<string, FargateService>;
   readonly lambda?: Function;
+  readonly publisher?: Function;
 }
 
 /** What no metric of a function on Lambda tells: CloudWatch's metrics of the function tell it. */
@@ -94,7 +95,7 @@ export class Watch extends Construct {
   }
 
   /** Sets alarms on the parts, and shows them on a dashboard. */
-  over({ data, balancer, targets, services, lambda }: Watched): void {
+  over({ data, balancer, targets, services, lambda, publisher }: Watched): void {
     const failed = balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { statistic: "Sum" });
     this.alarm("BalancerFails", failed, 10, 5, "the load balancer answers in the place of a program", "programs");
     for (const [program, target] of targets) {
@@ -129,6 +130,9 @@ export class Watch extends Construct {
       this.alarm("NobodyProjects", invoked, 1, 1, "the updater is not called, not even by its schedule", "several-updaters", ComparisonOperator.LESS_THAN_THRESHOLD);
       this.alarm("ReadModelBehind", age, 30_000, 2, "the read model is more than 30 seconds behind", "the-read-model-is-behind");
       this.alarm("UpdaterFails", lambda.metricErrors({ statistic: "Sum" }), 0, 3, "the updater's invocations fail", "the-read-model-is-behind");
+    }
+    if (publisher !== undefined) {
+      this.alarm("PublisherFails", publisher.metricErrors({ statistic: "Sum" }), 0, 3, "the publisher's invocations fail", "events-are-not-published");
     }
 
     const row = (title: string, ...left: IMetric[]) => new GraphWidget({ title, left, width: 8 });

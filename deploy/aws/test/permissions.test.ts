@@ -53,6 +53,7 @@ const beside: Record<string, string[]> = {
   "read-model-updater": [...tableKey, ...writes].map((action) => `${action} on Key`).concat("aps:RemoteWrite on Metrics"),
   threadctl: [...tableKey, ...writes].map((action) => `${action} on Key`),
   "lambda-updater": [...tableKey, ...writes].map((action) => `${action} on Key`),
+  "lambda-publisher": tableKey.map((action) => `${action} on Key`),
 };
 const roles: Record<string, [Template, string]> = {
   "write-api": [prod.programs, "writeapiRole"],
@@ -60,12 +61,13 @@ const roles: Record<string, [Template, string]> = {
   "read-model-updater": [prod.programs, "readmodelupdaterRole"],
   threadctl: [prod.jobs, "threadctlRole"],
   "lambda-updater": [lambda.programs, "LambdaUpdaterRole"],
+  "lambda-publisher": [lambda.programs, "LambdaPublisherRole"],
 };
 
 for (const [program, [template, role]] of Object.entries(roles)) {
   test(`${program} may do what it does, and nothing else`, () => {
     let statements = statementsOf(template, role);
-    if (program === "lambda-updater") {
+    if (program.startsWith("lambda-")) {
       // Of every function within a network, which writes a log.
       const own = (action: string) => action.startsWith("ec2:") || action.startsWith("logs:");
       statements = statements.filter(({ Action }) => !list(Action).every(own));

@@ -48,7 +48,6 @@ test("what is missing or contradicts itself is named", () => {
     [{ ...contexts.dev!, stage: "test" }, /dev and prod/],
     [{ ...contexts.dev!, updater: "cron" }, /service or lambda/],
     [{ ...contexts.dev!, updater: "lambda" }, /-c lambdaZip=/],
-    [{ ...contexts["dev with Lambda"]!, publishUrl: "nats://broker:4222" }, /needs -c updater=service/],
     [{ ...contexts.dev!, capacity: "9,9,5" }, /on-demand/],
   ] as const) {
     assert.throws(() => build(appOf(context)), message);

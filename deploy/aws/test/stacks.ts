@@ -20,7 +20,7 @@ const open = { issuer: "https://login.example.com/", certificate: "arn:aws:acm:e
 /** The settings that differ in what they create. */
 export const contexts: Record<string, Record<string, string>> = {
   prod: { stage: "prod", ...named, ...open },
-  "prod with Lambda and provisioned tables": { stage: "prod", ...named, ...open, updater: "lambda", lambdaZip: zip, capacity: "50,100,1000" },
+  "prod with Lambda and provisioned tables": { stage: "prod", ...named, ...open, updater: "lambda", lambdaZip: zip, capacity: "50,100,1000", publishUrl: "nats://broker:4222" },
   dev: { stage: "dev", ...named },
   "dev with Lambda": { stage: "dev", ...named, updater: "lambda", lambdaZip: zip },
 };
