@@ -33,7 +33,9 @@ func Events() *es.Codec[Event] {
 }
 
 // Key returns the key of a registered tenant. The registry itself belongs to the tenant with the empty code.
-func Key(code Code) es.AggregateID { return es.AggregateID{Type: AggregateType, ID: IDOf(code).String()} }
+func Key(code Code) es.AggregateID {
+	return es.AggregateID{Type: AggregateType, ID: IDOf(code).String()}
+}
 
 // Versions lets consistency tokens name tenants.
 func Versions() query.Awaitable { return query.Awaitable{Type: AggregateType, Global: true} }
