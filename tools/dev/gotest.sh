@@ -26,7 +26,7 @@ done
 # Much of a test's time is waiting: one package more than there are processors keeps them busy, and among the tools,
 # which start other builds, one more test in a browser.
 more="$(($(nproc) + 1))"
-flags=() race=() root=() es=() dev=()
+flags=() race=() root=() rest=() es=() dev=()
 for word; do
 	case $word in
 	./*) [[ $again ]] && continue ;;&
@@ -49,19 +49,20 @@ if ((${#root[@]} > 0 || ${#es[@]} + ${#dev[@]} == 0)); then
 	rest=($(grep -E "$unwatched" <<<"$all"))
 fi
 
-code=0 tools=
+# What is not watched mostly waits for programs: it runs beside the others.
+beside=0 code=0 waiting=
+if ((${#rest[@]} > 0)); then
+	go test -json -p="$((${#es[@]} + ${#root[@]} > 0 ? 1 : more))" "${flags[@]}" "${rest[@]}" &
+	beside=1 waiting=$!
+fi
 if ((${#es[@]} > 0)); then
-	go test -C es -json -p="$more" "${race[@]}" "${flags[@]}" "${es[@]}" || code=$?
+	go test -C es -json -p="$((more - beside))" "${race[@]}" "${flags[@]}" "${es[@]}" || code=$?
 fi
 if ((${#root[@]} > 0)); then
-	go test -json -p="$more" "${race[@]}" "${flags[@]}" "${root[@]}" || code=$?
+	go test -json -p="$((more - beside))" "${race[@]}" "${flags[@]}" "${root[@]}" || code=$?
 fi
+[[ ! $waiting ]] || wait "$waiting" || code=$?
 if ((${#dev[@]} > 0)); then
-	go test -C tools/dev -json -parallel="$more" "${flags[@]}" "${dev[@]}" &
-	tools=$!
+	go test -C tools/dev -json -parallel="$more" "${flags[@]}" "${dev[@]}" || code=$?
 fi
-if ((${#rest[@]} > 0)); then
-	go test -json -p="$((${#dev[@]} > 0 ? 1 : more))" "${flags[@]}" "${rest[@]}" || code=$?
-fi
-[[ ! $tools ]] || wait "$tools" || code=$?
 exit $code
