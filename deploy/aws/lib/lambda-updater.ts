@@ -52,7 +52,8 @@ export class LambdaUpdater extends Construct {
       environment: { ...settingsOf(as, data), DATABASE_URL: data.writerUrl.secretValue.unsafeUnwrap() },
     });
     // A batch that is not done is delivered again until it is: an event that can't be handled parks its aggregate, so
-    // only a failure of a database or a broker makes Lambda wait. Records are never given up before the stream forgets them.
+    // only a failure of a database or a broker makes Lambda wait. Records are never given up before the stream forgets
+    // them.
     new EventSourceMapping(this, "Mapping", {
       target: this.function,
       eventSourceArn: data.tables.get("JOURNAL_TABLE")!.tableStreamArn!,
