@@ -40,7 +40,7 @@ run: export GOFLAGS += -tags=lab
 # Tests need no debug information, and make check vets them.
 test test-short: export GOFLAGS += -ldflags=-w -vet=off
 
-test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
+test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector on what has goroutines, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg $(RERUN_FLAGS) --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
 
 # extra:whole {
