@@ -162,14 +162,7 @@ func (w *world) poison(t *testing.T) es.AggregateID {
 // records returns the records of the stream as Lambda hands them on.
 func (w *world) records(t *testing.T, count int) []lambdatest.Record {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-	defer stop()
-	var records []lambdatest.Record
-	_ = lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, 1, func(r lambdatest.Record) {
-		if records = append(records, r); len(records) == count {
-			stop()
-		}
-	})
+	records := lambdatest.Records(t.Context(), testenv.DynamoDBConfig(t), w.journal, count)
 	if len(records) != count {
 		t.Fatalf("%d records, not %d", len(records), count)
 	}

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -444,28 +443,21 @@ func publishOnLambda(t *testing.T, env []string) {
 	function := lambdatest.NewService(t, &lambdatest.Service{
 		Path: filepath.Join(binaries, "lambda-updater"), Timeout: time.Minute, Output: output, Env: env,
 	}, 1)
-	invoke := func(payload string) {
+	invoke := func(payload []byte) {
 		t.Helper()
-		if answer, err := function.Invoke(t.Context(), []byte(payload)); err != nil || strings.Contains(string(answer), "itemIdentifier") {
+		if answer, err := function.Invoke(t.Context(), payload); err != nil || strings.Contains(string(answer), "itemIdentifier") {
 			t.Fatalf("%s, %v\n%s", answer, err, output)
 		}
 	}
 	const count = 100 // of the first records, and there are more
-	var records []lambdatest.Record
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-	defer stop()
-	_ = lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), settingOf(env, "JOURNAL_TABLE"), 1, func(r lambdatest.Record) {
-		if records = append(records, r); len(records) == count {
-			stop()
-		}
-	})
+	records := lambdatest.Records(t.Context(), testenv.DynamoDBConfig(t), settingOf(env, "JOURNAL_TABLE"), count)
 	if len(records) < count {
 		t.Fatalf("the stream has %d records", len(records))
 	}
-	invoke(string(lambdatest.EventOf(records[count/2 : count])))
+	invoke(lambdatest.EventOf(records[count/2 : count]))
 	before := accepted.Load()
 	testenv.Eventually(t, leavesWithin, func() error {
-		invoke(`{"Records":[]}`) // as a schedule does: it tries again what is parked
+		invoke([]byte(`{"Records":[]}`)) // as a schedule does: it tries again what is parked
 		if tried := accepted.Load(); before == 0 || tried == before {
 			return fmt.Errorf("%d events were accepted at first, and now %d", before, tried)
 		}

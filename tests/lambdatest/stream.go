@@ -70,6 +70,19 @@ func Follow(ctx context.Context, config aws.Config, table string, shards int, fe
 	return errors.New("the shard is closed")
 }
 
+// Records returns the first records of the stream, as [Follow] feeds them of one shard: at least so many, or those of a
+// minute.
+func Records(ctx context.Context, config aws.Config, table string, least int) (records []Record) {
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	_ = Follow(ctx, config, table, 1, func(r Record) {
+		if records = append(records, r); len(records) == least {
+			stop()
+		}
+	})
+	return records
+}
+
 func recordOf(change types.Record, shards int) (Record, error) {
 	partition, is := change.Dynamodb.Keys["pkey"].(*types.AttributeValueMemberS)
 	if !is {
