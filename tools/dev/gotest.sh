@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs go test -json on packages of all modules, one module after the other, as one stream for gotestsum (make test).
+# Runs go test -json on packages of all modules, as one stream for gotestsum (make test).
 #
 #   gotest.sh [flag or package...]   in the folder of the clone
 #

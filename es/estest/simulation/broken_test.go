@@ -41,7 +41,10 @@ var broken = map[string]struct {
 	"a write whose answer was lost is a conflict": {"lost answer", func(s *store) es.EventPersistenceGateway {
 		return appending{s, func(ctx context.Context, write es.Append) error {
 			lost := s.meanwhile != nil
-			return errors.Join(s.Append(ctx, write), map[bool]error{true: es.ErrConflict}[lost])
+			if err := s.Append(ctx, write); err != nil || !lost {
+				return err
+			}
+			return es.ErrConflict
 		}}
 	}},
 	"receipts are forgotten": {"receipts", func(s *store) es.EventPersistenceGateway {
