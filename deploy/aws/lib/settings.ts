@@ -21,17 +21,14 @@ export function settingsOf(program: string, data: Data): Record<string, string> 
     settings.ERASURE = "on";
     settings.ERASURE_KMS_KEY = data.masterKey.keyArn;
   }
-  if (program === "threadctl") {
+  if (stage.publishUrl !== undefined && (program === "read-model-updater" || program === "lambda-publisher")) {
+    settings.PUBLISH_URL = stage.publishUrl;
+  }
+  if (program === "threadctl" || program === "lambda-publisher") {
     return settings;
   }
   if (program === "read-model-updater") {
     settings.REBUILD = "auto";
-  }
-  if (stage.publishUrl !== undefined && (program === "read-model-updater" || program === "lambda-publisher")) {
-    settings.PUBLISH_URL = stage.publishUrl;
-  }
-  if (program === "lambda-publisher") {
-    return settings;
   }
   settings.TRUSTED_PROXIES = networkRange;
   settings.AUTH = stage.issuer === undefined ? "none" : "oidc";
