@@ -108,7 +108,7 @@ func (h *handler) connect(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
-	store, err := dynamo.Open(ctx, h.store, h.log, nil)
+	store, err := dynamo.OpenAny(ctx, h.store, h.log, nil)
 	if err != nil {
 		return err
 	}

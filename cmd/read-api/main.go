@@ -74,7 +74,7 @@ func serve(ctx context.Context, s settings, stdout io.Writer) (err error) {
 	// extra:history {
 	observed := awscalls.Observe(parts.Registry) // extra:observe
 	store, closeStore := history.Later(func(ctx context.Context) (*eventstore.Store, error) {
-		store, err := dynamo.Open(
+		store, err := dynamo.OpenAny(
 			ctx, s.store, parts.Log, parts.Tracer,
 			observed, // extra:observe
 		)

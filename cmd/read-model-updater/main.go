@@ -132,7 +132,7 @@ func (s settings) open(ctx context.Context, parts system.Parts, options []func(*
 	if err := migration.Check(ctx, d.ReadModel, system.Schemas()...); err != nil {
 		return d, fmt.Errorf("DATABASE_URL: %w", err)
 	}
-	if d.Store, err = dynamo.Open(ctx, s.store, parts.Log, parts.Tracer, options...); err != nil {
+	if d.Store, err = dynamo.OpenAny(ctx, s.store, parts.Log, parts.Tracer, options...); err != nil {
 		return d, err
 	}
 	s.archive.Behind(d.Store)                           // extra:archive

@@ -62,7 +62,7 @@ func (s settings) ofCommands(databaseURL string) ctl.Settings {
 		SnapshotEvery: s.snapshotEvery,
 		Logger:        s.logging.Logger,
 		Open: func(ctx context.Context, log *slog.Logger) (*eventstore.Store, error) {
-			store, err := dynamo.Open(ctx, s.store, log, nil)
+			store, err := dynamo.OpenAny(ctx, s.store, log, nil)
 			s.archive.Behind(store) // extra:archive
 			return store, err
 		},

@@ -57,7 +57,7 @@ func serve(ctx context.Context, s settings, stdout io.Writer) (err error) {
 		return err
 	}
 	defer parts.Close() // extra:access|observe }
-	store, err := dynamo.Open(
+	store, err := dynamo.OpenAny(
 		ctx, s.store, parts.Log, parts.Tracer,
 		awscalls.Observe(parts.Registry), // extra:observe
 	)

@@ -181,16 +181,16 @@ func (s Store) serveResult(log *slog.Logger) func(http.ResponseWriter, *http.Req
 // prefersLater matches the header of a client that does not want to wait for the command.
 var prefersLater = regexp.MustCompile(`(?i)(^|,)\s*` + respondAsync + `\s*([;,]|$)`)
 
-// Accept makes tasks of the commands whose clients prefer that, and passes the others on.
-func (s Store) Accept(next rest.Perform) rest.Perform {
-	return func(ctx context.Context, header http.Header, r rest.Request) (rest.Reply, error) {
-		if !r.Operation.IsOrdinary() || !prefersLater.MatchString(strings.Join(header.Values(prefer), ",")) {
-			return next(ctx, header, r)
+// Accept makes a task of a command whose client prefers that, and leaves other requests as they are.
+func (s Store) Accept(header http.Header, op rest.Operation, r rest.Request) rest.Request {
+	if op.IsOrdinary() && prefersLater.MatchString(strings.Join(header.Values(prefer), ",")) {
+		r.Execute = func(ctx context.Context) (rest.Reply, error) {
+			reply, err := accepted(s.Later(ctx, op.Path, r))
+			reply.Status, reply.Header[preferenceApplied] = http.StatusAccepted, respondAsync
+			return reply, err
 		}
-		reply, err := accepted(s.Later(ctx, r))
-		reply.Status, reply.Header[preferenceApplied] = http.StatusAccepted, respondAsync
-		return reply, err
 	}
+	return r
 }
 
 // Describe adds to the OpenAPI document what [Store.Accept] does with the commands of the aggregates.

@@ -109,9 +109,9 @@ type Later struct {
 	IfVersion      uint64 `json:"if_version,omitempty"`
 }
 
-// Later creates a task that handles one command. Repeats are recognised by its content.
-func (s Store) Later(ctx context.Context, r rest.Request) (es.Result, error) {
-	id, path := rest.NewID[task.Task](), r.Operation.Path
+// Later creates a task that handles one command, of the operation at path. Repeats are recognised by its content.
+func (s Store) Later(ctx context.Context, path string, r rest.Request) (es.Result, error) {
+	id := rest.NewID[task.Task]()
 	input, err := json.Marshal(Later{path, r.Body, cmp.Or(r.IdempotencyKey, lineKey(id, 1)), r.IfVersion})
 	if err == nil {
 		err = s.putSealed(ctx, fileOf(r.Caller.Tenant, r.Caller.Executor, id, inputFile), 0, input)

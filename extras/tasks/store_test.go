@@ -43,7 +43,7 @@ func testAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
 		},
 		"a command is rejected": func(ctx context.Context, w *world) (es.Result, error) {
 			w.refuses = ident.Conflict("any", "any")
-			return w.store().Later(ctx, saying("{}"))
+			return w.store().Later(ctx, "/say", saying("{}"))
 		},
 	} {
 		w := newWorld()
@@ -111,7 +111,7 @@ func testNoRoom(t *testing.T) {
 	if _, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10))); !errors.Is(err, tasks.ErrNoRoom) {
 		t.Errorf("an import: %v", err)
 	}
-	if _, err := w.store().Later(t.Context(), saying("{}")); !errors.Is(err, tasks.ErrNoRoom) {
+	if _, err := w.store().Later(t.Context(), "/say", saying("{}")); !errors.Is(err, tasks.ErrNoRoom) {
 		t.Errorf("a command: %v", err)
 	}
 	if found, _ := w.finish(t, id); found.Status != task.Failed || found.Message != tasks.ErrNoRoom.Error() {

@@ -66,7 +66,7 @@ func newSystemWith(t *testing.T, ownerBytes, tenantBytes int) system {
 	all := []rest.Aggregate{rest.Threads(chat.WithCodes(onThreads, es.Sequence{Store: store, Kind: chat.CodeKind})), tasks.Operations(work, log)}
 	mux := rest.NewHandler(all, rest.Settings{
 		Source: "write-api", Log: log, Timeout: 10 * time.Second,
-		Wrap: []func(rest.Perform) rest.Perform{work.Accept}, Describe: []func(*huma.OpenAPI){tasks.Describe(all)},
+		Revise: work.Accept, Describe: []func(*huma.OpenAPI){tasks.Describe(all)},
 	})
 	return system{httpserver.Wrap(log, nil, nil, httpserver.WithProblems(mux, "")), onTasks, all}
 }

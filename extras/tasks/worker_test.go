@@ -280,7 +280,7 @@ func testACommandIsDoneLater(t *testing.T) {
 		w.busy = 2
 		later := saying(fmt.Sprintf(`{"text":%q}`, text))
 		later.IdempotencyKey = "the client's"
-		result, err := w.store().Later(t.Context(), later)
+		result, err := w.store().Later(t.Context(), "/say", later)
 		found, answer := w.finish(t, created(t, result, err))
 		if found.Status != want.status || found.Message != want.message || answer != want.result+"\n" || found.Total != 1 || found.Request.Subject != "/say" {
 			t.Errorf("%s: %+v, %s", text, found.Row, answer)

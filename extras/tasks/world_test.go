@@ -285,7 +285,7 @@ func askedBy(user ident.UserID) rest.Conditions {
 
 // saying is a command of ada's with this body.
 func saying(body string) rest.Request {
-	return rest.Request{Conditions: asked(), Operation: rest.Operation{Path: "/say"}, Body: []byte(body), Name: "say", Content: body}
+	return rest.Request{Conditions: asked(), Body: []byte(body), Name: "say", Content: body}
 }
 
 // created returns the id of a task that was just created.

@@ -1,6 +1,6 @@
 // Package eventstore opens the event store that EVENT_STORE selects and its source of changes for the projection. It
 // hides the differences between the stores from the programs, which only see a gateway and a source. [Open] knows the
-// relational stores, and the package dynamo all.
+// relational stores, and OpenAny of package dynamo all.
 package eventstore
 
 import (
@@ -34,8 +34,8 @@ type Store struct {
 	Check func(context.Context) error
 	// Trouble returns the part of Check that costs nothing while all is well: a full disk or damaged data that was met.
 	Trouble func(context.Context) error
-	// CheckClock returns an error while this computer's clock differs too much from the store's. SQLite has no other.
-	CheckClock func(context.Context) error
+	// Clock compares this computer's clock with the store's. It is nil with SQLite, which has no other.
+	Clock *es.ClockWatch
 	// Metrics are those of the store: connections, and the difference of the clocks.
 	Metrics []prometheus.Collector
 	// Source returns a source of the store's changes, which shares the readers of its stream with the store's others.
@@ -65,9 +65,8 @@ func Open(ctx context.Context, settings Settings, log *slog.Logger, tracer trace
 		Check: func(ctx context.Context) error {
 			return errors.Join(gateway.Check(ctx), migration.Check(ctx, db, sqlstore.Schema()))
 		},
-		Trouble:    gateway.Check,
-		CheckClock: func(context.Context) error { return nil },
-		Metrics:    []prometheus.Collector{collectors.NewDBStatsCollector(db.DB, "event_store")},
+		Trouble: gateway.Check,
+		Metrics: []prometheus.Collector{collectors.NewDBStatsCollector(db.DB, "event_store")},
 		Source: func(projector projection.Sink, checkpoints projection.Checkpoints, polls Polls) (run.Source, error) {
 			return gateway.NewSource(projector, checkpoints, log, sqlstore.SourceSettings{PollMin: polls.Min, PollMax: polls.Max, Gather: polls.Min}), nil
 		},
@@ -86,17 +85,16 @@ func Open(ctx context.Context, settings Settings, log *slog.Logger, tracer trace
 	return store, nil
 }
 
-// Watch compares this computer's clock with another, for CheckClock and a metric.
+// Watch compares this computer's clock with another, for Clock and a metric.
 func (s *Store) Watch(settings Settings, other func(context.Context) (time.Time, error)) {
-	watch := &es.ClockWatch{Clock: settings.Clock, Other: other, Tolerance: settings.ClockTolerance}
-	if watch.Clock == nil {
-		watch.Clock = time.Now
+	s.Clock = &es.ClockWatch{Clock: settings.Clock, Other: other, Tolerance: settings.ClockTolerance}
+	if s.Clock.Clock == nil {
+		s.Clock.Clock = time.Now
 	}
-	s.CheckClock = watch.Check
 	s.Metrics = append(s.Metrics, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "clock_ahead_seconds",
 		Help: "How far this computer's clock was ahead of the event store's when they were last compared; negative: behind.",
-	}, func() float64 { return watch.Ahead().Seconds() }))
+	}, func() float64 { return s.Clock.Ahead().Seconds() }))
 }
 
 // The kinds of event stores. The relational ones have the names of their drivers.

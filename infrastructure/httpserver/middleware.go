@@ -22,8 +22,6 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
-
-	"example.com/threads/infrastructure/logging"
 )
 
 const (
@@ -50,7 +48,7 @@ func Wrap(log *slog.Logger, tracer trace.Tracer, durations *prometheus.Histogram
 		w.Header().Set(requestIDHeader, id)
 		maps.Copy(w.Header(), guards)
 
-		ctx, span := startSpan(logging.With(r.Context(), slog.String("request_id", id)), tracer, r)
+		ctx, span := startSpan(context.WithValue(r.Context(), middleware.RequestIDKey, id), tracer, r)
 		route := chi.NewRouteContext() // the router fills it in
 		r = r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, route))
 		response := middleware.NewWrapResponseWriter(w, r.ProtoMajor)

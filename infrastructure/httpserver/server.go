@@ -18,7 +18,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
-	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/semaphore" // extra:page|websocket
 )
 
 // Limits on what a client can hold open. A handler that streams sets its own deadlines with [http.ResponseController].
@@ -82,18 +82,14 @@ func (s *Server) Close() error { return s.listener.Close() }
 func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	running := semaphore.NewWeighted(math.MaxInt64)
 	for _, around := range slices.Backward(s.Around) { // extra:access|observe|replica|tenants {
 		handler = around(handler)
 	} // extra:access|observe|replica|tenants }
-	wrapped := Wrap(s.log, s.Tracer, s.durations, handler)
+	handler = Wrap(s.log, s.Tracer, s.durations, handler)
+	running := semaphore.NewWeighted(math.MaxInt64) // extra:page|websocket {
+	handler = counted(running, handler)             // extra:page|websocket }
 	server := &http.Server{
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if running.TryAcquire(1) {
-				defer running.Release(1)
-			}
-			wrapped.ServeHTTP(w, r)
-		}),
+		Handler:     handler,
 		BaseContext: func(net.Listener) context.Context { return requests },
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 		ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
@@ -113,13 +109,23 @@ func (s *Server) Serve(ctx context.Context, handler http.Handler) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
 	defer cancel()
 	err := server.Shutdown(grace)
-	<-failed //nolint:errcheck // after Shutdown it is http.ErrServerClosed
-	if err == nil {
-		err = running.Acquire(grace, math.MaxInt64) // Shutdown ignores hijacked connections, such as WebSockets
-	}
+	<-failed        //nolint:errcheck // after Shutdown it is http.ErrServerClosed
+	if err == nil { // extra:page|websocket {
+		err = running.Acquire(grace, math.MaxInt64)
+	} // extra:page|websocket }
 	if err != nil {
 		cutOff()
 		return errors.Join(fmt.Errorf("requests were still running %s after the stop and were aborted: %w", s.grace, err), server.Close())
 	}
 	return nil
 }
+
+// counted counts the running requests: Shutdown ignores hijacked connections, such as WebSockets. // extra:page|websocket {
+func counted(running *semaphore.Weighted, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if running.TryAcquire(1) {
+			defer running.Release(1)
+		}
+		next.ServeHTTP(w, r)
+	})
+} // extra:page|websocket }

@@ -103,6 +103,7 @@ func TestAStopFinishesWhatWasAccepted(t *testing.T) {
 	}
 }
 
+// TestAStopWaitsForHijackedConnections runs where WebSockets are. // extra:page|websocket {
 func TestAStopWaitsForHijackedConnections(t *testing.T) {
 	entered, leave, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -136,7 +137,7 @@ func TestAStopWaitsForHijackedConnections(t *testing.T) {
 	if !strings.Contains(server.log.String(), `"status":101`) {
 		t.Errorf("no log line for the hijacked connection: %s", server.log)
 	}
-}
+} // extra:page|websocket }
 
 func TestAnAddressInUseSaysWhatToDo(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)

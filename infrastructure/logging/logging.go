@@ -1,6 +1,5 @@
-// Package logging creates the programs' logger: log/slog on one stream, as JSON or text, with attributes of contexts.
-//
-// A program creates one logger and passes it on; package httpserver puts the request's attributes into the context.
+// Package logging creates the programs' logger: log/slog on one stream, as JSON or text. A line that is written with a
+// request's context has its trace_id, and the request_id that package httpserver put there.
 package logging
 
 import (
@@ -8,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 
+	"github.com/go-chi/chi/v5/middleware"
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/infrastructure/config"
@@ -34,7 +33,7 @@ func ReadSettings(r *config.Reader, level, format string) Settings {
 	}
 }
 
-// Logger returns a logger that writes to w, with the attributes of the context (see [With]).
+// Logger returns a logger that writes to w.
 func (s Settings) Logger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: s.Level}
 	if s.Text {
@@ -43,21 +42,14 @@ func (s Settings) Logger(w io.Writer) *slog.Logger {
 	return slog.New(contextHandler{slog.NewJSONHandler(w, options)})
 }
 
-type attrsKey struct{}
-
-// With returns a context that adds attrs to log lines. The context's trace is added without it, as trace_id.
-func With(ctx context.Context, attrs ...slog.Attr) context.Context {
-	carried, _ := ctx.Value(attrsKey{}).([]slog.Attr)
-	return context.WithValue(ctx, attrsKey{}, append(slices.Clip(carried), attrs...))
-}
-
-// contextHandler adds the attributes of the context to each record.
+// contextHandler adds the ids of the context to each record.
 type contextHandler struct{ slog.Handler }
 
 func (h contextHandler) Handle(ctx context.Context, record slog.Record) error {
 	record = record.Clone()
-	carried, _ := ctx.Value(attrsKey{}).([]slog.Attr)
-	record.AddAttrs(carried...)
+	if id := middleware.GetReqID(ctx); id != "" {
+		record.AddAttrs(slog.String("request_id", id))
+	}
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {
 		record.AddAttrs(slog.String("trace_id", span.TraceID().String()))
 	}

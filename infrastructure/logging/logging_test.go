@@ -2,10 +2,14 @@ package logging_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/go-chi/chi/v5/middleware"
+	"go.opentelemetry.io/otel/trace"
 
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/logging"
@@ -14,18 +18,17 @@ import (
 func TestLinesCarryWhatTheContextCarries(t *testing.T) {
 	var out bytes.Buffer
 	log := logging.Settings{}.Logger(&out).With("program", "read-api")
-	outer := logging.With(t.Context(), slog.String("request_id", "r1"))
-	inner := logging.With(outer, slog.String("trace_id", "t1"))
-	_ = logging.With(outer, slog.String("trace_id", "t2")) // another child must not change inner
+	span := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{15: 1}, SpanID: trace.SpanID{7: 1}})
+	ctx := trace.ContextWithSpanContext(context.WithValue(t.Context(), middleware.RequestIDKey, "r1"), span)
 
-	log.DebugContext(inner, "below the level")
-	log.InfoContext(inner, "hello", "n", 1)
+	log.DebugContext(ctx, "below the level")
+	log.InfoContext(ctx, "hello", "n", 1)
 
 	var line map[string]any
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 		t.Fatalf("want one JSON line, got %q: %v", out.String(), err)
 	}
-	for key, want := range map[string]any{"msg": "hello", "program": "read-api", "request_id": "r1", "trace_id": "t1", "n": 1.0} {
+	for key, want := range map[string]any{"msg": "hello", "program": "read-api", "request_id": "r1", "trace_id": "00000000000000000000000000000001", "n": 1.0} {
 		if line[key] != want {
 			t.Errorf("%s is %v, want %v", key, line[key], want)
 		}

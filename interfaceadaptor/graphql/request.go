@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -241,3 +242,23 @@ func each[S, T any](items []S, convert func(S) T) []T {
 	}
 	return converted
 }
+
+// MarshalTime writes the scalar Time.
+func MarshalTime(t time.Time) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) {
+		_, _ = io.WriteString(w, t.UTC().Format(`"2006-01-02T15:04:05.000000Z"`))
+	})
+}
+
+// MarshalJSON writes the scalar JSON: a value that is already encoded.
+func MarshalJSON(encoded []byte) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(encoded) })
+}
+
+var errNoArgument = errors.New("this type is never an argument")
+
+// UnmarshalTime always fails.
+func UnmarshalTime(any) (time.Time, error) { return time.Time{}, errNoArgument }
+
+// UnmarshalJSON always fails.
+func UnmarshalJSON(any) ([]byte, error) { return nil, errNoArgument }

@@ -49,9 +49,9 @@ func Document(aggregates []Aggregate, settings Settings) *huma.OpenAPI {
 			doc.AddOperation(describe(schemas, aggregate.Name, op))
 		}
 	}
-	for _, describe := range settings.Describe {
+	for _, describe := range settings.Describe { // extra:access|tasks {
 		describe(doc)
-	}
+	} // extra:access|tasks }
 	return doc
 }
 

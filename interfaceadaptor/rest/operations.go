@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
@@ -43,15 +42,13 @@ type Operation struct {
 	Served      *Served         // in place of Do // extra:tasks
 }
 
-// Prepare decodes and checks a body, as the handler does.
+// Prepare decodes and checks a body, as the handler does. // extra:erasure|tasks {
 func (o Operation) Prepare(c Conditions, body []byte) (Request, error) {
 	if len(body) > MaxBody {
 		return Request{}, requestTooLarge
 	}
-	request, err := o.Do.prepare(c, body)
-	request.Operation = o
-	return request, err
-}
+	return o.Do.prepare(c, body)
+} // extra:erasure|tasks }
 
 // needs returns the rights of which the caller needs one.
 func (o Operation) needs() []admission.Right {
@@ -97,18 +94,14 @@ type Action struct {
 
 // Request is a request that has been decoded and checked, so that it can be executed.
 type Request struct {
-	Conditions              // with the executor
-	Operation     Operation // that it asks for
-	Body          []byte    // as sent
-	Name, Content string    // of a command; see [es.Request]
-	Aggregate     string    // the key of a command's aggregate; empty: it creates one
-
 	// Execute does what the request asks for.
 	Execute func(ctx context.Context) (Reply, error)
-}
 
-// Perform executes a request that was sent with the header.
-type Perform func(ctx context.Context, header http.Header, r Request) (Reply, error)
+	Name, Content string // of a command; see [es.Request] // extra:erasure|tasks
+	Conditions           // with the executor // extra:tasks {
+	Body          []byte // as sent
+	Aggregate     string // the key of a command's aggregate; empty: it creates one // extra:tasks }
+}
 
 // Command returns the action that has service handle the command that a body means, named <type>.<Command>.
 func Command[B body, C, A any](service chat.Service[C], answerOf func(es.Result) A, asked func(B) es.Request[C]) Action {
@@ -120,11 +113,11 @@ func Command[B body, C, A any](service chat.Service[C], answerOf func(es.Result)
 				return r, err
 			}
 		}
-		r.Name, r.Content = request.Name, request.Content
-		if !request.Begins {
+		r.Name, r.Content = request.Name, request.Content // extra:erasure|tasks
+		if !request.Begins {                              // extra:tasks {
 			aggregate, _, _ := strings.Cut(request.Name, ".")
 			r.Aggregate = aggregate + "-" + request.ID
-		}
+		} // extra:tasks }
 		r.Execute = func(ctx context.Context) (Reply, error) {
 			result, err := service.Handle(ctx, request)
 			if err != nil {
@@ -163,7 +156,7 @@ func actionOf[B body, A any](prepare func(bodyShape, Conditions, B) (Request, er
 		}
 		c.Executor, c.Caller.Executor = executor, executor.String()
 		request, err := prepare(shape, c, body)
-		request.Conditions, request.Body = c, raw
+		request.Conditions, request.Body = c, raw // extra:tasks
 		return request, err
 	}}
 }

@@ -29,24 +29,20 @@ type Settings struct {
 	Log *slog.Logger
 	// Timeout limits a request; after it the response is 503.
 	Timeout time.Duration
-	// Wrap wraps the execution of requests, once they have been decoded and checked. The first is the outermost.
-	Wrap []func(Perform) Perform
-	// Describe adds to the OpenAPI document.
-	Describe []func(*huma.OpenAPI)
+	// Revise may change what a checked request does; nil: nothing is changed. // extra:tasks {
+	Revise func(header http.Header, op Operation, r Request) Request // extra:tasks }
+	// Describe adds to the OpenAPI document. // extra:access|tasks {
+	Describe []func(*huma.OpenAPI) // extra:access|tasks }
 }
 
 type api struct {
 	settings Settings
-	perform  Perform
 }
 
 // NewHandler returns the HTTP API, without /docs, /health and /metrics. The program must give every request a valid
 // X-Request-Id. It panics if a body can't be served, which is a mistake in this program.
 func NewHandler(aggregates []Aggregate, settings Settings) chi.Router {
-	a := &api{settings, func(ctx context.Context, _ http.Header, r Request) (Reply, error) { return r.Execute(ctx) }}
-	for _, wrap := range slices.Backward(settings.Wrap) {
-		a.perform = wrap(a.perform)
-	}
+	a := &api{settings}
 	router := chi.NewRouter()
 	for _, aggregate := range aggregates {
 		for _, op := range aggregate.Operations {
@@ -97,11 +93,14 @@ func (a *api) do(w http.ResponseWriter, r *http.Request, op Operation, c Conditi
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), a.settings.Timeout)
 	defer cancel()
-	request, err := op.Prepare(c, raw)
+	request, err := op.Do.prepare(c, raw)
 	if err != nil {
 		return err
 	}
-	reply, err := a.perform(ctx, r.Header, request)
+	if a.settings.Revise != nil { // extra:tasks {
+		request = a.settings.Revise(r.Header, op, request)
+	} // extra:tasks }
+	reply, err := request.Execute(ctx)
 	if err == nil {
 		reply.Write(w, cmp.Or(reply.Status, op.Status, http.StatusOK))
 	}

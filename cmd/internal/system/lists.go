@@ -67,10 +67,10 @@ func Processes() []func(*eventstore.Store, *slog.Logger) run.Process {
 // leaveOnClose is the process manager of closed accounts. // extra:chat {
 func leaveOnClose(store *eventstore.Store, log *slog.Logger) run.Process {
 	// It caches few thread states, because its commands are few.
-	threads := es.NewService(eventjson.Threads(), store.Gateway, es.Settings{CacheBytes: 1 << 20, CheckClock: store.CheckClock, Logger: log})
+	threads := es.NewService(eventjson.Threads(), store.Gateway, es.Settings{CacheBytes: 1 << 20, CheckClock: store.Clock.Check, Logger: log})
 	manager := run.Process{
 		Name: chat.LeaveOnClose, Send: chat.SendWithdrawals(threads), Handlers: chatrows.LeaveOnCloseHandlers,
-		Hold: store.CheckClock, Finish: threads.Close,
+		Hold: store.Clock.Check, Finish: threads.Close,
 	}
 	for _, each := range Types() {
 		manager.Ignore = append(manager.Ignore, each.Type())

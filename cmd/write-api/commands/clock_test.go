@@ -82,7 +82,7 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 		t.Fatal(err)
 	}
 	t.Cleanup(parts.Close) // extra:access|observe }
-	store, err := dynamo.Open(t.Context(), s.store, parts.Log, nil)
+	store, err := dynamo.OpenAny(t.Context(), s.store, parts.Log, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2" // extra:access|tasks
 
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/docs"
@@ -141,26 +141,24 @@ func Listen(ctx context.Context, addr string, settings Settings, store *eventsto
 	server.Around = append(server.Around, parts.Tenants.Middleware(active, parts.Log)) // extra:tenants }
 	server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) {
 		health.Check("store", store.Check(ctx))
-		health.Check("clock", store.CheckClock(ctx))
+		health.Check("clock", store.Clock.Check(ctx))
 	})
 	measured := es.NewMetrics()
 	parts.Registry.MustRegister(append(store.Metrics, measured)...)
 	commands := New(
 		store.Gateway,
 		parts.Keys, // extra:erasure
-		settings, es.Settings{CheckClock: store.CheckClock, Logger: parts.Log, Metrics: measured},
+		settings, es.Settings{CheckClock: store.Clock.Check, Logger: parts.Log, Metrics: measured},
 	)
 	api := rest.NewHandler(commands.Operations, rest.Settings{
 		Source:  "write-api",
 		Log:     parts.Log,
 		Timeout: 2 * settings.StoreTimeout, // a command may wait for another one as long
-		Describe: []func(*huma.OpenAPI){
+		Describe: []func(*huma.OpenAPI){ // extra:access|tasks {
 			func(doc *huma.OpenAPI) { parts.Access.Describe(doc, rest.DescribeProblem) }, // extra:access
 			tasks.Describe(commands.Operations),                                          // extra:tasks
-		},
-		Wrap: []func(rest.Perform) rest.Perform{
-			commands.Tasks.Accept, // extra:tasks
-		},
+		}, // extra:access|tasks }
+		Revise: commands.Tasks.Accept, // extra:tasks
 	})
 	docs.AddTo(api)
 	return &Server{server, func(ctx context.Context) error {

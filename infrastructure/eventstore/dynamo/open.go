@@ -33,8 +33,8 @@ func Load(ctx context.Context) (aws.Config, error) {
 	return dynamodb.Tuned(cfg), nil
 }
 
-// Open connects to the store. With DynamoDB, the options are its client's.
-func Open(
+// OpenAny connects to a store of any kind. With DynamoDB, the options are its client's.
+func OpenAny(
 	ctx context.Context, settings eventstore.Settings, log *slog.Logger, tracer trace.TracerProvider, options ...func(*sdk.Options),
 ) (*eventstore.Store, error) {
 	if settings.Kind != eventstore.DynamoDB {
