@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2" // extra:access|tasks
 	"github.com/go-chi/chi/v5"
 
 	"example.com/threads/domain/ident"
