@@ -143,13 +143,13 @@ func (t Thread) Participants() []Participant {
 	})
 }
 
-// CheckAdmin returns the rejection unless the user is an Admin of the thread, which is there and not deleted.
+// CheckAdmin returns the rejection unless the user is an Admin of the thread, which is there and not deleted. // extra:history|tasks {
 func (t Thread) CheckAdmin(user UserID) error {
 	if err := t.Usable(); err != nil {
 		return err
 	}
 	return t.mustBeAdmin(user)
-}
+} // extra:history|tasks }
 
 // immutableMap is a map whose changed copy shares all but a few nodes with the original. The zero value is empty.
 type immutableMap[K comparable, V any] struct{ entries *immutable.Map[K, V] }

@@ -34,7 +34,8 @@ type Ask struct {
 	Payload   map[string]any // of connection_init, with Init // extra:access|websocket
 }
 
-// Enter admits a request and returns who sends it. Its errors are [Refusal]s.
+// Enter admits a request and returns who sends it, or a [Refusal]. It refuses nobody by itself: without access control
+// (extras/access), a caller is unknown, and may name any account as its own.
 func Enter(r *http.Request, ask Ask) (Principal, error) {
 	if guard, ok := r.Context().Value(guardKey{}).(Guard); ok { // extra:access|operate|tenants|websocket {
 		return guard.Enter(ask)

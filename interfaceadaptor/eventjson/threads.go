@@ -16,7 +16,7 @@ import (
 // Threads is the aggregate type of threads. "Created" is the first version of "ThreadCreated".
 func Threads() es.Aggregate[thread.Thread, thread.Command, thread.Event] {
 	return es.Aggregate[thread.Thread, thread.Command, thread.Event]{
-		Decide: thread.Decide, Apply: thread.Thread.Apply, Usable: thread.Thread.Usable, Answer: chat.ThreadAnswer,
+		Decide: thread.Decide, Apply: thread.Thread.Apply, Usable: thread.Thread.Usable, Answer: chat.AboutThread,
 		Events: es.NewCodec(thread.AggregateType, ident.Canonical,
 			es.Event[thread.Event]("ThreadCreated", wireCreatedOf, wireCreated.event).CausedBy(creator),
 			es.Former[thread.Event]("Created", wireCreated.event).CausedBy(creator),

@@ -112,7 +112,8 @@ func (h *Handler) Admitted(w http.ResponseWriter, r *http.Request, stage admissi
 	serve(r)
 }
 
-// answer executes an operation with a single answer.
+// answer executes an operation with a single answer. Begin checks it. Run has the engine call aroundOperation, which
+// waits for the tokens, and then a method of the resolvers for each field.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, params *graphql.RawParams) {
 	operation, answer := h.Begin(r.Context(), params)
 	if answer == nil {

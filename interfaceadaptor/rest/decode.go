@@ -91,8 +91,9 @@ func isServable(t reflect.Type) bool {
 // isJSON reports whether raw is exactly one JSON value in UTF-8.
 func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
-// decode decodes a body from JSON; absent has the values of optional fields. Its [invalidBody] has all problems.
-func (s bodyShape) decode(body reflect.Value, raw []byte, absent map[string]json.RawMessage) error {
+// decode decodes a body from JSON. leftOut has values for fields that a client may leave out. Its [invalidBody] has all
+// problems.
+func (s bodyShape) decode(body reflect.Value, raw []byte, leftOut map[string]json.RawMessage) error {
 	members, ok := membersOf(raw)
 	if !ok {
 		return invalidBody{{"body", "must be a JSON object"}}
@@ -100,8 +101,8 @@ func (s bodyShape) decode(body reflect.Value, raw []byte, absent map[string]json
 	var invalid invalidBody
 	for _, f := range s {
 		given := members.Take(f.name)
-		if left, optional := absent[f.name]; optional && len(given) == 0 {
-			given = []json.RawMessage{left}
+		if value, may := leftOut[f.name]; may && len(given) == 0 {
+			given = []json.RawMessage{value}
 		}
 		if err := f.take(body.FieldByIndex(f.index), given...); err != nil {
 			invalid = append(invalid, FieldError{"body." + f.name, err.Error()})

@@ -84,9 +84,9 @@ func NewID[T any]() ident.Of[T] {
 	return ident.New[T](time.Now(), entropy)
 }
 
-// Action decodes and executes a request, and knows the types of body and response.
+// Action is what an operation does: made once, when the program starts, and prepared for each request.
 type Action struct {
-	prepare      func(c Conditions, raw []byte) (Request, error)
+	prepare      func(c Conditions, raw []byte) (Request, error) // decodes and checks a body
 	body, answer reflect.Type
 	unservable   error // why the body can't be served
 	isCommand    bool  // extra:tasks
@@ -103,7 +103,8 @@ type Request struct {
 	Aggregate     string // the key of a command's aggregate; empty: it creates one // extra:tasks }
 }
 
-// Command returns the action that has service handle the command that a body means, named <type>.<Command>.
+// Command returns the action that has service handle the command that a body means: asked says which, named
+// <type>.<Command>, and answerOf how its result is answered.
 func Command[B body, C, A any](service chat.Service[C], answerOf func(es.Result) A, asked func(B) es.Request[C]) Action {
 	action := actionOf[B, A](func(shape bodyShape, c Conditions, body B) (r Request, err error) {
 		request := asked(body)
@@ -138,16 +139,17 @@ func Doing[A any, B body](do func(context.Context, Conditions, B) (Reply, error)
 	})
 }
 
-// actionOf returns an action on a B, answered with an A. The conditions have the executor, as whom the caller may act.
+// actionOf returns an action on a B, answered with an A. It decodes a body, checks that the caller may be its executor,
+// and has prepare do the rest.
 func actionOf[B body, A any](prepare func(bodyShape, Conditions, B) (Request, error)) Action {
 	shape, unservable := shapeOf(reflect.TypeFor[B]())
 	return Action{unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), prepare: func(c Conditions, raw []byte) (Request, error) {
-		absent := map[string]json.RawMessage{}
-		if c.Principal.IsKnown() { // who may leave out the executor
-			absent[executorField] = json.RawMessage(`"` + c.Principal.Account.String() + `"`)
-		}
+		leftOut := map[string]json.RawMessage{}
+		if c.Principal.IsKnown() { // extra:access {
+			leftOut[executorField] = json.RawMessage(`"` + c.Principal.Account.String() + `"`)
+		} // extra:access }
 		var body B
-		if err := shape.decode(reflect.ValueOf(&body).Elem(), raw, absent); err != nil {
+		if err := shape.decode(reflect.ValueOf(&body).Elem(), raw, leftOut); err != nil {
 			return Request{}, err
 		}
 		executor, err := c.Principal.For(body.executor())

@@ -50,10 +50,10 @@ func NewHandler(aggregates []Aggregate, settings Settings) chi.Router {
 				panic(fmt.Sprintf("rest: %s: %v", op.Path, op.Do.unservable))
 			}
 			if op.Served != nil { // extra:tasks {
-				router.MethodFunc(op.Served.method(), op.Path, a.serve(op, a.serveItself))
+				router.MethodFunc(op.Served.method(), op.Path, a.serve(op))
 				continue
 			} // extra:tasks }
-			router.Post(op.Path, a.serve(op, a.do))
+			router.Post(op.Path, a.serve(op))
 		}
 	}
 	router.Get("/openapi.json", serveJSON(func() any { return Document(aggregates, settings) }))
@@ -71,14 +71,15 @@ const MaxBody = 64 << 10
 // statusClientGone is logged and counted for a request whose client did not wait for the response; nginx introduced it.
 const statusClientGone = 499
 
-func (a *api) serve(op Operation, do func(http.ResponseWriter, *http.Request, Operation, Conditions) error) http.HandlerFunc {
+// serve returns the handler of an operation: its headers are read, then its body, then it is done.
+func (a *api) serve(op Operation) http.HandlerFunc {
 	ask := admission.Ask{Rights: op.needs()}
 	ask.AnyTenant = op.Operators               // extra:tasks
 	ask.AnyTenant = ask.AnyTenant || op.Global // extra:tenants
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, err := a.conditions(r, op, ask)
 		if err == nil {
-			err = do(w, r, op, c)
+			err = a.do(w, r, op, c)
 		}
 		if err != nil {
 			a.fail(w, r, err)
@@ -87,6 +88,9 @@ func (a *api) serve(op Operation, do func(http.ResponseWriter, *http.Request, Op
 }
 
 func (a *api) do(w http.ResponseWriter, r *http.Request, op Operation, c Conditions) error {
+	if op.Served != nil { // extra:tasks {
+		return a.serveItself(w, r, op, c)
+	} // extra:tasks }
 	raw, err := readBody(w, r)
 	if err != nil {
 		return err

@@ -21,8 +21,8 @@ const (
 	AnswerMessage = "message_id"
 )
 
-// ThreadAnswer returns the new thread's code, or the member or message that a command concerned.
-func ThreadAnswer(events []thread.Event) map[string]string {
+// AboutThread returns what an answer tells: the new thread's code, or the member or message that a command concerned.
+func AboutThread(events []thread.Event) map[string]string {
 	about := map[string]string{}
 	for _, event := range events {
 		switch e := event.(type) {
@@ -101,7 +101,8 @@ func NewRows() Rows {
 	}
 }
 
-// RowsOf returns Rows with the keys of the existing rows that events change.
+// RowsOf returns Rows with the keys of the rows that must be read before the events can change them: no others than the
+// thread's for a posted message, which makes a row.
 func RowsOf(events []projection.Event) Rows {
 	rows := NewRows()
 	for _, recorded := range events {
@@ -122,7 +123,8 @@ func RowsOf(events []projection.Event) Rows {
 }
 
 // Apply is the fold: it changes the rows by an event, the next one of its thread. It fails, and changes nothing, if the
-// event contradicts the rows. Members and messages outside the window are left out.
+// event contradicts the rows. Members and messages outside the window are left out; only a comparison with the journal
+// has a window.
 func (r Rows) Apply(recorded projection.Event) error {
 	by, err := query.AuditOf(recorded.Envelope)
 	if err != nil {

@@ -37,7 +37,7 @@ func token(id thread.ID, version uint64) query.Token {
 
 func TestTokens(t *testing.T) {
 	queries := query.New(nil, nil, query.Settings{})
-	queries.Add(query.Awaitable{Type: "gadget"})
+	queries.Add(query.Awaitable{Type: "gadget"}) // extra:tasks|tenants
 	id := readmodeltest.NewID[thread.Thread]()
 	one := id.String() + ":7"
 	for header, want := range map[string]int{
@@ -45,7 +45,7 @@ func TestTokens(t *testing.T) {
 		"thread-" + one:                       1,
 		"thread-" + one + "," + one:           2,
 		"account-" + one:                      1,
-		"gadget-" + one:                       1,
+		"gadget-" + one:                       1, // extra:tasks|tenants
 		"gizmo-" + one:                        0,
 		"thread-:7":                           0,
 		" " + one + " , " + one + " ":         2,

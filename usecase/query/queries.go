@@ -88,13 +88,13 @@ type Token struct {
 // Awaitable is an aggregate type whose versions tokens can name.
 type Awaitable struct {
 	Type   string
-	Global bool // it belongs to the tenant with the empty code, whoever asks
+	Global bool // it belongs to the tenant with the empty code, whoever asks // extra:tenants
 	// Shows returns an [es.NotFound] error if the viewer must not know the version; nil: only the trusted may.
 	Shows func(ctx context.Context, viewer Viewer, id string) error
 }
 
-// Add makes tokens of more types known. Call it before the first query.
-func (q *Queries) Add(types ...Awaitable) { q.types = append(q.types, types...) }
+// Add makes tokens of more types known. Call it before the first query. // extra:tasks|tenants {
+func (q *Queries) Add(types ...Awaitable) { q.types = append(q.types, types...) } // extra:tasks|tenants }
 
 func (q *Queries) awaitableOf(name string) Awaitable {
 	return q.types[slices.IndexFunc(q.types, func(known Awaitable) bool { return known.Type == name })]
@@ -139,9 +139,9 @@ func (q *Queries) Await(ctx context.Context, viewer Viewer, tokens []Token) erro
 	least := make(map[es.AggregateID]uint64, len(tokens))
 	for _, token := range tokens {
 		key := es.AggregateID{Tenant: viewer.Tenant, Type: token.Type, ID: token.ID}
-		if q.awaitableOf(token.Type).Global {
+		if q.awaitableOf(token.Type).Global { // extra:tenants {
 			key.Tenant = ""
-		}
+		} // extra:tenants }
 		least[key] = max(least[key], token.Version)
 		if span.IsRecording() {
 			span.SetAttributes(key.VersionAttribute(token.Version))

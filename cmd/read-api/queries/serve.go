@@ -4,6 +4,7 @@ package queries
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -127,12 +128,11 @@ func Listen(
 	s.API.Extend = append(s.API.Extend, parts.Keys.Answers) // extra:erasure
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	endpoint := graphql.NewHandler(streams, queries, generated.Executable(schema, resolver), parts.Log, s.API)
+	served := http.Handler(endpoint)
+	served = s.WebSocket.Around(endpoint, parts.Log)(served) // extra:websocket
 	mux := chi.NewRouter()
-	mux.Group(func(mux chi.Router) {
-		mux.Use(s.WebSocket.Around(endpoint, parts.Log)) // extra:websocket
-		mux.Handle("GET /graphql", endpoint)
-		mux.Handle("POST /graphql", endpoint)
-	})
+	mux.Handle("GET /graphql", served)
+	mux.Handle("POST /graphql", served)
 	graphiql.AddTo(mux)
 	handler := server.Handler(mux, parts.Registry, "GraphQL is at /graphql, and / is a page to try it on")
 	return &Server{server, watcher, func(ctx context.Context) error {
