@@ -72,7 +72,8 @@ type Caller struct {
 	ClientIP      string
 }
 
-// Envelope is the metadata of an event.
+// Envelope is the metadata of an event. In its JSON they are id, aggregate_id, seq_nr, executor_id, occurred_at and so
+// on, beside the type and what the event says.
 type Envelope struct {
 	EventID       string // a ULID
 	AggregateType string

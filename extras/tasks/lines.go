@@ -35,7 +35,7 @@ const (
 )
 
 // line returns the request that a line of an import is.
-func (r *run) line(raw string, number uint64) rest.Request {
+func (r *run) line(raw string, number uint64) rest.Prepared {
 	if raw == erasure.Erased {
 		return failed(account.ErrAccountErased)
 	}
@@ -48,7 +48,7 @@ func (r *run) line(raw string, number uint64) rest.Request {
 }
 
 // request returns the request for a command, as the handler of HTTP does.
-func (r *run) request(c Later) rest.Request {
+func (r *run) request(c Later) rest.Prepared {
 	conditions := rest.Conditions{Caller: r.caller, IfVersion: c.IfVersion, IdempotencyKey: c.IdempotencyKey, Principal: admission.Principal{
 		Account: r.CreatedBy, Tenant: r.Tenant, Rights: []admission.Right{admission.Write}, ActsForOthers: r.Request.ForOthers,
 	}}
@@ -67,8 +67,8 @@ func (r *run) request(c Later) rest.Request {
 	return failed(rest.NewProblem(http.StatusNotFound, rest.PathNotFound, "there is no command at this path; /docs tells which there are"))
 }
 
-func failed(err error) rest.Request {
-	return rest.Request{Execute: func(context.Context) (rest.Reply, error) { return rest.Reply{}, err }}
+func failed(err error) rest.Prepared {
+	return rest.Prepared{Execute: func(context.Context) (rest.Reply, error) { return rest.Reply{}, err }}
 }
 
 // readLine reads a line of an import: an object with path and body.
@@ -104,7 +104,7 @@ func authorOf(raw string) string {
 }
 
 // execute returns the answer to a request, or the [rest.Problem] of its rejection. It fails if the outcome is unknown.
-func (r *run) execute(ctx context.Context, request rest.Request) (any, error) {
+func (r *run) execute(ctx context.Context, request rest.Prepared) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.ports.Timeout)
 	defer cancel()
 	reply, failed := request.Execute(ctx)

@@ -182,7 +182,7 @@ func (s Store) serveResult(log *slog.Logger) func(http.ResponseWriter, *http.Req
 var prefersLater = regexp.MustCompile(`(?i)(^|,)\s*` + respondAsync + `\s*([;,]|$)`)
 
 // Accept makes a task of a command whose client prefers that, and leaves other requests as they are.
-func (s Store) Accept(header http.Header, op rest.Operation, r rest.Request) rest.Request {
+func (s Store) Accept(header http.Header, op rest.Operation, r rest.Prepared) rest.Prepared {
 	if op.IsOrdinary() && prefersLater.MatchString(strings.Join(header.Values(prefer), ",")) {
 		r.Execute = func(ctx context.Context) (rest.Reply, error) {
 			reply, err := accepted(s.Later(ctx, op.Path, r))

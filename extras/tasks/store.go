@@ -110,7 +110,7 @@ type Later struct {
 }
 
 // Later creates a task that handles one command, of the operation at path. Repeats are recognised by its content.
-func (s Store) Later(ctx context.Context, path string, r rest.Request) (es.Result, error) {
+func (s Store) Later(ctx context.Context, path string, r rest.Prepared) (es.Result, error) {
 	id := rest.NewID[task.Task]()
 	input, err := json.Marshal(Later{path, r.Body, cmp.Or(r.IdempotencyKey, lineKey(id, 1)), r.IfVersion})
 	if err == nil {

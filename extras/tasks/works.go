@@ -56,7 +56,7 @@ func (r *run) importPart(ctx context.Context, part linesPart) error {
 	type line struct {
 		RejectedLine
 		raw     string
-		request rest.Request
+		request rest.Prepared
 		result  any
 	}
 	var all []*line
@@ -124,7 +124,7 @@ func lineKey(id task.ID, line uint64) string { return fmt.Sprintf("task-%s-%d", 
 
 // handle executes a request as execute does, again for a while if the outcome is unknown. partTime after begun, the
 // beginning of the part, it stops if the tenant is suspended.
-func (r *run) handle(ctx context.Context, begun time.Time, request rest.Request) (any, error) {
+func (r *run) handle(ctx context.Context, begun time.Time, request rest.Prepared) (any, error) {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
 	return backoff.Retry(ctx, func() (any, error) {
 		if time.Since(begun) > partTime {

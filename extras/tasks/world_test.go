@@ -284,8 +284,8 @@ func askedBy(user ident.UserID) rest.Conditions {
 }
 
 // saying is a command of ada's with this body.
-func saying(body string) rest.Request {
-	return rest.Request{Conditions: asked(), Body: []byte(body), Name: "say", Content: body}
+func saying(body string) rest.Prepared {
+	return rest.Prepared{Conditions: asked(), Body: []byte(body), Name: "say", Content: body}
 }
 
 // created returns the id of a task that was just created.

@@ -180,7 +180,7 @@ func (h *Handler) aroundOperation(ctx context.Context, next graphql.OperationHan
 	}
 }
 
-// await waits for the consistency tokens of the request.
+// await waits for the consistency tokens of the request. Who may read for anyone may know all versions: no viewer.
 func (h *Handler) await(ctx context.Context, a asker) error {
 	if len(a.tokens) == 0 {
 		return nil

@@ -43,9 +43,9 @@ type Operation struct {
 }
 
 // Prepare decodes and checks a body, as the handler does. // extra:erasure|tasks {
-func (o Operation) Prepare(c Conditions, body []byte) (Request, error) {
+func (o Operation) Prepare(c Conditions, body []byte) (Prepared, error) {
 	if len(body) > MaxBody {
-		return Request{}, requestTooLarge
+		return Prepared{}, requestTooLarge
 	}
 	return o.Do.prepare(c, body)
 } // extra:erasure|tasks }
@@ -86,14 +86,14 @@ func NewID[T any]() ident.Of[T] {
 
 // Action is what an operation does: made once, when the program starts, and prepared for each request.
 type Action struct {
-	prepare      func(c Conditions, raw []byte) (Request, error) // decodes and checks a body
+	prepare      func(c Conditions, raw []byte) (Prepared, error) // decodes and checks a body
 	body, answer reflect.Type
 	unservable   error // why the body can't be served
 	isCommand    bool  // extra:tasks
 }
 
-// Request is a request that has been decoded and checked, so that it can be executed.
-type Request struct {
+// Prepared is a request that has been decoded and checked, so that it can be executed.
+type Prepared struct {
 	// Execute does what the request asks for.
 	Execute func(ctx context.Context) (Reply, error)
 
@@ -106,7 +106,7 @@ type Request struct {
 // Command returns the action that has service handle the command that a body means: asked says which, named
 // <type>.<Command>, and answerOf how its result is answered.
 func Command[B body, C, A any](service chat.Service[C], answerOf func(es.Result) A, asked func(B) es.Request[C]) Action {
-	action := actionOf[B, A](func(shape bodyShape, c Conditions, body B) (r Request, err error) {
+	action := actionOf[B, A](func(shape bodyShape, c Conditions, body B) (r Prepared, err error) {
 		request := asked(body)
 		request.Caller, request.IfVersion, request.IdempotencyKey = c.Caller, c.IfVersion, c.IdempotencyKey
 		if request.IdempotencyKey != "" {
@@ -134,27 +134,27 @@ func Command[B body, C, A any](service chat.Service[C], answerOf func(es.Result)
 
 // Doing returns the action that does something else with a body, which is answered with an A.
 func Doing[A any, B body](do func(context.Context, Conditions, B) (Reply, error)) Action {
-	return actionOf[B, A](func(_ bodyShape, c Conditions, body B) (Request, error) {
-		return Request{Execute: func(ctx context.Context) (Reply, error) { return do(ctx, c, body) }}, nil
+	return actionOf[B, A](func(_ bodyShape, c Conditions, body B) (Prepared, error) {
+		return Prepared{Execute: func(ctx context.Context) (Reply, error) { return do(ctx, c, body) }}, nil
 	})
 }
 
 // actionOf returns an action on a B, answered with an A. It decodes a body, checks that the caller may be its executor,
 // and has prepare do the rest.
-func actionOf[B body, A any](prepare func(bodyShape, Conditions, B) (Request, error)) Action {
+func actionOf[B body, A any](prepare func(bodyShape, Conditions, B) (Prepared, error)) Action {
 	shape, unservable := shapeOf(reflect.TypeFor[B]())
-	return Action{unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), prepare: func(c Conditions, raw []byte) (Request, error) {
+	return Action{unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), prepare: func(c Conditions, raw []byte) (Prepared, error) {
 		leftOut := map[string]json.RawMessage{}
 		if c.Principal.IsKnown() { // extra:access {
 			leftOut[executorField] = json.RawMessage(`"` + c.Principal.Account.String() + `"`)
 		} // extra:access }
 		var body B
 		if err := shape.decode(reflect.ValueOf(&body).Elem(), raw, leftOut); err != nil {
-			return Request{}, err
+			return Prepared{}, err
 		}
 		executor, err := c.Principal.For(body.executor())
 		if err != nil {
-			return Request{}, err
+			return Prepared{}, err
 		}
 		c.Executor, c.Caller.Executor = executor, executor.String()
 		request, err := prepare(shape, c, body)

@@ -30,7 +30,7 @@ type Settings struct {
 	// Timeout limits a request; after it the response is 503.
 	Timeout time.Duration
 	// Revise may change what a checked request does; nil: nothing is changed. // extra:tasks {
-	Revise func(header http.Header, op Operation, r Request) Request // extra:tasks }
+	Revise func(header http.Header, op Operation, r Prepared) Prepared // extra:tasks }
 	// Describe adds to the OpenAPI document. // extra:access|tasks {
 	Describe []func(*huma.OpenAPI) // extra:access|tasks }
 }
