@@ -91,8 +91,8 @@ func isServable(t reflect.Type) bool {
 // isJSON reports whether raw is exactly one JSON value in UTF-8.
 func isJSON(raw []byte) bool { return utf8.Valid(raw) && json.Valid(raw) }
 
-// decode decodes a body from JSON. leftOut has values for fields that a client may leave out. Its [invalidBody] has all
-// problems.
+// decode decodes a body from JSON. leftOut has values for fields that a caller may leave out: its account. Its
+// [invalidBody] has all problems.
 func (s bodyShape) decode(body reflect.Value, raw []byte, leftOut map[string]json.RawMessage) error {
 	members, ok := membersOf(raw)
 	if !ok {
