@@ -250,15 +250,15 @@ func MarshalTime(t time.Time) graphql.Marshaler {
 	})
 }
 
-// MarshalJSON writes the scalar JSON: a value that is already encoded.
-func MarshalJSON(encoded []byte) graphql.Marshaler {
-	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(encoded) })
-}
-
 var errNoArgument = errors.New("this type is never an argument")
 
 // UnmarshalTime always fails.
 func UnmarshalTime(any) (time.Time, error) { return time.Time{}, errNoArgument }
 
+// MarshalJSON writes the scalar JSON: a value that is already encoded. // extra:history {
+func MarshalJSON(encoded []byte) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(encoded) })
+}
+
 // UnmarshalJSON always fails.
-func UnmarshalJSON(any) ([]byte, error) { return nil, errNoArgument }
+func UnmarshalJSON(any) ([]byte, error) { return nil, errNoArgument } // extra:history }

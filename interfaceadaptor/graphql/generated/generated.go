@@ -173,10 +173,12 @@ A point in time: RFC 3339, in UTC, with microseconds, such as ` + "`" + `2023-06
 """
 scalar Time
 
+# extra:history {
 """
 A JSON value.
 """
 scalar JSON
+# extra:history }
 
 # extra:chat {
 """
