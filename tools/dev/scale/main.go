@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"flag"
@@ -23,13 +24,19 @@ func main() {
 	flag.Float64Var(&l.batch, "batch", 1, "commands for one thread that share a write")
 	flag.Float64Var(&l.shards, "shards", 64, "SHARD_COUNT")
 	flag.BoolVar(&l.lambda, "lambda", false, "the updater is a function")
+	flag.Float64Var(&l.keyed, "keyed", 1, "part of the commands that have an idempotency key")
+	heat := flag.Bool("heat", false, "simulate how full partitions are when some threads are busier than others")
 	flag.BoolVar(&l.provisioned, "provisioned", false, "the tables are provisioned, and used to 60 %")
 	flag.Parse()
 	rates := []float64{10, 1000, 5000, 100_000}
 	if *rate > 0 {
 		rates = []float64{*rate}
 	}
-	if err := print(os.Stdout, l, rates); err != nil {
+	report := func() error { return print(os.Stdout, l, rates) }
+	if *heat {
+		report = func() error { return printHeat(os.Stdout, l, cmp.Or(*rate, 5000)) }
+	}
+	if err := report(); err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}
@@ -46,13 +53,15 @@ func print(out io.Writer, l load, rates []float64) error {
 	for i, limit := range limits {
 		fmt.Fprintf(out, "%10s  %d %s\n", round(limit.rate), i+1, limit.name)
 	}
-	fmt.Fprintln(out, "\ncommands/s    $/month  $/million  largest, $/month")
+	fmt.Fprintln(out, "\ncommands/s    $/month  month 12  $/million  largest, $/month")
 	for _, rate := range rates {
 		l.rate = rate
-		total := 0.0
+		l.month = 12
+		later := total(m.costs(l))
+		l.month = 1
+		lines := m.costs(l)
 		var largest []string
-		for i, line := range m.costs(l) {
-			total += line.dollars
+		for i, line := range lines {
 			if i < 3 {
 				largest = append(largest, fmt.Sprintf("%s %s", line.name, round(line.dollars)))
 			}
@@ -67,9 +76,17 @@ func print(out io.Writer, l load, rates []float64) error {
 		if len(beyond) > 0 {
 			note = "; beyond " + strings.Join(beyond, ", ")
 		}
-		fmt.Fprintf(out, "%10s %10s %10.2f  %s%s\n", round(rate), round(total), total/(rate*month/1e6), strings.Join(largest, ", "), note)
+		first := total(lines)
+		fmt.Fprintf(out, "%10s %10s %9s %10.2f  %s%s\n", round(rate), round(first), round(later), first/(rate*month/1e6), strings.Join(largest, ", "), note)
 	}
 	return nil
+}
+
+func total(lines []cost) (dollars float64) {
+	for _, line := range lines {
+		dollars += line.dollars
+	}
+	return dollars
 }
 
 func measuredFor(text float64) (measured, error) {

@@ -17,6 +17,8 @@ type load struct {
 	text        float64 // bytes of a message
 	batch       float64 // commands that share a write
 	shards      float64 // SHARD_COUNT
+	keyed       float64 // part of the commands that have an idempotency key
+	month       float64 // since the tables are there: 1, 2, 3 ...
 	lambda      bool
 	provisioned bool
 }
@@ -45,6 +47,10 @@ const (
 	scrapesInAMinute  = 4.0
 )
 
+// receiptUnits are those of a receipt, which is under 1 KB, in a transaction. DynamoDB Local does not count it: of a
+// transaction it counts one item of each table.
+const receiptUnits = 2
+
 const oneThread = "one thread, whose key is one partition"
 
 // limit is a rate at which a part ends.
@@ -56,6 +62,7 @@ type limit struct {
 // journalPerCommand and headPerCommand are write units.
 func (m measured) journalPerCommand() float64    { return m.JournalUnits }
 func (m measured) headPerCommand(l load) float64 { return m.HeadUnits / l.batch }
+func (l load) receiptPerCommand() float64        { return receiptUnits * l.keyed }
 func (m measured) streamShards(units float64) float64 {
 	return math.Ceil(units / partitionUnits)
 }
@@ -66,8 +73,8 @@ func (m measured) limits(l load) []limit {
 	perKey := max(m.journalPerCommand(), m.IndexUnits, m.headPerCommand(l))
 	found := []limit{
 		{oneThread, partitionUnits / perKey},
-		{"all logical shards are full", partitionUnits * l.shards / max(m.journalPerCommand(), m.headPerCommand(l))},
-		{"the quota of a table", tableUnits / max(m.journalPerCommand(), m.IndexUnits, m.headPerCommand(l)+m.UpkeepUnits)},
+		{"all logical shards are full", partitionUnits * l.shards / max(m.journalPerCommand(), m.headPerCommand(l), l.receiptPerCommand())},
+		{"the quota of a table", tableUnits / max(m.journalPerCommand(), m.IndexUnits, m.headPerCommand(l)+l.receiptPerCommand()+m.UpkeepUnits)},
 		{"Aurora's largest writer", rowsPerUnit * maxUnits / m.Rows},
 	}
 	if !l.lambda {
@@ -115,16 +122,16 @@ type cost struct {
 	dollars float64 // a month
 }
 
-// costs returns the bill of the first month, the largest line first.
+// costs returns the bill of a month, the largest line first.
 func (m measured) costs(l load) []cost {
 	commands := l.rate * month
-	units := m.journalPerCommand() + m.IndexUnits + m.headPerCommand(l) + m.UpkeepUnits
+	units := m.journalPerCommand() + m.IndexUnits + m.headPerCommand(l) + l.receiptPerCommand() + m.UpkeepUnits
 	writes := commands * units * writeUnit
 	if l.provisioned {
 		writes = l.rate * units / utilization * writeUnitHour * hours
 	}
 	shards := m.streamShards(l.rate * m.journalPerCommand())
-	storedGB := commands * m.ItemBytes / giga / 2 // on average in the month, while it grows from nothing
+	storedGB := commands * m.ItemBytes / giga * (l.month - 0.5) // on average in the month
 	apis := max(4, l.rate*(1+answersPerSecond)/commandsPerVCPU/utilization)
 	updater := cost{"updater", (2*(vcpuHour+2*memoryGBHour))*hours + shards*pollsOfAShard*month*streamRead}
 	tasks := apis + 2

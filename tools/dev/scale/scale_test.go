@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -31,17 +33,58 @@ func costOf(t *testing.T, name string, l load) float64 {
 // The page must have the tables that the command prints.
 func TestThePageHasTheseTables(t *testing.T) {
 	var tables bytes.Buffer
-	if err := print(&tables, load{text: 100, batch: 1, shards: 64}, []float64{10, 1000, 5000, 100_000}); err != nil {
+	l := load{text: 100, batch: 1, shards: 64, keyed: 1}
+	err := print(&tables, l, []float64{10, 1000, 5000, 100_000})
+	tables.WriteString("\n")
+	if err := errors.Join(err, printHeat(&tables, l, 5000)); err != nil {
 		t.Fatal(err)
 	}
+	all, throttled, _ := strings.Cut(spaces.ReplaceAllString(tables.String(), "\n"), "\n\nthrottled")
 	page, err := os.ReadFile("../../../docs/scale.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for table := range strings.SplitSeq(tables.String(), "\n\n") {
+	for table := range strings.SplitSeq(all, "\n\n") {
 		if !bytes.Contains(page, []byte(strings.Trim(table, "\n"))) {
 			t.Errorf("docs/scale.md must have:\n%s", table)
 		}
+	}
+	for line, want := range map[int]string{1: "60%", 2: "20%", 3: "0%"} {
+		if words := strings.Fields(strings.Split(throttled, "\n")[line]); words[3] != want {
+			t.Errorf("docs/scale.md says %s, not %v", want, words)
+		}
+	}
+}
+
+var spaces = regexp.MustCompile(` *\n`)
+
+// DynamoDB Local took what the rule says: a write unit for each started KB, twice in a transaction.
+func TestUnitsFollowFromBytes(t *testing.T) {
+	for _, text := range []float64{100, 1000, 4000} {
+		m := post(t, text)
+		if want := 2 * math.Ceil(m.ItemBytes/1024); m.JournalUnits != want || m.IndexUnits != want {
+			t.Errorf("%v bytes take %v units and %v of the index, want %v", m.ItemBytes, m.JournalUnits, m.IndexUnits, want)
+		}
+	}
+}
+
+// A partition may be split between threads until it takes its writes. One thread is never split.
+func TestWhatIsSplit(t *testing.T) {
+	alike := journal{{0, 0.25}, {0, 0.25}, {0, 0.25}, {0, 0.25}}
+	if parts := alike.split(); len(parts) != 2 || len(parts[0]) != 2 {
+		t.Errorf("%v", parts)
+	}
+	if last := (journal{{0, 0.1}, {0, 0.9}}).split(); len(last) != 2 {
+		t.Errorf("the busy one is not apart: %v", last)
+	}
+	if one := (journal{{0, 1}}).split(); len(one) != 1 {
+		t.Errorf("%v", one)
+	}
+	if parts := (journal{{0, 0.5}, {1, 0.5}, {2, 0}, {3, 0}}).throttled(4000, 3); parts[0] != 0.5 || parts[2] != 0.5 {
+		t.Errorf("two threads of 2,000 units are throttled at %v", parts)
+	}
+	if hottest := (journal{{0, 0.2}, {0, 0.3}, {1, 0.4}, {2, 0.1}}).hottestKey(); hottest != 0.5 {
+		t.Errorf("the hottest key has %v", hottest)
 	}
 }
 
