@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"example.com/threads/es/estest/testenv"
+	"example.com/threads/tests/programs"
+)
+
+type item = map[string]types.AttributeValue
+
+// A restore on DynamoDB goes as docs/operations.md says. DynamoDB Local restores nothing, so the tables are copied, at
+// different moments: as after a restore, they contradict each other.
+func TestARestoreOnDynamoDB(t *testing.T) {
+	startsPrograms(t)
+	env := dynamoDB(t)
+	s := threePrograms(t, env)
+	ada := s.person("acme")
+	post := func(thread, text string) answer {
+		return ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": text})
+	}
+	var threads []string // the first has an event without its head, the second a head without its event
+	for range 3 {
+		thread := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+		for i := range 12 {
+			post(thread, fmt.Sprint("kept ", i))
+		}
+		threads = append(threads, thread)
+	}
+	journal := itemsOf(t, settingOf(env, "JOURNAL_TABLE"))
+	post(threads[1], "whose event is lost")
+	heads := itemsOf(t, settingOf(env, "SNAPSHOT_TABLE"))
+	post(threads[0], "whose head is older")
+	isOf := func(i item, thread string) bool {
+		aid, _ := i["aid"].(*types.AttributeValueMemberS)
+		return aid != nil && aid.Value == "thread-"+thread
+	}
+	for _, later := range itemsOf(t, settingOf(env, "JOURNAL_TABLE")) {
+		if isOf(later, threads[0]) && !slices.ContainsFunc(journal, func(i item) bool { return itemKey(i) == itemKey(later) }) {
+			journal = append(journal, later)
+		}
+	}
+	last := post(threads[2], "that is lost")
+	ada.view(t, threads[2], token(last))
+
+	s.writer.Stop(t)
+	s.projector.Stop(t)
+	s.reader.Stop(t)
+	names := []string{"JOURNAL_TABLE=" + settingOf(env, "JOURNAL_TABLE") + "-restored", "SNAPSHOT_TABLE=" + settingOf(env, "SNAPSHOT_TABLE") + "-restored"}
+	s.store = append(s.store, names...)
+	runOnce(t, "dynamodb-setup", s.store)
+	putItems(t, settingOf(names, "JOURNAL_TABLE"), journal)
+	putItems(t, settingOf(names, "SNAPSHOT_TABLE"), heads)
+	found := s.operate(t, isWrong, "journal", "check")
+	for _, want := range []string{"head_behind", "head_ahead"} {
+		if !strings.Contains(found, want) {
+			t.Errorf("journal check does not find %s:\n%s", want, found)
+		}
+	}
+	for _, thread := range threads[:2] {
+		s.operate(t, allIsWell, "journal", "repair", "thread-"+thread, "--tenant", "acme")
+	}
+	s.operate(t, allIsWell, "journal", "check")
+	s.operate(t, allIsWell, "rows", "rebuild")
+	for _, program := range []*programs.Program{s.projector, s.reader, s.writer} {
+		program.Set(names...)
+		program.Start(t)
+	}
+	for i, versions := range []int{14, 13, 13} { // created, twelve messages, and the one whose event was there
+		last := ada.command(t, "/threads/post_message", fields{"thread_id": threads[i], "text": "after all"})
+		if view := ada.view(t, threads[i], token(last)); view.Version != versions+1 || len(view.Messages) != versions {
+			t.Errorf("thread %d is at version %d with %d messages, want %d after the restore", i, view.Version, len(view.Messages), versions)
+		}
+	}
+	testenv.Eventually(t, 30*time.Second, func() error { return s.metric(t, "projection_parked_aggregates", "0") })
+	s.operate(t, allIsWell, "journal", "check")
+	s.operate(t, allIsWell, "rows", "verify")
+}
+
+func itemKey(i item) string {
+	return i["pkey"].(*types.AttributeValueMemberS).Value + " " + i["skey"].(*types.AttributeValueMemberS).Value
+}
+
+func itemsOf(t *testing.T, table string) (items []item) {
+	t.Helper()
+	pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(testenv.DynamoDBConfig(t)), &dynamodb.ScanInput{
+		TableName: aws.String(table), ConsistentRead: aws.Bool(true),
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, page.Items...)
+	}
+	return items
+}
+
+func putItems(t *testing.T, table string, items []item) {
+	t.Helper()
+	client := dynamodb.NewFromConfig(testenv.DynamoDBConfig(t))
+	for _, i := range items {
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
