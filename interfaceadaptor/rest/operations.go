@@ -145,9 +145,9 @@ func actionOf[B body, A any](prepare func(bodyShape, Conditions, B) (Prepared, e
 	shape, unservable := shapeOf(reflect.TypeFor[B]())
 	return Action{unservable: unservable, body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), prepare: func(c Conditions, raw []byte) (Prepared, error) {
 		leftOut := map[string]json.RawMessage{}
-		if c.Principal.IsKnown() { // extra:access {
+		if c.Principal.IsKnown() { // extra:access|tasks {
 			leftOut[executorField] = json.RawMessage(`"` + c.Principal.Account.String() + `"`)
-		} // extra:access }
+		} // extra:access|tasks }
 		var body B
 		if err := shape.decode(reflect.ValueOf(&body).Elem(), raw, leftOut); err != nil {
 			return Prepared{}, err
