@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ import (
 type handler struct {
 	settings
 	log       *slog.Logger
+	figuresTo io.Writer
 	piece     int // how many changes are projected at once
 	journal   es.Journal
 	stream    dynamodbstreams.Ports // with a Place, for its records
@@ -38,25 +40,26 @@ type handler struct {
 
 	rows       *sqlx.DB                // nil: the databases could not be reached yet
 	projectors []*projection.Projector // the read model's, and those of the processes
+	stores     []*rowstore.Store       // theirs
 	outboxes   []*process.Outbox       // of the processes
-	reports    *rowstore.Store
+	outdated   int                     // aggregate types whose rows were made by another version of the program
 	tended     time.Time
 }
 
 // begin must succeed before the first invocation. It may be called again, to read from the database what is due.
 func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
-	h.projectors, h.outboxes, h.reports = nil, nil, nil
-	add := func(store projection.Store, options projection.Options, handlers []projection.Handler) {
+	h.projectors, h.stores, h.outboxes = nil, nil, nil
+	add := func(rows *rowstore.Store, store projection.Store, options projection.Options, handlers []projection.Handler) {
 		options.Ignore, options.Logger = append(options.Ignore, h.ignore...), h.log
 		h.projectors = append(h.projectors, projection.New(store, h.journal, options, handlers...))
+		h.stores = append(h.stores, rows)
 	}
 	if h.publish != nil { // extra:publishing {
 		store, err := rowstore.New(rows, publishing.Projection)
 		if err != nil {
 			return err
 		}
-		h.reports = store
-		add(publishing.New(store, h.publish), projection.Options{Attempts: publishing.Attempts}, publishing.Handlers(system.Types()))
+		add(store, publishing.New(store, h.publish), projection.Options{Attempts: publishing.Attempts}, publishing.Handlers(system.Types()))
 	} else { // extra:publishing }
 		model := system.ReadModel()
 		rebuild, err := model.Rebuild(rows, h.journal, 0, h.log)
@@ -67,11 +70,10 @@ func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
 		if err != nil {
 			return err
 		}
-		if len(outdated) > 0 {
+		if h.outdated = len(outdated); h.outdated > 0 {
 			h.log.ErrorContext(ctx, "the rows were made by another version of this program: rebuild them", "aggregate_types", outdated)
 		}
-		h.reports = rebuild.Store
-		add(rebuild.Store, projection.Options{}, model.Handlers)
+		add(rebuild.Store, rebuild.Store, projection.Options{}, model.Handlers)
 		for _, p := range h.processes {
 			store, err := rowstore.New(rows, p.Name)
 			if err != nil {
@@ -79,7 +81,7 @@ func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
 			}
 			outbox := process.New(rows, store, p.Name, h.log)
 			h.outboxes = append(h.outboxes, outbox)
-			add(store, projection.Options{Ignore: slices.Clone(p.Ignore)}, p.Handlers(outbox))
+			add(store, store, projection.Options{Ignore: slices.Clone(p.Ignore)}, p.Handlers(outbox))
 		}
 	} // extra:publishing
 	if err := h.each(func(p *projection.Projector) error { return p.Begin(ctx, false) }); err != nil {
@@ -170,8 +172,8 @@ func (h *handler) settle(ctx context.Context, newest time.Time) (err error) {
 	if now := time.Now(); now.Sub(h.tended) >= tendEvery {
 		h.tended = now
 		lag := projection.Lag{Behind: max(0, now.Sub(newest)), AtLeast: true} // other shards may be further behind
-		_, failed := h.reports.SaveReport(ctx, rowstore.Report{Lag: lag, CaughtUp: h.projectors[0].RepairSince().IsZero(), At: now})
-		err = errors.Join(failed, h.each(func(p *projection.Projector) error { _, err := p.RetryParked(ctx); return err }))
+		_, failed := h.stores[0].SaveReport(ctx, rowstore.Report{Lag: lag, CaughtUp: h.projectors[0].RepairSince().IsZero(), At: now})
+		err = errors.Join(failed, h.each(func(p *projection.Projector) error { _, err := p.RetryParked(ctx); return err }), h.tell(ctx))
 	}
 	for i, outbox := range h.outboxes {
 		for sent := 1; sent > 0 && err == nil; {

@@ -70,7 +70,7 @@ func work(ctx context.Context, s settings, stdout io.Writer) error {
 	if os.Getenv("AWS_LAMBDA_RUNTIME_API") == "" { // where package lambda reads it, too
 		return errors.New("AWS_LAMBDA_RUNTIME_API is not set: this program works on AWS Lambda only; see lambda-updater --help")
 	}
-	h := &handler{settings: s, log: s.logging.Logger(stdout), piece: pieceSize}
+	h := &handler{settings: s, log: s.logging.Logger(stdout), figuresTo: stdout, piece: pieceSize}
 	_ = h.connect(ctx) // if it fails, the first invocation tries again and says why
 	go lambda.StartWithOptions(h.handle, lambda.WithContext(context.WithoutCancel(ctx)))
 	<-ctx.Done()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"math/rand/v2"
@@ -215,7 +216,7 @@ func (m *model) newHandler(ctx context.Context) (*handler, error) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	store := tapped{m.gateway, m}
-	h := &handler{journal: failing{store}, stream: dynamodbstreams.Ports{Place: (&places{}).Place}, piece: m.piece, log: log}
+	h := &handler{journal: failing{store}, stream: dynamodbstreams.Ports{Place: (&places{}).Place}, piece: m.piece, log: log, figuresTo: io.Discard}
 	for _, manager := range system.Processes() {
 		h.processes = append(h.processes, manager(&eventstore.Store{Gateway: store}, log))
 	}

@@ -34,6 +34,7 @@ import (
 const (
 	awsTables  = "../../deploy/aws/tables.json"
 	awsActions = "../../deploy/aws/actions.json"
+	awsMetrics = "../../deploy/aws/metrics.json"
 )
 
 // wantFile compares a file with what it must contain. With UPDATE_AWS=1 it is written.

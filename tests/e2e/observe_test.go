@@ -10,8 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"example.com/threads/es/estest/testenv"
+	"example.com/threads/tests/lambdatest"
 )
 
 const observeFolder = "../../deploy/observe"
@@ -84,7 +88,8 @@ func TestMetricsInExpressions(t *testing.T) {
 	}
 }
 
-// TestWhatIsWatchedIsMeasured compares the metrics in alerts and dashboard with those that the programs export.
+// TestWhatIsWatchedIsMeasured compares the metrics in alerts and dashboard with those that the programs export, and
+// writes which program has which of them.
 func TestWhatIsWatchedIsMeasured(t *testing.T) {
 	startsPrograms(t)
 	broker := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -93,21 +98,28 @@ func TestWhatIsWatchedIsMeasured(t *testing.T) {
 	ada := s.person("acme")
 	thread := ada.command(t, "/threads/create", fields{"name": "metrics"})
 	ada.view(t, thread.text("thread_id"), token(thread))
-	offered := map[string]bool{
-		"up": true, // Prometheus sets it
+	offered := map[string]bool{}
+	programs := map[string]map[string]bool{}
+	offers := func(program, name string) {
+		if programs[program] == nil {
+			programs[program] = map[string]bool{}
+		}
+		programs[program][name], offered[name] = true, true
 	}
 	sample := regexp.MustCompile(`(?m)^[a-zA-Z_:][a-zA-Z0-9_:]*`)
-	for _, url := range []string{s.writeURL, s.updaterURL, s.readURL} {
+	for program, url := range map[string]string{"write-api": s.writeURL, "read-model-updater": s.updaterURL, "read-api": s.readURL} {
+		offers(program, "up") // Prometheus sets it
 		for _, name := range sample.FindAllString(get(t, url+"/metrics"), -1) {
-			offered[name] = true
+			offers(program, name)
 		}
 	}
 	// This metric only exists while there are unknown types, so look for it in the source.
 	if source, err := os.ReadFile("../../es/run/state.go"); err != nil || !strings.Contains(string(source), `"projection_unregistered_type"`) {
 		t.Errorf("the updater does not measure unknown types: %v", err)
 	}
-	offered["projection_unregistered_type"] = true
+	offers("read-model-updater", "projection_unregistered_type")
 
+	watched := map[string]bool{}
 	check := func(by, expression string) {
 		names := metricsIn(expression)
 		if len(names) == 0 {
@@ -121,7 +133,20 @@ func TestWhatIsWatchedIsMeasured(t *testing.T) {
 	}
 	for _, rule := range alerts(t) {
 		check("alert "+rule.Alert, rule.Expr)
+		for _, name := range metricsIn(rule.Expr) {
+			watched[name] = true
+		}
 	}
+	fed := figuresOnLambda(t, s.store)
+	for program, names := range programs {
+		for name := range names {
+			if watched[name] {
+				fed[program] = append(fed[program], name)
+			}
+		}
+		slices.Sort(fed[program])
+	}
+	wantFile(t, awsMetrics, fed)
 	for title, expressions := range dashboard(t) {
 		for _, expression := range expressions {
 			check("panel "+title, expression)
@@ -135,6 +160,36 @@ func TestWhatIsWatchedIsMeasured(t *testing.T) {
 			t.Errorf("the write-api does not count the capacity of %s", consumed)
 		}
 	}
+}
+
+// figuresOnLambda returns the metrics that CloudWatch makes of what the function writes, as updater and as publisher.
+func figuresOnLambda(t *testing.T, env []string) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	for _, program := range []string{"lambda-updater", "lambda-publisher"} {
+		publishes := program == "lambda-publisher"
+		own := slices.DeleteFunc(slices.Clone(env), func(each string) bool { return strings.HasPrefix(each, "PUBLISH_URL=") && !publishes })
+		output := &testenv.Log{}
+		function := lambdatest.NewService(t, &lambdatest.Service{
+			Path: filepath.Join(binaries, "lambda-updater"), Timeout: time.Minute, Output: output, Env: append(own, "LOG_LEVEL=error"),
+		}, 1)
+		if answer, err := function.Invoke(t.Context(), []byte(`{"Records":[]}`)); err != nil {
+			t.Fatalf("%s, %v\n%s", answer, err, output)
+		}
+		var line struct {
+			AWS struct {
+				CloudWatchMetrics []struct{ Metrics []struct{ Name string } }
+			} `json:"_aws"`
+		}
+		if err := json.Unmarshal([]byte(output.String()), &line); err != nil || len(line.AWS.CloudWatchMetrics) != 1 {
+			t.Fatalf("%s: %v", output, err)
+		}
+		for _, metric := range line.AWS.CloudWatchMetrics[0].Metrics {
+			found[program] = append(found[program], metric.Name)
+		}
+		slices.Sort(found[program])
+	}
+	return found
 }
 
 // TestAlertsNameTheirRunbook checks that the headings in the alerts' runbook links exist.

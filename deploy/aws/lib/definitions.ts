@@ -35,5 +35,11 @@ export type Resource = TableSetting | `${TableSetting}/index` | "JOURNAL_TABLE/s
 /** The actions of each program, as seen in its real calls. TestActionsOnAWS (tests/e2e) writes the file. */
 export const actions = read<Record<string, Partial<Record<Resource, string[]>>>>("deploy/aws/actions.json");
 
+/**
+ * Which metrics of the alerts each program has, and which figures a function writes for CloudWatch.
+ * TestWhatIsWatchedIsMeasured (tests/e2e) writes the file.
+ */
+export const metrics = read<Record<string, string[]>>("deploy/aws/metrics.json");
+
 /** The alerts for Prometheus. */
 export const alerts = readFileSync(`${root}deploy/observe/alerts.yml`, "utf8");

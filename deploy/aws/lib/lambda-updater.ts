@@ -4,7 +4,9 @@ import { Rule, RuleTargetInput, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, EventSourceMapping, FilterCriteria, FilterRule, Function, Runtime, StartingPosition } from "aws-cdk-lib/aws-lambda";
+import { SqsDlq, SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Validations } from "aws-cdk-lib";
 import { Construct } from "constructs";
 import type { Data } from "./data.js";
@@ -14,11 +16,14 @@ import { settingsOf } from "./settings.js";
 /** cmd/lambda-updater, which Lambda calls with the records of the journal's stream. It projects, or publishes. */
 export class LambdaUpdater extends Construct {
   readonly function: Function;
+  /** Where Lambda says which records it has given up. Each message makes the function read the journal. */
+  readonly givenUp: Queue;
 
   constructor(scope: Construct, id: string, data: Data, as: "lambda-updater" | "lambda-publisher") {
     super(scope, id);
     const { stage } = data;
     const publishes = as === "lambda-publisher";
+    const timeout = Duration.minutes(1);
     const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     allow(role, as, data);
     const log = new LogGroup(this, "Log", {
@@ -40,9 +45,9 @@ export class LambdaUpdater extends Construct {
       code: Code.fromAsset(stage.lambdaZip),
       role,
       memorySize: 512,
-      timeout: Duration.minutes(1),
+      timeout,
       // Another environment could still open the texts of a person who was erased.
-      reservedConcurrentExecutions: publishes && data.masterKey !== undefined ? 1 : undefined,
+      reservedConcurrentExecutions: publishes && data.masterKey !== undefined ? 1 : stage.database.environments,
       vpc: data.vpc,
       vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS },
       securityGroups: [data.databaseClients],
@@ -51,6 +56,14 @@ export class LambdaUpdater extends Construct {
       // Functions have no secrets of their own: CloudFormation puts the value in when it deploys.
       environment: { ...settingsOf(as, data), DATABASE_URL: data.writerUrl.secretValue.unsafeUnwrap() },
     });
+    this.givenUp = new Queue(this, "GivenUp", {
+      encryption: QueueEncryption.SQS_MANAGED, // a message has numbers of records, and nothing of them
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+      visibilityTimeout: Duration.seconds(6 * timeout.toSeconds()), // as AWS advises
+    });
+    Validations.of(this.givenUp).acknowledge({ id: "AwsSolutions-SQS3", reason: "A message stays until a repair has succeeded, and an alarm tells of it." });
+    this.function.addEventSource(new SqsEventSource(this.givenUp, { maxConcurrency: 2 }));
     // A batch that is not done is delivered again until it is: an event that can't be handled parks its aggregate, so
     // only a failure of a database or a broker makes Lambda wait. Records are never given up before the stream forgets
     // them.
@@ -62,6 +75,7 @@ export class LambdaUpdater extends Construct {
       parallelizationFactor: 4,
       reportBatchItemFailures: true,
       bisectBatchOnError: true,
+      onFailure: new SqsDlq(this.givenUp),
       filters: [FilterCriteria.filter({ eventName: FilterRule.isEqual("INSERT") })],
     });
     // Retries parked aggregates, and sends what processes have to send.

@@ -82,7 +82,7 @@ export class Programs extends Stack {
       conditions: [ListenerCondition.pathPatterns(["/graphql", "/graphql/*"])],
       action: ListenerAction.forward([readTargets]),
     });
-    const watched: Watched = { data, balancer, targets: new Map([["write-api", writeTargets], ["read-api", readTargets]]), services, lambda: lambda?.function, publisher: publisher?.function };
+    const watched: Watched = { data, balancer, targets: new Map([["write-api", writeTargets], ["read-api", readTargets]]), services, lambda, publisher };
     watch.over(watched);
     new CfnOutput(this, "Address", { value: balancer.loadBalancerDnsName });
   }

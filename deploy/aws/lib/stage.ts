@@ -13,7 +13,11 @@ export interface Stage {
   /** SHARD_COUNT, if it is not the default. */
   readonly shards?: string;
   readonly natGateways: number;
-  readonly database: { readonly minUnits: number; readonly maxUnits: number; readonly readers: number; readonly backupDays: number };
+  readonly database: {
+    readonly minUnits: number; readonly maxUnits: number; readonly readers: number; readonly backupDays: number;
+    /** The most environments of each function on Lambda. Each has up to 4 of the connections that the units allow. */
+    readonly environments: number;
+  };
   /** Least and greatest number of tasks of each API. */
   readonly tasks: { readonly min: number; readonly max: number };
   readonly updater: "service" | "lambda";
@@ -39,7 +43,7 @@ const stages: Record<string, Omit<Stage, "name" | "region" | "tag" | "shards" | 
     keepData: false,
     capacity: "on-demand",
     natGateways: 1,
-    database: { minUnits: 0.5, maxUnits: 2, readers: 0, backupDays: 1 },
+    database: { minUnits: 0.5, maxUnits: 2, readers: 0, backupDays: 1, environments: 4 },
     tasks: { min: 1, max: 2 },
     erasure: false,
     dollarsAMonth: 200,
@@ -49,7 +53,7 @@ const stages: Record<string, Omit<Stage, "name" | "region" | "tag" | "shards" | 
     keepData: true,
     capacity: "on-demand",
     natGateways: 2,
-    database: { minUnits: 1, maxUnits: 16, readers: 1, backupDays: 14 },
+    database: { minUnits: 1, maxUnits: 16, readers: 1, backupDays: 14, environments: 50 },
     tasks: { min: 2, max: 10 },
     erasure: true,
     dollarsAMonth: 1500,

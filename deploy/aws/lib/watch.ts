@@ -7,34 +7,29 @@ import type { FargateService } from "aws-cdk-lib/aws-ecs";
 import { type ApplicationLoadBalancer, type ApplicationTargetGroup, HttpCodeElb, HttpCodeTarget } from "aws-cdk-lib/aws-elasticloadbalancingv2";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
-import type { Function } from "aws-cdk-lib/aws-lambda";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
 import type { MetricsTarget } from "./collector.js";
 import type { Data } from "./data.js";
-import { alerts } from "./definitions.js";
+import { alertsWithout, figuresFor, ofTheUpdater } from "./alerts.js";
+import type { LambdaUpdater } from "./lambda-updater.js";
 
 export interface Watched {
   readonly data: Data;
   readonly balancer: ApplicationLoadBalancer;
   readonly targets: Map<string, ApplicationTargetGroup>;
   readonly services: Map<string, FargateService>;
-  readonly lambda?: Function;
-  readonly publisher?: Function;
+  readonly lambda?: LambdaUpdater;
+  readonly publisher?: LambdaUpdater;
 }
 
-/** What no metric of a function on Lambda tells: CloudWatch's metrics of the function tell it. */
-export const replacedOnLambda = ["NobodyProjects", "ReadModelBehind"];
-
-/** The alerts of deploy/observe, without some. */
-export function alertsWithout(names: string[]): string {
-  return names.reduce((text, name) => text.replace(new RegExp(`^ {6}- alert: ${name}\\n(?: {8}.*\\n)*`, "m"), ""), alerts);
-}
+const minute = Duration.minutes(1);
 
 /**
  * The alerts of deploy/observe run as they are, on Amazon Managed Service for Prometheus. What the programs can't tell
- * themselves - AWS's services, and tasks that do not start - are alarms of CloudWatch. Both go to one topic.
+ * themselves - AWS's services, tasks that do not start, and a function on Lambda, which nobody can scrape - are alarms of
+ * CloudWatch. Both go to one topic.
  */
 export class Watch extends Construct {
   readonly metrics: MetricsTarget;
@@ -71,7 +66,7 @@ export class Watch extends Construct {
     new CfnRuleGroupsNamespace(this, "Alerts", {
       name: "threads",
       workspace: workspace.attrArn,
-      data: alertsWithout(stage.updater === "lambda" ? replacedOnLambda : []),
+      data: alertsWithout(stage.updater === "lambda" ? ofTheUpdater.map(({ name }) => name) : []),
     });
     this.metrics = { arn: workspace.attrArn, url: workspace.attrPrometheusEndpoint };
     this.budget();
@@ -96,14 +91,14 @@ export class Watch extends Construct {
 
   /** Sets alarms on the parts, and shows them on a dashboard. */
   over({ data, balancer, targets, services, lambda, publisher }: Watched): void {
-    const failed = balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { statistic: "Sum" });
+    const failed = balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { statistic: "Sum", period: minute });
     this.alarm("BalancerFails", failed, 10, 5, "the load balancer answers in the place of a program", "programs");
     for (const [program, target] of targets) {
       const requests = target.metrics.requestCount({ statistic: "Sum" });
       const errors = target.metrics.httpCodeTarget(HttpCodeTarget.TARGET_5XX_COUNT, { statistic: "Sum" });
       const share = new MathExpression({ expression: "IF(all > 0, 100 * failed / all, 0)", usingMetrics: { all: requests, failed: errors }, label: program, period: Duration.minutes(5) });
       this.alarm(`${program}-RequestsFail`, share, 1, 1, `more than 1% of the requests to ${program} fail`, "programs");
-      this.alarm(`${program}-Unhealthy`, target.metrics.unhealthyHostCount({ statistic: "Maximum" }), 0, 5, `a task of ${program} is not ready`, "programs");
+      this.alarm(`${program}-Unhealthy`, target.metrics.unhealthyHostCount({ statistic: "Maximum", period: minute }), 0, 5, `a task of ${program} is not ready`, "programs");
     }
     for (const [program, service] of services) {
       const running = new Metric({
@@ -124,16 +119,7 @@ export class Watch extends Construct {
     const processor = data.cluster.metricCPUUtilization(database);
     const units = data.cluster.metricACUUtilization(database);
     this.alarm("DatabaseBusy", units, 90, 10, "the read model's database has reached its largest size", "the-read-model-is-behind");
-    const invoked = lambda?.metricInvocations({ statistic: "Sum", period: Duration.minutes(5) });
-    const age = lambda?.metric("IteratorAge", { statistic: "Maximum", period: Duration.minutes(1) });
-    if (lambda !== undefined && invoked !== undefined && age !== undefined) {
-      this.alarm("NobodyProjects", invoked, 1, 1, "the updater is not called, not even by its schedule", "several-updaters", ComparisonOperator.LESS_THAN_THRESHOLD);
-      this.alarm("ReadModelBehind", age, 30_000, 2, "the read model is more than 30 seconds behind", "the-read-model-is-behind");
-      this.alarm("UpdaterFails", lambda.metricErrors({ statistic: "Sum" }), 0, 3, "the updater's invocations fail", "the-read-model-is-behind");
-    }
-    if (publisher !== undefined) {
-      this.alarm("PublisherFails", publisher.metricErrors({ statistic: "Sum" }), 0, 3, "the publisher's invocations fail", "events-are-not-published");
-    }
+    const functions = lambda === undefined ? [] : this.functions(lambda, publisher);
 
     const row = (title: string, ...left: IMetric[]) => new GraphWidget({ title, left, width: 8 });
     const dashboard = new Dashboard(this, "Dashboard", { dashboardName: Stack.of(this).stackName });
@@ -147,18 +133,62 @@ export class Watch extends Construct {
       row("Database: processor, capacity %", processor, units),
       row("Database: connections", data.cluster.metricDatabaseConnections()),
       row("Processor of the programs, %", ...[...services.values()].map((service) => service.metricCpuUtilization())),
-      ...(age === undefined || invoked === undefined ? [] : [row("Updater: age of the last record, ms", age), row("Updater: invocations", invoked)]),
+      ...functions.map(([title, metric]) => row(title, metric)),
     );
+  }
+
+  /** Sets the alarms that replace the alerts on the updater's metrics, and returns what the dashboard shows. */
+  private functions(updater: LambdaUpdater, publisher?: LambdaUpdater): [string, IMetric][] {
+    const ageOf = ({ function: of }: LambdaUpdater) => of.metric("IteratorAge", { statistic: "Maximum", period: minute });
+    const figure = ({ function: of }: LambdaUpdater, metricName: string) =>
+      new Metric({ namespace: "lambda-updater", metricName, dimensionsMap: { FunctionName: of.functionName }, statistic: "Maximum", period: minute });
+    const invoked = updater.function.metricInvocations({ statistic: "Sum", period: Duration.minutes(5) });
+    const behind = "the-read-model-is-behind";
+    this.alarm("NobodyProjects", invoked, 1, 1, "the updater is not called, not even by its schedule", "several-updaters", ComparisonOperator.LESS_THAN_THRESHOLD);
+    this.alarm("ReadModelBehind", ageOf(updater), 30_000, 2, "the read model is more than 30 seconds behind", behind);
+    const sent = updater.givenUp.metricNumberOfMessagesSent({ statistic: "Sum", period: Duration.hours(1) });
+    this.alarm("StreamForgot", sent, 0, 1, "Lambda has given up records of the stream; the function reads them from the journal", behind);
+    // Only the invocation that compares rows says that they are ahead: the alarm stays for an hour.
+    const anew = new MathExpression({
+      expression: "ahead + outdated", period: Duration.hours(1),
+      usingMetrics: { ahead: figure(updater, "projection_aggregates_ahead"), outdated: figure(updater, "projection_rows_outdated") },
+    });
+    this.alarm("RowsToMakeAnew", anew, 0, 1, "the rows are ahead of the journal, or of another version of the program", "rows-must-be-rebuilt");
+    this.alarm("RebuildStandsStill", figure(updater, "projection_rebuild_interrupted"), 0, 15, "a rebuild is unfinished, and nobody goes on with it", "rows-must-be-rebuilt");
+    if (publisher !== undefined) {
+      this.alarm("PublishingBehind", ageOf(publisher), 300_000, 5, "events are not published, or too slowly", "events-are-not-published");
+    }
+    for (const alert of ofTheUpdater) {
+      const program = figuresFor(alert);
+      const of = program === "lambda-publisher" ? publisher : updater;
+      if (program !== undefined && of !== undefined) {
+        this.alarm(alert.name, figure(of, alert.metrics[0]!), 0, alert.minutes, alert.expression, alert.section);
+      }
+    }
+    for (const [name, of, section] of [["Updater", updater, behind], ["Publisher", publisher, "events-are-not-published"]] as const) {
+      if (of !== undefined) {
+        this.alarm(`${name}Fails`, of.function.metricErrors({ statistic: "Sum" }), 0, 3, `the ${name.toLowerCase()}'s invocations fail`, section);
+        const left = new MathExpression({
+          expression: "waiting + tried", period: minute,
+          usingMetrics: {
+            waiting: of.givenUp.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum" }),
+            tried: of.givenUp.metricApproximateNumberOfMessagesNotVisible({ statistic: "Maximum" }),
+          },
+        });
+        this.alarm(`${name}RepairFails`, left, 0, 5, `records were given up, and the ${name.toLowerCase()} has not made up for them from the journal`, section);
+      }
+    }
+    return [["Updater: age of the last record, ms", ageOf(updater)], ["Updater: invocations", invoked]];
   }
 
   /** An alarm, with the section of docs/operations.md that says what to do. Without data an absence is an alarm. */
   private alarm(
-    name: string, metric: IMetric, threshold: number, minutes: number, what: string, section: string, operator = ComparisonOperator.GREATER_THAN_THRESHOLD,
+    name: string, metric: IMetric, threshold: number, periods: number, what: string, section: string, operator = ComparisonOperator.GREATER_THAN_THRESHOLD,
   ): void {
     const alarm = new Alarm(this, name, {
       metric,
       threshold,
-      evaluationPeriods: minutes,
+      evaluationPeriods: periods,
       comparisonOperator: operator,
       treatMissingData: operator === ComparisonOperator.LESS_THAN_THRESHOLD ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
       alarmName: `${Stack.of(this).stackName}-${name}`,

@@ -29,7 +29,7 @@ function statementsOf(template: Template, role: string): Statement[] {
 /** What a resource in a policy is in the words of actions.json. */
 function nameOf(resource: unknown): string {
   const text = JSON.stringify(resource);
-  const [, words] = /(JournalTable|SnapshotTable|KeyTable|MasterKey|Metrics|DataKey|Key)[0-9A-F]{8}/.exec(text) ?? [];
+  const [, words] = /(JournalTable|SnapshotTable|KeyTable|MasterKey|Metrics|DataKey|Key|GivenUp)[0-9A-F]{8}/.exec(text) ?? [];
   const name = { JournalTable: "JOURNAL_TABLE", SnapshotTable: "SNAPSHOT_TABLE", KeyTable: "KEY_TABLE", MasterKey: "ERASURE_KMS_KEY" }[words ?? ""] ?? words ?? text;
   if (/\/index\/(journal|snapshot)-aid-index/.test(text)) {
     return `${name}/index`;
@@ -47,13 +47,15 @@ function pairsOf(statements: Statement[]): string[] {
 
 const tableKey = ["kms:Decrypt", "kms:DescribeKey"];
 const writes = ["kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"];
+/** On its own queue of records that were given up. */
+const queue = ["ChangeMessageVisibility", "DeleteMessage", "GetQueueAttributes", "GetQueueUrl", "ReceiveMessage", "SendMessage"].map((action) => `sqs:${action} on GivenUp`);
 const beside: Record<string, string[]> = {
   "write-api": [...tableKey, ...writes].map((action) => `${action} on Key`).concat("aps:RemoteWrite on Metrics"),
   "read-api": tableKey.map((action) => `${action} on Key`).concat("aps:RemoteWrite on Metrics"),
   "read-model-updater": [...tableKey, ...writes].map((action) => `${action} on Key`).concat("aps:RemoteWrite on Metrics"),
   threadctl: [...tableKey, ...writes].map((action) => `${action} on Key`),
-  "lambda-updater": [...tableKey, ...writes].map((action) => `${action} on Key`),
-  "lambda-publisher": tableKey.map((action) => `${action} on Key`),
+  "lambda-updater": [...tableKey, ...writes].map((action) => `${action} on Key`).concat(queue),
+  "lambda-publisher": tableKey.map((action) => `${action} on Key`).concat(queue),
 };
 const roles: Record<string, [Template, string]> = {
   "write-api": [prod.programs, "writeapiRole"],

@@ -110,6 +110,24 @@ test("a deployment that fails goes back, and a standby updater takes over", () =
   });
 });
 
+test("what Lambda gives up makes the same function read the journal", () => {
+  const { programs } = templatesOf(contexts["prod with Lambda and provisioned tables"]!);
+  const queues = resources(programs, "AWS::SQS::Queue");
+  assert.equal(Object.keys(queues).length, 2);
+  const mappings = Object.values(resources(programs, "AWS::Lambda::EventSourceMapping")).map(({ Properties: mapping }) => mapping);
+  for (const [id, { Properties: queue }] of Object.entries(queues)) {
+    assert.deepEqual([queue.MessageRetentionPeriod, queue.SqsManagedSseEnabled], [14 * 24 * 3600, true], id);
+    const arn = JSON.stringify({ "Fn::GetAtt": [id, "Arn"] });
+    const fills = mappings.filter(({ DestinationConfig: to }) => JSON.stringify(to?.OnFailure?.Destination) === arn);
+    const empties = mappings.filter(({ EventSourceArn: from }) => JSON.stringify(from) === arn);
+    assert.deepEqual([fills.length, empties.length], [1, 1], id);
+    assert.deepEqual(fills[0]!.FunctionName, empties[0]!.FunctionName, id);
+  }
+  programs.allResourcesProperties("AWS::SQS::QueuePolicy", {
+    PolicyDocument: Match.objectLike({ Statement: Match.arrayWith([Match.objectLike({ Effect: "Deny", Condition: { Bool: { "aws:SecureTransport": "false" } } })]) }),
+  });
+});
+
 test("with Lambda there is no updater service, and no record is given up", () => {
   for (const name of ["prod with Lambda and provisioned tables", "dev with Lambda"]) {
     const { programs } = templatesOf(contexts[name]!);
@@ -122,6 +140,8 @@ test("with Lambda there is no updater service, and no record is given up", () =>
       MaximumRetryAttempts: Match.absent(),
       MaximumRecordAgeInSeconds: Match.absent(),
     });
+    const [updater] = Object.values(resources(programs, "AWS::Lambda::Function"));
+    assert.ok(updater!.Properties.ReservedConcurrentExecutions > 1, name);
     programs.hasResourceProperties("AWS::Events::Rule", {
       ScheduleExpression: "rate(1 minute)", Targets: [Match.objectLike({ Input: JSON.stringify({ Records: [] }) })],
     });

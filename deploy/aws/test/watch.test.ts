@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Match, type Template } from "aws-cdk-lib/assertions";
+import { allAlerts, withoutAlarm } from "../lib/alerts.js";
 import { collector } from "../lib/collector.js";
-import { replacedOnLambda } from "../lib/watch.js";
+import { metrics } from "../lib/definitions.js";
 import { contexts, resources, root, templatesOf } from "./stacks.js";
 
 const rules = readFileSync(join(root, "deploy/observe/alerts.yml"), "utf8");
@@ -21,8 +22,13 @@ function deployedRules(template: Template): string {
 
 function alarms(template: Template): Record<string, Record<string, any>> {
   return Object.fromEntries(
-    Object.values(resources(template, "AWS::CloudWatch::Alarm")).map(({ Properties: alarm }) => [alarm.AlarmName.replace(/^threads-prod-/, ""), alarm]),
+    Object.values(resources(template, "AWS::CloudWatch::Alarm")).map(({ Properties: alarm }) => [alarm.AlarmName.replace(/^threads-(prod|dev)-/, ""), alarm]),
   );
+}
+
+/** The metrics that an alarm reads. */
+function metricsOf(alarm: Record<string, any>): Record<string, any>[] {
+  return alarm.Metrics === undefined ? [alarm] : alarm.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: object } }) => MetricStat?.Metric ?? []);
 }
 
 test("the alerts are those of deploy/observe", () => {
@@ -30,17 +36,57 @@ test("the alerts are those of deploy/observe", () => {
   assert.ok(namesIn(rules).length > 15);
 });
 
-test("with Lambda, an alarm replaces each alert that no metric feeds", () => {
-  const left = namesIn(rules).filter((name) => !replacedOnLambda.includes(name));
-  assert.deepEqual(namesIn(deployedRules(lambda)), left);
-  assert.equal(left.length, namesIn(rules).length - replacedOnLambda.length);
-  for (const name of replacedOnLambda) {
-    assert.ok(alarms(lambda)[name], name);
+test("each alert has a program that measures it", () => {
+  assert.deepEqual(allAlerts.map(({ name }) => name), namesIn(rules));
+  const measured = [...metrics["write-api"]!, ...metrics["read-api"]!, ...metrics["read-model-updater"]!];
+  for (const alert of allAlerts) {
+    assert.ok(alert.metrics.length > 0, alert.name);
+    assert.deepEqual(alert.metrics.filter((name) => !measured.includes(name)), [], alert.name);
   }
+});
+
+test("an alarm replaces each alert that no metric feeds", () => {
+  const measured = [...metrics["write-api"]!, ...metrics["read-api"]!];
+  let replaced = 0;
+  for (const alert of allAlerts) {
+    const fed = alert.metrics.every((name) => measured.includes(name));
+    const alarm = alarms(lambda)[alert.name];
+    assert.equal(namesIn(deployedRules(lambda)).includes(alert.name), fed, `${alert.name}: it is deployed only where programs measure it`);
+    assert.equal([fed, alarm !== undefined, alert.name in withoutAlarm].filter(Boolean).length, 1, `${alert.name}: metrics, an alarm, or a reason`);
+    assert.ok(!(alert.name in withoutAlarm) || withoutAlarm[alert.name]!.length > 20, alert.name);
+    replaced += alarm === undefined ? 0 : 1;
+    // What an alarm reads from a function's log, the function writes.
+    for (const { Namespace, MetricName, Dimensions } of alarm === undefined ? [] : metricsOf(alarm)) {
+      if (Namespace === "lambda-updater") {
+        const program = /LambdaPublisher/.test(JSON.stringify(Dimensions)) ? "lambda-publisher" : "lambda-updater";
+        assert.ok(metrics[program]!.includes(MetricName), `${alert.name}: ${program} does not write ${MetricName}`);
+        assert.deepEqual([alarm!.Threshold, alarm!.ComparisonOperator], [0, "GreaterThanThreshold"], alert.name);
+      }
+    }
+  }
+  assert.ok(replaced > 8 && Object.keys(withoutAlarm).length < 3);
   const [, seconds] = /alert: ReadModelBehind\n +expr: max\(projection_lag_seconds\) > (\d+)\n +for: 2m/.exec(rules)!;
   const { Threshold, EvaluationPeriods, MetricName, Period } = alarms(lambda).ReadModelBehind!;
   assert.deepEqual([Threshold, EvaluationPeriods, MetricName, Period], [Number(seconds) * 1000, 2, "IteratorAge", 60]);
+  const [, behind] = /max\(publisher_lag_seconds\) > (\d+)/.exec(rules)!;
+  assert.equal(alarms(lambda).PublishingBehind!.Threshold, Number(behind) * 1000);
+  const hours = alarms(lambda).RowsToMakeAnew!.Metrics.flatMap(({ MetricStat }: { MetricStat?: { Period: number } }) => MetricStat?.Period ?? []);
+  assert.deepEqual(hours, [3600, 3600]);
   assert.equal(alarms(lambda).NobodyProjects!.TreatMissingData, "breaching");
+});
+
+test("nothing is said of publishing where nobody publishes", () => {
+  const { programs } = templatesOf(contexts["dev with Lambda"]!);
+  assert.doesNotMatch(deployedRules(programs), /Publishing/);
+  assert.deepEqual(Object.keys(alarms(programs)).filter((name) => /Publish/.test(name)), []);
+});
+
+test("a queue that is not empty is an alarm", () => {
+  for (const name of ["UpdaterRepairFails", "PublisherRepairFails"]) {
+    const found = metricsOf(alarms(lambda)[name]!).map(({ MetricName, Dimensions }) => [MetricName, /Lambda(Updater|Publisher)GivenUp/.exec(JSON.stringify(Dimensions))![1]]);
+    const of = name.replace("RepairFails", "");
+    assert.deepEqual(found, [["ApproximateNumberOfMessagesVisible", of], ["ApproximateNumberOfMessagesNotVisible", of]]);
+  }
 });
 
 test("failing requests alarm at the share that the alerts name", () => {
