@@ -6,7 +6,7 @@ import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import {
-  AuroraMysqlEngineVersion, CfnDBProxyEndpoint, ClusterInstance, Credentials, DatabaseCluster, DatabaseClusterEngine, type DatabaseProxy,
+  AuroraMysqlEngineVersion, ClusterInstance, Credentials, DatabaseCluster, DatabaseClusterEngine, type DatabaseProxy,
 } from "aws-cdk-lib/aws-rds";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
@@ -31,8 +31,10 @@ export class Data extends Stack {
   readonly databaseClients: SecurityGroup;
   /** DATABASE_URL of the writer, without a proxy: the updaters' lock belongs to a connection. */
   readonly writerUrl: Secret;
-  /** DATABASE_URL of the read-api, behind the proxy. */
+  /** DATABASE_URL of the read-api: the writer, behind the proxy. */
   readonly readerUrl: Secret;
+  /** Its READ_DATABASE_URL, if there is a reader: one instance, because a name of several breaks the promise of tokens. */
+  readonly replicaUrl?: Secret;
   readonly repository: Repository;
 
   constructor(scope: Construct, id: string, readonly stage: Stage, props: StackProps) {
@@ -60,10 +62,11 @@ export class Data extends Stack {
     this.databaseClients = new SecurityGroup(this, "DatabaseClients", { vpc: this.vpc, description: "Connects to the read model" });
     this.cluster = this.readModel();
     const proxy = this.proxy();
-    const { writer, reader } = this.endpoints(proxy);
     // The proxy's certificate is Amazon's public one. The cluster's is of an authority that no system knows: see docs/aws.md.
-    this.writerUrl = this.databaseUrl("WriterUrl", writer, "skip-verify");
-    this.readerUrl = this.databaseUrl("ReaderUrl", reader, "true");
+    this.writerUrl = this.databaseUrl("WriterUrl", this.cluster.clusterEndpoint.hostname, "skip-verify");
+    this.readerUrl = this.databaseUrl("ReaderUrl", proxy.endpoint, "true");
+    const [, reader] = this.cluster.instanceEndpoints; // the first is the writer's
+    this.replicaUrl = reader && this.databaseUrl("ReplicaUrl", reader.hostname, "skip-verify");
 
     this.repository = new Repository(this, "Images", {
       imageTagMutability: TagMutability.IMMUTABLE,
@@ -191,23 +194,6 @@ export class Data extends Stack {
     });
     proxy.connections.allowFrom(this.databaseClients, Port.tcp(mysqlPort), "programs");
     return proxy;
-  }
-
-  /** Writer, without the proxy, and what the read-api reads from: the readers, if there are any. */
-  private endpoints(proxy: DatabaseProxy): { writer: string; reader: string } {
-    const writer = this.cluster.clusterEndpoint.hostname;
-    if (this.stage.database.readers === 0) {
-      return { writer, reader: proxy.endpoint };
-    }
-    const readers = new CfnDBProxyEndpoint(this, "ProxyReaders", {
-      dbProxyName: proxy.dbProxyName,
-      dbProxyEndpointName: `${this.stackName}-readers`,
-      targetRole: "READ_ONLY",
-      vpcSubnetIds: this.vpc.isolatedSubnets.map((subnet) => subnet.subnetId),
-      vpcSecurityGroupIds: proxy.connections.securityGroups.map((group) => group.securityGroupId),
-    });
-    readers.node.addDependency(proxy);
-    return { writer, reader: readers.attrEndpoint };
   }
 
   private databaseUrl(id: string, host: string, tls: string): Secret {

@@ -13,7 +13,7 @@ export class Jobs extends Stack {
   constructor(scope: Construct, id: string, data: Data, props: StackProps) {
     super(scope, id, props);
     this.cluster = new Cluster(this, "Cluster", { vpc: data.vpc, containerInsightsV2: ContainerInsights.ENABLED });
-    const size = { data, cpu: 512, memory: 1024, databaseUrl: data.writerUrl };
+    const size = { data, cpu: 512, memory: 1024, secrets: { DATABASE_URL: data.writerUrl } };
     const migrate = new Program(this, "migrate", { ...size, command: ["/migrate", "up"] });
     const threadctl = new Program(this, "threadctl", { ...size, command: ["/threadctl", "--help"], environment: settingsOf("threadctl", data) });
 

@@ -17,7 +17,8 @@ export interface ProgramProps {
   readonly command?: string[];
   /** The port that the program serves its health on; jobs have none. */
   readonly port?: number;
-  readonly databaseUrl?: ISecret;
+  /** The settings whose values are secrets. */
+  readonly secrets?: Record<string, ISecret>;
   readonly environment?: Record<string, string>;
   /** Where its metrics go; without it they stay on the loopback address. */
   readonly metricsTo?: MetricsTarget;
@@ -59,7 +60,7 @@ export class Program extends Construct {
       readonlyRootFilesystem: true,
       logging: logs,
       environment: props.environment,
-      secrets: props.databaseUrl && { DATABASE_URL: EnvironmentSecret.fromSecretsManager(this.granted(props.databaseUrl, data)) },
+      secrets: props.secrets && this.granted(props.secrets, data),
       stopTimeout: Duration.seconds(60),
       healthCheck: props.port === undefined ? undefined : {
         command: ["CMD", "/healthcheck", `http://127.0.0.1:${props.port}/health/alive`],
@@ -83,10 +84,14 @@ export class Program extends Construct {
     }
   }
 
-  /** The secret by its ARN: what allows its use is then this role's policy, and not that of the key in the other stack. */
-  private granted(secret: ISecret, data: Data): ISecret {
-    return Secret.fromSecretAttributes(this, "DatabaseUrl", {
-      secretCompleteArn: secret.secretArn, encryptionKey: Key.fromKeyArn(this, "DataKey", data.key.keyArn),
-    });
+  /** The secrets by their ARNs: what allows their use is then this role's policy, and not that of the key in the other stack. */
+  private granted(secrets: Record<string, ISecret>, data: Data): Record<string, EnvironmentSecret> {
+    const encryptionKey = Key.fromKeyArn(this, "DataKey", data.key.keyArn);
+    return Object.fromEntries(
+      Object.entries(secrets).map(([setting, { secretArn }]) => {
+        const id = setting.split("_").map((word) => word[0] + word.slice(1).toLowerCase()).join("");
+        return [setting, EnvironmentSecret.fromSecretsManager(Secret.fromSecretAttributes(this, id, { secretCompleteArn: secretArn, encryptionKey }))];
+      }),
+    );
   }
 }

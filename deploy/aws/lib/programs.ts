@@ -5,6 +5,7 @@ import {
   ApplicationListener, ApplicationLoadBalancer, ApplicationProtocol, ApplicationTargetGroup, ListenerAction, ListenerCertificate, ListenerCondition, SslPolicy,
 } from "aws-cdk-lib/aws-elasticloadbalancingv2";
 import { BlockPublicAccess, Bucket, BucketEncryption } from "aws-cdk-lib/aws-s3";
+import type { ISecret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 import { type Data, networkRange } from "./data.js";
 import type { Jobs } from "./jobs.js";
@@ -22,7 +23,7 @@ export class Programs extends Stack {
     const services = new Map<string, FargateService>();
     // The load balancer is let in by the programs' own groups. This one is not changed from here.
     const clients = SecurityGroup.fromSecurityGroupId(this, "DatabaseClients", data.databaseClients.securityGroupId, { mutable: false });
-    const start = (program: string, port: number, tasks: number, databaseUrl = data.writerUrl) => {
+    const start = (program: string, port: number, tasks: number, secrets: Record<string, ISecret> = { DATABASE_URL: data.writerUrl }) => {
       const connects = program !== "write-api";
       const made = new Program(this, program, {
         data,
@@ -30,7 +31,7 @@ export class Programs extends Stack {
         cpu: stage.keepData ? 1024 : 256,
         memory: stage.keepData ? 2048 : 512,
         environment: settingsOf(program, data),
-        databaseUrl: connects ? databaseUrl : undefined,
+        secrets: connects ? secrets : undefined,
         metricsTo: watch.metrics,
       });
       const own = new SecurityGroup(made, "Security", { vpc: data.vpc, description: program });
@@ -49,7 +50,9 @@ export class Programs extends Stack {
     };
 
     const write = start("write-api", 28080, stage.tasks.min);
-    const read = start("read-api", 28082, stage.tasks.min, data.readerUrl);
+    const read = start("read-api", 28082, stage.tasks.min, {
+      DATABASE_URL: data.readerUrl, ...(data.replicaUrl && { READ_DATABASE_URL: data.replicaUrl }),
+    });
     for (const api of [write, read]) {
       const scaling = api.autoScaleTaskCount({ minCapacity: stage.tasks.min, maxCapacity: stage.tasks.max });
       scaling.scaleOnCpuUtilization("Processor", { targetUtilizationPercent: 60, scaleInCooldown: Duration.minutes(5) });

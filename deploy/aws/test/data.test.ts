@@ -67,18 +67,20 @@ test("the read model is encrypted, kept, and reached by the programs alone", () 
   });
   prod.data.resourceCountIs("AWS::RDS::DBInstance", 2); // a writer and a reader
   prod.data.hasResourceProperties("AWS::RDS::DBProxy", { RequireTLS: true });
-  prod.data.hasResourceProperties("AWS::RDS::DBProxyEndpoint", { TargetRole: "READ_ONLY" });
   for (const [name, { Properties: rule }] of Object.entries(resources(prod.data, "AWS::EC2::SecurityGroupIngress"))) {
     assert.ok(rule.SourceSecurityGroupId && !rule.CidrIp, name);
   }
   prod.data.allResourcesProperties("AWS::RDS::DBInstance", { PubliclyAccessible: false });
 });
 
-test("DATABASE_URL is the writer for updaters, and the readers behind the proxy for queries", () => {
+test("DATABASE_URL is the writer, behind the proxy for queries, which read one reader", () => {
   const urls = Object.entries(resources(prod.data, "AWS::SecretsManager::Secret")).filter(([, { Properties: secret }]) => secret.SecretString);
-  const text = Object.fromEntries(urls.map(([name, { Properties: secret }]) => [name.slice(0, 9), JSON.stringify(secret.SecretString)]));
+  const text = Object.fromEntries(urls.map(([name, { Properties: secret }]) => [/^[A-Z][a-z]+Url/.exec(name)![0], JSON.stringify(secret.SecretString)]));
   assert.match(text.WriterUrl!, /ReadModel.*"Endpoint\.Address".*tls=skip-verify/);
-  assert.match(text.ReaderUrl!, /ProxyReaders","Endpoint".*tls=true/);
+  assert.match(text.ReaderUrl!, /Proxy\w+","Endpoint".*tls=true/);
+  assert.match(text.ReplicaUrl!, /ReadModelReader1\w+","Endpoint\.Address".*tls=skip-verify/);
+  dev.data.resourceCountIs("AWS::RDS::DBInstance", 1);
+  assert.deepEqual(Object.keys(resources(dev.data, "AWS::SecretsManager::Secret")).filter((name) => /^Replica/.test(name)), []);
   for (const url of Object.values(text)) {
     assert.match(url, /threads:\{\{resolve:secretsmanager:.*:SecretString:password::\}\}/);
   }

@@ -41,7 +41,8 @@ test("each program has the database that it needs, as a secret", () => {
     Object.entries(containers(prod.programs, prod.jobs)).map(([program, { Secrets }]) => [program, JSON.stringify(Secrets ?? [])]),
   );
   assert.equal(urls["write-api"], "[]");
-  assert.match(urls["read-api"]!, /DATABASE_URL.*ReaderUrl/);
+  assert.match(urls["read-api"]!, /"DATABASE_URL".*ReaderUrl.*"READ_DATABASE_URL".*ReplicaUrl/);
+  assert.doesNotMatch(JSON.stringify(containers(dev.programs)["read-api"]!.Secrets), /READ_DATABASE_URL/);
   for (const program of ["read-model-updater", "migrate", "threadctl"]) {
     assert.match(urls[program]!, /DATABASE_URL.*WriterUrl/, program);
   }
