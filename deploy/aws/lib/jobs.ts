@@ -24,6 +24,7 @@ export class Jobs extends Stack {
     });
     for (const program of [migrate, threadctl]) {
       new CfnOutput(this, `${program.program}Task`, { value: program.task.taskDefinitionArn });
+      new CfnOutput(this, `${program.program}Log`, { value: program.log.logGroupName });
     }
   }
 }

@@ -28,6 +28,7 @@ export interface ProgramProps {
 export class Program extends Construct {
   readonly task: FargateTaskDefinition;
   readonly role: Role;
+  readonly log: LogGroup;
 
   constructor(scope: Construct, readonly program: string, props: ProgramProps) {
     super(scope, program);
@@ -46,14 +47,10 @@ export class Program extends Construct {
       runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64 },
     });
     Validations.of(this.task).acknowledge({ id: "AwsSolutions-ECS2", reason: "The variables are settings; what is secret comes from Secrets Manager." });
-    const logs = LogDrivers.awsLogs({
-      streamPrefix: program,
-      logGroup: new LogGroup(this, "Log", {
-        retention: data.stage.logDays as RetentionDays,
-        encryptionKey: data.key,
-        removalPolicy: RemovalPolicy.DESTROY,
-      }),
+    this.log = new LogGroup(this, "Log", {
+      retention: data.stage.logDays as RetentionDays, encryptionKey: data.key, removalPolicy: RemovalPolicy.DESTROY,
     });
+    const logs = LogDrivers.awsLogs({ streamPrefix: program, logGroup: this.log });
     const container = this.task.addContainer("program", {
       image: ContainerImage.fromEcrRepository(data.repository, data.stage.tag),
       command: props.command ?? [`/${program}`],

@@ -38,6 +38,7 @@ const (
 	updaterRows      = 20_000 // rows a second of one updater, whose 16 shards are batches at the same time
 	commandsPerVCPU  = 1000.0
 	batchOnLambda    = 0.25 // seconds of a batch of 1,000 records
+	requestOnLambda  = 0.02 // seconds of a command or query, which waits for a database most of the time
 	answersPerSecond = 1.0  // queries for each command
 	utilization      = 0.6  // of what is provisioned, and of processors
 
@@ -116,6 +117,21 @@ const (
 	metricSamples    = 0.90 / 1e7
 )
 
+const (
+	apiTaskMonth = (vcpuHour + 2*memoryGBHour) * hours // a task of one API: 1 vCPU, 2 GB
+	lambdaGB     = 0.5                                 // of a function
+)
+
+// apiTasks returns how many tasks both APIs have on Fargate: two of each at least.
+func (l load) apiTasks() float64 {
+	return max(4, l.rate*(1+answersPerSecond)/commandsPerVCPU/utilization)
+}
+
+// apisOnLambda returns what both APIs would cost a month as functions.
+func (l load) apisOnLambda() float64 {
+	return l.rate * (1 + answersPerSecond) * month * (lambdaCall + lambdaGB*requestOnLambda*lambdaGBSecond)
+}
+
 // cost is a line of the bill.
 type cost struct {
 	name    string
@@ -132,12 +148,12 @@ func (m measured) costs(l load) []cost {
 	}
 	shards := m.streamShards(l.rate * m.journalPerCommand())
 	storedGB := commands * m.ItemBytes / giga * (l.month - 0.5) // on average in the month
-	apis := max(4, l.rate*(1+answersPerSecond)/commandsPerVCPU/utilization)
+	apis := l.apiTasks()
 	updater := cost{"updater", (2*(vcpuHour+2*memoryGBHour))*hours + shards*pollsOfAShard*month*streamRead}
 	tasks := apis + 2
 	if l.lambda {
 		batches := max(l.rate/1000, shards/60) // full ones, or one in a minute
-		updater = cost{"updater", batches * month * (lambdaCall + 0.5*batchOnLambda*lambdaGBSecond)}
+		updater = cost{"updater", batches * month * (lambdaCall + lambdaGB*batchOnLambda*lambdaGBSecond)}
 		tasks = apis
 	}
 	rows := l.rate * m.Rows
@@ -147,7 +163,7 @@ func (m measured) costs(l load) []cost {
 		{"DynamoDB reads", commands * m.ReadUnits * readUnit},
 		updater,
 		{"Aurora", 2*max(1, rows/rowsPerUnit)*auroraUnitHour*hours + rows*month*auroraIO + 2*storedGB*auroraGBMonth},
-		{"APIs", apis * (vcpuHour + 2*memoryGBHour) * hours},
+		{"APIs", apis * apiTaskMonth},
 		{"network", (balancerHour+2*gatewayHour)*hours + l.rate*(1+answersPerSecond)*bytesOfAnExchange*3600/giga*balancerUnitHour*hours},
 		{"logs", commands * (1 + answersPerSecond) * m.LogBytes / giga * logGB},
 		{"metrics", tasks * seriesOfAProgram * scrapesInAMinute * 60 * hours * metricSamples},

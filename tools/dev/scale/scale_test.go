@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"regexp"
@@ -85,6 +86,25 @@ func TestWhatIsSplit(t *testing.T) {
 	}
 	if hottest := (journal{{0, 0.2}, {0, 0.3}, {1, 0.4}, {2, 0.1}}).hottestKey(); hottest != 0.5 {
 		t.Errorf("the hottest key has %v", hottest)
+	}
+}
+
+// The decision for Fargate must have the figures of the model.
+func TestTheDecisionHasTheseFigures(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/adr/0037-apis-on-fargate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rate := range []float64{10, 100, 1000, 10_000} {
+		l := load{rate: rate}
+		line := fmt.Sprintf("\n%10s %8s %8s\n", round(rate), round(l.apiTasks()*apiTaskMonth), round(l.apisOnLambda()))
+		if !bytes.Contains(page, []byte(line)) {
+			t.Errorf("it must have:%s", line)
+		}
+	}
+	even := 4 * apiTaskMonth / load{rate: 1}.apisOnLambda()
+	if want := fmt.Sprintf("Below %.0f commands a second", even); !bytes.Contains(page, []byte(want)) {
+		t.Errorf("it must say: %s", want)
 	}
 }
 
