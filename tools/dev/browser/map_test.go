@@ -215,7 +215,7 @@ func TestSlowMotion(t *testing.T) {
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 1100)
 	begin(p)
-	p.click(labelled(within("Slow motion"), "10×")) // a hundred times as long is too long to wait for where a command takes a second
+	p.click(labelled(within("Slow motion"), "10×")) // a hundred times takes minutes on a busy machine
 	p.run(evaluation(`globalThis.drawn = []; new MutationObserver(() => {
 		const dot = document.querySelector('.dot.chosen');
 		const stage = dot && [...dot.classList][1];
