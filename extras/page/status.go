@@ -45,6 +45,8 @@ type rebuild struct {
 	Phase       string `json:"phase"`
 	Events      uint64 `json:"events"`
 	EventsTotal uint64 `json:"events_total"`
+	Failure     string `json:"failure,omitempty"` // why it has stopped
+	Interrupted bool   `json:"interrupted"`
 }
 
 // statusAnswer is the answer of /status.

@@ -1266,6 +1266,16 @@ export const shapes: Record<string, Shape> = {
      "integer"
     ]
    },
+   "failure": {
+    "type": [
+     "string"
+    ]
+   },
+   "interrupted": {
+    "type": [
+     "boolean"
+    ]
+   },
    "phase": {
     "type": [
      "string"
@@ -1275,7 +1285,8 @@ export const shapes: Record<string, Shape> = {
   "required": [
    "phase",
    "events",
-   "events_total"
+   "events_total",
+   "interrupted"
   ]
  },
  "RegisterAccount": {

@@ -5,9 +5,10 @@ import { app } from './application.ts';
 import type { View } from './application.ts';
 import { sure } from './common.tsx';
 import { Lag } from './flow.tsx';
+import { inNumbers, rebuild } from './rebuild.ts';
 import type { Letter, ProgramStatus, Requests, Verification } from './requests.ts';
 import { state } from './state.ts';
-import { quantile, rate, readStatus } from './status.ts';
+import { quantile, rate } from './status.ts';
 import { watched } from './watch.ts';
 
 const known = {
@@ -25,10 +26,12 @@ async function operate<R extends keyof Requests>(request: R, body?: Requests[R][
     known.problem.value = '';
     return answer;
   } catch (error) {
-    known.problem.value = error instanceof Refusal ? error.message : 'The read-model-updater can not be reached.';
+    known.problem.value = reasonOf(error);
     return null;
   }
 }
+
+const reasonOf = (error: unknown): string => (error instanceof Refusal ? error.message : 'The read-model-updater can not be reached.');
 
 function load(): void {
   app().load?.();
@@ -58,23 +61,17 @@ async function verify(repair: boolean): Promise<void> {
   known.busy.value = '';
 }
 
-const quick = 5000; // milliseconds: a rebuild begins within two seconds, and one of few events ends before it is seen
-
-/** Asks for a rebuild, and follows it to its end. */
-async function rebuild(): Promise<void> {
+/** Has the rows rebuilt, and says what becomes of it. */
+async function startRebuild(): Promise<void> {
   known.busy.value = 'rebuild';
   known.said.value = '';
-  if (await operate('POST /operate/rows/rebuild', {})) {
-    known.said.value = 'The rebuild has begun.';
-    const begun = performance.now();
-    for (let seen = false, running = false; running || (!seen && performance.now() - begun < quick); ) {
-      await new Promise((again) => setTimeout(again, 500));
-      await readStatus();
-      const updater = state.status.peek().find((each) => each.name === 'read-model-updater');
-      running = !updater?.up || updater.health?.rebuild !== undefined;
-      seen ||= updater?.health?.rebuild !== undefined;
-    }
-    known.said.value = 'The rebuild has ended: the rows are new.';
+  try {
+    const { text } = await rebuild((now) => void (known.said.value = now ? 'The rebuild is running.' : 'A rebuild is asked for: it begins in a moment.'));
+    known.said.value = text;
+    known.problem.value = '';
+  } catch (error) {
+    known.said.value = '';
+    known.problem.value = reasonOf(error);
   }
   known.busy.value = '';
 }
@@ -118,7 +115,7 @@ function Orders() {
         <h2>Read model</h2>
         <p class="quiet">The rows are made from the journal, and can be rebuilt from it at any time while everybody goes on.</p>
         <div class="row">
-          <button disabled={known.busy.value !== ''} onClick={() => void rebuild()}>
+          <button disabled={known.busy.value !== ''} onClick={() => void startRebuild()}>
             Rebuild
           </button>
           <button disabled={known.busy.value !== ''} onClick={() => void verify(false)}>
@@ -232,7 +229,7 @@ function Rebuild() {
   if (!found) return null;
   return (
     <p>
-      {found.phase}: {found.events} of {found.events_total} events
+      {inNumbers(found)} {found.failure && <span class="problem">It has stopped: {found.failure}</span>}
       <progress max={found.events_total || 1} value={found.events} aria-label="Rebuild" />
     </p>
   );

@@ -64,7 +64,7 @@ export type ProgramStatus = { figures: Record<string, number>; health?: Health; 
 
 export type Projected = { aid: string; tenant: string; version: number; };
 
-export type Rebuild = { events: number; events_total: number; phase: string; };
+export type Rebuild = { events: number; events_total: number; failure?: string; interrupted: boolean; phase: string; };
 
 export type RegisterAccount = { executor_id: Identifier; name: string; };
 

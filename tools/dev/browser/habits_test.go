@@ -452,18 +452,6 @@ func TestNamesWithTheIssuerForDevelopment(t *testing.T) {
 	other.showsNot(within("Live flow"), "not seen yet")
 }
 
-func TestARebuildEndsInTheView(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1200, 900)
-	begin(p)
-	p.click(labelled("document", "Operations"))
-	p.click(labelled(within("Read model"), "Rebuild"))
-	p.shows(within("Read model"), "The rebuild has begun")
-	p.shows(within("Read model"), "The rebuild has ended")
-	p.showsNot(within("Read model"), "has begun")
-}
-
 func TestAPhoneIsEnough(t *testing.T) {
 	t.Parallel()
 	install(t)

@@ -4,6 +4,7 @@ import { batch, effect, signal } from '@preact/signals';
 import { ask, command, inWords, query, QueryError, Refusal, ulid } from '../api.ts';
 import { asked } from '../map.tsx';
 import { threadVersion } from '../queries.ts';
+import { rebuild as rebuildRows } from '../rebuild.ts';
 import type { Problem } from '../requests.ts';
 import { state } from '../state.ts';
 import type { Trace } from '../state.ts';
@@ -86,13 +87,12 @@ async function say(pane: Pane, text: string, key?: string): Promise<number> {
 }
 
 /** Looks at the programs until a condition holds. */
-async function until(condition: () => boolean, what: string, meanwhile?: () => Promise<void>): Promise<void> {
-  const patience = meanwhile ? 60 : 20; // seconds
+async function until(condition: () => boolean, what: string): Promise<void> {
+  const patience = 20; // seconds
   for (const end = performance.now() + patience * 1000; !condition(); ) {
     if (performance.now() > end) throw new Error(`${what} has not happened within ${patience} s.`);
     await new Promise((again) => setTimeout(again, 250));
     await readStatus();
-    await meanwhile?.();
   }
 }
 
@@ -310,22 +310,19 @@ async function fillHole(): Promise<void> {
 async function rebuild(): Promise<void> {
   const pane = writer();
   if (!pane) return;
-  await readStatus();
-  const finished = 'projection_rebuild_done_timestamp_seconds';
-  const before = figure(finished);
   learn({ asked: true });
   const hold = Math.ceil(Math.min(800, wholeReplay / Math.max(1, watched.head.peek()))); // after each event
   const slower = (ms: number): Promise<void> | undefined => lab.value?.set({ replay_ms: ms });
   const renewing = setInterval(() => lab.value?.faults.value?.replay_ms && void slower(hold), 3000); // the lab ends it otherwise
   try {
     await slower(hold);
-    await ask('POST /operate/rows/rebuild', {});
-    await until(() => figure(finished) > before, 'the rebuild', async () => {
+    const { ended, text } = await rebuildRows(async () => {
       if (!lab.value) return;
       await lookAtSecond(pane);
       const half = (second.peek()?.version ?? 0) * 2 > (pane.thread.peek()?.version ?? 0);
       if (half && !facts.peek().version) learn({ version: await say(pane, 'Written during the rebuild') });
     });
+    if (!ended) throw new Error(text);
     const { wrong } = await ask('POST /operate/rows/verify', { repair: false });
     if (wrong > 0) throw new Error(`The rows of ${wrong} aggregates differ from the journal.`);
     learn({ done: `all rows are new, made from the journal alone. The second set took the place of the live one in one step: nobody read half of it.${lab.value ? '' : ' It was over at once; make run has the failure lab, which slows it down.'}` });

@@ -1,0 +1,109 @@
+// extra:chat
+
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+var readModel = within("Read model")
+
+// What is said of a rebuild is what the updater knows of it.
+func TestARebuildEndsInTheView(t *testing.T) {
+	t.Parallel()
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 1200, 900)
+	begin(p)
+	p.click(labelled("document", "Operations"))
+	// Each text, and whether the updater knew of the rebuild's end when it was said.
+	p.run(chromedp.Evaluate(`globalThis.said = []; globalThis.done = 0; {
+		const fetch = globalThis.fetch;
+		globalThis.fetch = async (...asked) => {
+			const response = await fetch(...asked);
+			if (asked[0] === '/status') {
+				const { programs } = await response.clone().json();
+				globalThis.done = programs[1].figures.projection_rebuild_done_timestamp_seconds ?? globalThis.done;
+			}
+			return response;
+		};
+		new MutationObserver(() => {
+			const text = `+readModel+`.querySelector('[role=status]').innerText;
+			if (text && globalThis.said.at(-1)?.[0] !== text) globalThis.said.push([text, globalThis.done > 0]);
+		}).observe(`+readModel+`, {subtree: true, childList: true, characterData: true});
+	}
+	fetch('/lab/state', {method: 'POST', body: '{"replay_ms":700}'}); null`, nil))
+	p.click(labelled(readModel, "Rebuild"))
+	p.shows(readModel, "it begins in a moment")
+	p.shows(readModel, "The rebuild is running.")
+	p.shows(readModel, "reading: 2 of 4 events")
+	p.screenshot("rebuild-running")
+	p.shows(readModel, "The rebuild has ended after")
+	p.shows(readModel, "the rows are new")
+	for _, said := range evaluate[[][]any](p, "globalThis.said") {
+		if text, done := said[0].(string), said[1].(bool); done != (len(text) > 22 && text[:22] == "The rebuild has ended ") {
+			t.Errorf("the page says %q, and the updater has finished a rebuild: %v", text, done)
+		}
+	}
+	p.eventually("another one can begin", "!"+labelled(readModel, "Rebuild")+".disabled")
+}
+
+// pretends that the updater tells of a rebuild as the page's globalThis.told says, and that it is asked for none.
+func (p *tab) pretends() {
+	p.t.Helper()
+	p.run(chromedp.Evaluate(`globalThis.told = undefined; {
+		const fetch = globalThis.fetch;
+		globalThis.fetch = async (...asked) => {
+			if (String(asked[0]).endsWith('/rows/rebuild')) return Response.json({asked: true});
+			const response = await fetch(...asked);
+			if (asked[0] !== '/status') return response;
+			const answer = await response.json();
+			answer.programs[1].health.rebuild = globalThis.told;
+			return Response.json(answer);
+		};
+	}`, nil))
+}
+
+func TestARebuildThatFails(t *testing.T) {
+	t.Parallel()
+	install(t)
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1200, 900)
+	begin(p)
+	p.click(labelled("document", "Operations"))
+	p.pretends()
+	p.click(labelled(readModel, "Rebuild"))
+	p.shows(readModel, "it begins in a moment")
+	p.run(chromedp.Evaluate("globalThis.told = {phase: 'reading', events: 1200, events_total: 5000, interrupted: false}", nil))
+	p.shows(readModel, "The rebuild is running.")
+	p.shows(readModel, "reading: 1,200 of 5,000 events")
+	p.run(chromedp.Evaluate("globalThis.told = {phase: 'verifying', events: 5000, events_total: 5000, failure: 'the disk is full', interrupted: false}", nil))
+	p.shows(readModel, "The rebuild has stopped: the disk is full. The rows are the old ones")
+	p.shows(readModel, "ten seconds later")
+	p.showsNot(readModel, "has ended")
+	p.accessible("a rebuild that has stopped")
+	p.screenshot("rebuild-stopped")
+	// Asked for again it goes on, and somebody cancels it.
+	p.click(labelled(readModel, "Rebuild"))
+	p.shows(readModel, "it begins in a moment")
+	p.run(chromedp.Evaluate("globalThis.told = {phase: 'verifying', events: 5000, events_total: 5000, interrupted: false}", nil))
+	p.shows(readModel, "The rebuild is running.")
+	p.run(chromedp.Evaluate("globalThis.told = undefined", nil))
+	p.shows(readModel, "The rebuild was cancelled: the rows are the old ones.")
+}
+
+// An updater that does not begin has not ended anything.
+func TestARebuildThatDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1200, 900)
+	begin(p)
+	p.click(labelled("document", "Operations"))
+	p.pretends()
+	p.click(labelled(readModel, "Rebuild"))
+	p.shows(readModel, "it begins in a moment")
+	p.shows(readModel, "The rebuild has not begun within 10 s: the rows are the old ones")
+	p.shows(readModel, "threadctl rows rebuild")
+	p.showsNot(readModel, "has ended")
+}
