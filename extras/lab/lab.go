@@ -6,12 +6,15 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httputil"
@@ -20,6 +23,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/docs"
 	"example.com/threads/es"
@@ -31,10 +35,11 @@ import (
 )
 
 const (
-	maxBody      = 4 << 10               // bytes
-	longestDelay = 10_000                // ms
-	lookEvery    = 10 * time.Millisecond // at a condition
-	holdLease    = 10 * time.Second      // for a hold; a page renews it until it is closed
+	maxBody                = 4 << 10               // bytes
+	longestDelay           = 10_000                // ms
+	lookEvery              = 10 * time.Millisecond // at a condition
+	holdLease              = 10 * time.Second      // for a hold; a page renews it until it is closed
+	mostSeeds, seedsAtOnce = 1000, 64              // messages of one request
 )
 
 // deliveries are the faults of the source by their names on the page.
@@ -204,20 +209,21 @@ type slowJournal struct {
 	lab *Lab
 }
 
-// ReadJournal yields the events one by one with a hold after each, if there is one.
+// ReadJournal yields the events in parts, with a hold after each, if there is one.
 func (s slowJournal) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
 	return func(yield func(es.JournalPage, error) bool) {
 		for page, err := range s.Journal.ReadJournal(ctx, part, parts, after) {
 			for more := true; more; {
-				next, hold := page, s.lab.now().ReplayMS
-				if more = hold > 0 && len(page.Entries) > 1; more {
-					next = es.JournalPage{Entries: page.Entries[:1], Next: after}
-					page.Entries = page.Entries[1:]
+				next, now := page, s.lab.now()
+				part := max(1, now.ReplayEvents)
+				if more = now.ReplayMS > 0 && len(page.Entries) > part; more {
+					next = es.JournalPage{Entries: page.Entries[:part], Next: after}
+					page.Entries = page.Entries[part:]
 				}
 				if !yield(next, err) {
 					return
 				}
-				_ = es.Wait(ctx, time.Duration(hold)*time.Millisecond) // an error is ctx's, which the next read meets
+				_ = es.Wait(ctx, time.Duration(now.ReplayMS)*time.Millisecond) // the next read meets an error of ctx
 			}
 			after = page.Next
 		}
@@ -229,7 +235,8 @@ type newRows struct {
 	Made     bool     `json:"made"`     // there are such tables
 	Version  uint64   `json:"version"`  // of the thread's row; 0: there is none yet
 	Members  []string `json:"members"`  // their accounts
-	Messages []string `json:"messages"` // their ids
+	Messages []string `json:"messages"` // the ids of the last ones
+	Count    int      `json:"count"`    // of all messages
 }
 
 // readNewRows reads only keys and numbers: what the rows say is not for everybody who may use the lab.
@@ -238,7 +245,8 @@ func readNewRows(ctx context.Context, rows *sqlx.DB, thread string) newRows {
 	err := errors.Join(
 		rows.GetContext(ctx, &found.Version, "SELECT COALESCE(MAX(version), 0) FROM threads_next WHERE id = ?", thread),
 		rows.SelectContext(ctx, &found.Members, "SELECT user_account_id FROM members_next WHERE thread_id = ? AND removed = 0", thread),
-		rows.SelectContext(ctx, &found.Messages, "SELECT id FROM messages_next WHERE thread_id = ? AND deleted = 0", thread),
+		rows.SelectContext(ctx, &found.Messages, "SELECT id FROM messages_next WHERE thread_id = ? AND deleted = 0 ORDER BY id DESC LIMIT 50", thread),
+		rows.GetContext(ctx, &found.Count, "SELECT COUNT(*) FROM messages_next WHERE thread_id = ? AND deleted = 0", thread),
 	)
 	if err != nil {
 		return newRows{Members: []string{}, Messages: []string{}} // usually because there are no such tables
@@ -246,20 +254,59 @@ func readNewRows(ctx context.Context, rows *sqlx.DB, thread string) newRows {
 	return found
 }
 
+// seed is an order for many messages.
+type seed struct {
+	Message map[string]string `json:"message"` // as a write-api takes it, without the text
+	First   int               `json:"first"`   // the number in the text of the first one
+	Count   int               `json:"count"`
+}
+
+// post sends the messages to a write-api, many at a time: those for one thread share transactions.
+func (s seed) post(ctx context.Context, url, authorization string) error {
+	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: seedsAtOnce}}
+	defer client.CloseIdleConnections()
+	posting, ctx := errgroup.WithContext(ctx)
+	posting.SetLimit(seedsAtOnce)
+	for n := range min(s.Count, mostSeeds) {
+		posting.Go(func() error {
+			message := map[string]string{"text": fmt.Sprintf("message %d of the lab", s.First+n)}
+			maps.Copy(message, s.Message)
+			body, _ := json.Marshal(message) // it can be marshalled
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+			if err != nil {
+				return err
+			}
+			request.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {authorization}}
+			response, err := client.Do(request)
+			if err != nil {
+				return err
+			}
+			_, _ = io.Copy(io.Discard, response.Body) // or the connection is not used again
+			_ = response.Body.Close()
+			if response.StatusCode != http.StatusOK {
+				return fmt.Errorf("the write-api answers %s", response.Status)
+			}
+			return nil
+		})
+	}
+	return posting.Wait()
+}
+
 //go:embed lab.js
 var files embed.FS
 
 // faults are shown on the page and set from it. A field that a request lacks stays unchanged.
 type faults struct {
-	Paused     bool   `json:"paused"`
-	Dead       bool   `json:"dead"`
-	Delivery   string `json:"delivery"`
-	BreakNext  bool   `json:"break_next"`  // make the next event unreadable
-	Unreadable int    `json:"unreadable"`  // number of unreadable events; setting it to 0 repairs them
-	DelayMS    int    `json:"delay_ms"`    // before each write
-	HoldMS     int    `json:"hold_ms"`     // before each batch of the projection
-	ReplayMS   int    `json:"replay_ms"`   // after each event of a rebuild
-	LoseAnswer bool   `json:"lose_answer"` // of the next write
+	Paused       bool   `json:"paused"`
+	Dead         bool   `json:"dead"`
+	Delivery     string `json:"delivery"`
+	BreakNext    bool   `json:"break_next"`    // make the next event unreadable
+	Unreadable   int    `json:"unreadable"`    // number of unreadable events; setting it to 0 repairs them
+	DelayMS      int    `json:"delay_ms"`      // before each write
+	HoldMS       int    `json:"hold_ms"`       // before each batch of the projection
+	ReplayMS     int    `json:"replay_ms"`     // after each part of a rebuild
+	ReplayEvents int    `json:"replay_events"` // in a part; 0: one
+	LoseAnswer   bool   `json:"lose_answer"`   // of the next write
 }
 
 // Handler serves the page's requests. beside is the URL of another write-api on the same store. rows is the read model.
@@ -290,6 +337,18 @@ func (l *Lab) Handler(beside string, rows *sqlx.DB) http.Handler {
 	mux.HandleFunc("GET /new-rows", func(w http.ResponseWriter, r *http.Request) {
 		httpserver.WriteJSON(w, http.StatusOK, readNewRows(r.Context(), rows, r.URL.Query().Get("thread")))
 	})
+	mux.HandleFunc("POST /seed", func(w http.ResponseWriter, r *http.Request) {
+		var wanted seed
+		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&wanted)
+		if err == nil {
+			err = wanted.post(r.Context(), beside+"/threads/post_message", r.Header.Get("Authorization"))
+		}
+		if err != nil {
+			httpserver.WriteProblem(w, http.StatusUnprocessableEntity, "not_seeded", err.Error())
+			return
+		}
+		httpserver.WriteJSON(w, http.StatusOK, wanted)
+	})
 	// Another write-api posts to a thread, with its own cache, which makes the decisions of the first one outdated.
 	mux.Handle("POST /second-writer", &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL, _ = url.Parse(beside + "/threads/post_message") // the URL of a server of this process
@@ -303,4 +362,5 @@ func Describe(describe func(pattern string, body, answer any)) {
 	describe("GET /lab/state", nil, faults{})
 	describe("POST /lab/state", faults{}, faults{})
 	describe("GET /lab/new-rows", nil, newRows{})
+	describe("POST /lab/seed", seed{}, seed{})
 }

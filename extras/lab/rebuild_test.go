@@ -53,6 +53,7 @@ func TestARebuildIsHeldAfterEachEvent(t *testing.T) {
 			{"held", "", `{"replay_ms":500}`, []string{"e", "e", "e", "e"}, []string{"", "", "3", "4"}, 2 * time.Second},
 			{"goes on", "3", `{"replay_ms":500}`, []string{"e"}, []string{"4"}, time.Second / 2},
 			{"the lease ends", "", `{"replay_ms":10000}`, []string{"e", "e", "e", "e"}, []string{"", "", "3", "4"}, 20 * time.Second},
+			{"held in parts", "", `{"replay_ms":500,"replay_events":2}`, []string{"ee", "e", "e"}, []string{"", "3", "4"}, 3 * time.Second / 2},
 			{"not held", "", `{"replay_ms":0}`, []string{"eee", "e"}, []string{"3", "4"}, 0},
 		} {
 			if pages, nexts, took := read(c.after, c.hold); !slices.Equal(pages, c.pages) || !slices.Equal(nexts, c.nexts) || took != c.took {
@@ -82,18 +83,18 @@ func TestTheSecondSetIsTold(t *testing.T) {
 			}
 		}
 	}
-	const nothing = `{"made":false,"version":0,"members":[],"messages":[]}`
+	const nothing = `{"made":false,"version":0,"members":[],"messages":[],"count":0}`
 	told(nothing)
 	for _, table := range []string{"threads", "members", "messages"} {
 		run("CREATE TABLE " + table + "_next AS SELECT * FROM " + table)
 	}
-	told(`{"made":true,"version":0,"members":[],"messages":[]}`)
+	told(`{"made":true,"version":0,"members":[],"messages":[],"count":0}`)
 	run(
 		"INSERT INTO threads_next (id, name, version) VALUES ('tea', 'a secret name', 4), ('coffee', 'another one', 9)",
 		"INSERT INTO members_next (thread_id, user_account_id, removed) VALUES ('tea', 'ada', 0), ('tea', 'bob', 1), ('coffee', 'carol', 0)",
 		"INSERT INTO messages_next (id, thread_id, text, deleted) VALUES ('m1', 'tea', 'a secret', 0), ('m2', 'tea', '', 1), ('m3', 'coffee', '', 0)",
 	)
-	told(`{"made":true,"version":4,"members":["ada"],"messages":["m1"]}`)
+	told(`{"made":true,"version":4,"members":["ada"],"messages":["m1"],"count":1}`)
 	run("DROP TABLE messages_next")
 	told(nothing)
 }

@@ -13,7 +13,7 @@ interface Experiment {
   promise: string;
   tests: string;
   on?: (faults: Faults) => boolean;
-  steps: Array<{ button: string; when?: (faults: Faults) => boolean; run: (page: PageForLab) => Promise<Check[]> }>;
+  steps: Array<{ button: string; when?: (faults: Faults) => boolean; run: (page: PageForLab, tell: (text: string) => void) => Promise<Check[]> }>;
 }
 
 interface Result {
@@ -138,6 +138,67 @@ async function mendEvents(page: PageForLab): Promise<Check[]> {
     if (left.parked.length === 0) return [[true, 'Nothing is parked any more.'], await compared(page)];
   }
   return [[false, 'It is STILL parked.']];
+}
+
+const seeds = 10_000; // events that the thread has at least before it is rebuilt
+const atOnce = 1000; // messages of a request
+
+/** Posts messages until the thread has enough events for a rebuild that can be seen. */
+async function seed(page: PageForLab, tell: (text: string) => void): Promise<Check> {
+  const pane = page.pane();
+  const had = pane?.version ?? 0;
+  const message = { thread_id: pane?.selected ?? '', ...(page.withToken ? {} : { executor_id: pane?.viewer.id ?? '' }) };
+  const begun = performance.now();
+  for (let at = had; at < seeds; at += atOnce) {
+    tell(`Posting messages: the thread has ${at.toLocaleString()} of ${seeds.toLocaleString()} events …`);
+    await page.ask('POST /lab/seed', { message, first: at + 1, count: Math.min(atOnce, seeds - at) });
+  }
+  const took = ((performance.now() - begun) / 1000).toFixed(1);
+  tell('Waiting for the rows …');
+  const [held] = await caughtUp(page);
+  if (!held || !(await seen(page, seeds))) return [false, 'The messages are NOT in the rows.'];
+  return [undefined, had < seeds ? `${(seeds - had).toLocaleString()} messages were posted in ${took} s.` : `The thread had ${had.toLocaleString()} events.`];
+}
+
+const wholeReplay = 8000; // milliseconds that the events of the thread are read for
+const part = 100; // events
+
+/** Rebuilds the rows, and looks at the second set of tables while it fills; meanwhile a message is posted, and read. */
+async function rebuild(page: PageForLab, tell: (text: string) => void): Promise<Check[]> {
+  const seeded = await seed(page, tell);
+  const { version = 0, selected = '' } = page.pane() ?? {};
+  const slow = { replay_ms: Math.min(800, Math.ceil((wholeReplay * part) / version)), replay_events: part };
+  const fillings: number[] = []; // the versions that the thread was seen to have in the second set
+  let message: Check = [false, 'The rebuild was over before a message could be posted.'];
+  let posted = 0;
+  const meanwhile: Parameters<PageForLab['rebuild']>[0] = async (now, second) => {
+    if (now) tell(`${now.phase}: ${now.events.toLocaleString()} of ${now.events_total.toLocaleString()} events. Second set: event ${(second?.version ?? 0).toLocaleString()}; live set: event ${page.pane()?.version.toLocaleString()}.`);
+    if (second?.version && second.version !== fillings.at(-1)) fillings.push(second.version);
+    if (posted || !second || second.version * 4 < version) return;
+    const sent = performance.now();
+    posted = await page.post('written during the rebuild');
+    const read = await seen(page, posted);
+    const took = performance.now() - sent;
+    const then = await page.ask('GET /lab/new-rows', undefined, `?${new URLSearchParams({ thread: selected })}`);
+    const beside = read && then.made && then.version < posted;
+    message = [beside, `A message that was posted meanwhile is event ${posted.toLocaleString()}; it was ${beside ? '' : 'NOT '}read ${took.toFixed(0)} ms later, when the second set had event ${then.version.toLocaleString()}.`];
+  };
+  await set(page, slow);
+  const renewing = setInterval(() => faults.peek()?.replay_ms && void set(page, slow).catch(() => undefined), 3000); // the lab ends it otherwise
+  try {
+    const { ended, seen: running, text } = await page.rebuild(meanwhile);
+    const filled = running !== undefined && fillings.length > 2;
+    return [
+      seeded,
+      [filled, filled ? `The second set of tables was seen to fill, at ${fillings.length} times from event ${fillings[0]?.toLocaleString()} to event ${fillings.at(-1)?.toLocaleString()}.` : 'The second set of tables was NOT seen to fill.'],
+      message,
+      [ended, text],
+      await compared(page),
+    ];
+  } finally {
+    clearInterval(renewing);
+    await set(page, { replay_ms: 0, replay_events: 0 });
+  }
 }
 
 const experiments: Experiment[] = [
@@ -282,23 +343,14 @@ const experiments: Experiment[] = [
   },
   {
     name: 'Rebuild the read model',
-    about: 'All rows from the first event on, beside the live ones, which go on; then they change places.',
+    about: `The open thread gets ${seeds.toLocaleString()} events, if it has fewer: that takes some seconds. Then all rows are made from the first event on, beside the live ones, which go on: slowly, so that the map can show it. Then they change places.`,
     promise: 'A reader never sees half of it (5).',
     tests: 'TestRebuildBesideTheLiveProjection',
-    steps: [
-      {
-        button: 'Rebuild',
-        run: async (page) => {
-          await page.ask('POST /operate/rows/rebuild', {});
-          await pause(3000);
-          const version = await page.post('written during the rebuild');
-          const shown = await seen(page, version);
-          return [[shown, `A message that was sent meanwhile is ${shown ? '' : 'NOT '}seen.`], await compared(page)];
-        },
-      },
-    ],
+    steps: [{ button: 'Rebuild', run: rebuild }],
   },
 ];
+
+const progress = signal(''); // of the experiment that runs
 
 async function run(page: PageForLab, { name, steps, on }: Experiment, step: Experiment['steps'][number]): Promise<void> {
   const report = (before: string, observed: Check[]): void => {
@@ -314,11 +366,11 @@ async function run(page: PageForLab, { name, steps, on }: Experiment, step: Expe
       before = `The open thread shows event ${page.pane()?.version}. ${broken ? '' : await comparable(page)}`;
     }
     report(before, []);
-    report(before, await step.run(page));
+    report(before, await step.run(page, (text) => (progress.value = text)));
   } catch (error) {
     report(before, [[false, `It could not be observed: ${error instanceof Error ? error.message : String(error)}`]]);
   }
-  busy.value = '';
+  busy.value = progress.value = '';
 }
 
 const deliveries: Record<string, string> = {
@@ -338,7 +390,7 @@ function broken(now: Faults): string[] {
     [now.break_next || now.unreadable > 0, 'An event can not be read: its thread is parked.'],
     [now.delay_ms > 0, `Each write waits ${now.delay_ms / 1000} s.`],
     [now.hold_ms > 0, `Each batch of events waits ${now.hold_ms / 1000} s.`],
-    [now.replay_ms > 0, `A rebuild waits ${now.replay_ms / 1000} s after each event.`],
+    [now.replay_ms > 0, `A rebuild waits ${now.replay_ms / 1000} s after each ${now.replay_events > 1 ? `${now.replay_events} events` : 'event'}.`],
     [now.lose_answer, 'The answer of the next write gets lost.'],
   ];
   return all.flatMap(([is, text]) => (is && text ? [text] : []));
@@ -346,7 +398,7 @@ function broken(now: Faults): string[] {
 
 async function mendAll(page: PageForLab): Promise<void> {
   const unreadable = (faults.peek()?.unreadable ?? 0) > 0;
-  await set(page, { paused: false, dead: false, delivery: '', break_next: false, unreadable: 0, delay_ms: 0, hold_ms: 0, replay_ms: 0, lose_answer: false });
+  await set(page, { paused: false, dead: false, delivery: '', break_next: false, unreadable: 0, delay_ms: 0, hold_ms: 0, replay_ms: 0, replay_events: 0, lose_answer: false });
   if (unreadable) await mendEvents(page);
 }
 
@@ -442,7 +494,7 @@ function Card({ page, experiment, now, ready }: { page: PageForLab; experiment: 
         </dd>
         <dt class={result ? '' : 'hidden'}>Observed</dt>
         <dd>
-          <span role="status">{busy.value === name ? 'Working …' : <Observed checks={result?.observed ?? []} />}</span>
+          <span role="status">{busy.value === name ? progress.value || 'Working …' : <Observed checks={result?.observed ?? []} />}</span>
         </dd>
       </dl>
       <div class="row">

@@ -406,6 +406,11 @@ export const shapes: Record<string, Shape> = {
      "boolean"
     ]
    },
+   "replay_events": {
+    "type": [
+     "integer"
+    ]
+   },
    "replay_ms": {
     "type": [
      "integer"
@@ -426,6 +431,7 @@ export const shapes: Record<string, Shape> = {
    "delay_ms",
    "hold_ms",
    "replay_ms",
+   "replay_events",
    "lose_answer"
   ]
  },
@@ -894,6 +900,11 @@ export const shapes: Record<string, Shape> = {
    "object"
   ],
   "properties": {
+   "count": {
+    "type": [
+     "integer"
+    ]
+   },
    "made": {
     "type": [
      "boolean"
@@ -929,7 +940,8 @@ export const shapes: Record<string, Shape> = {
    "made",
    "version",
    "members",
-   "messages"
+   "messages",
+   "count"
   ]
  },
  "News": {
@@ -1392,6 +1404,38 @@ export const shapes: Record<string, Shape> = {
    "name",
    "thread_id",
    "executor_id"
+  ]
+ },
+ "Seed": {
+  "type": [
+   "object"
+  ],
+  "properties": {
+   "count": {
+    "type": [
+     "integer"
+    ]
+   },
+   "first": {
+    "type": [
+     "integer"
+    ]
+   },
+   "message": {
+    "type": [
+     "object"
+    ],
+    "values": {
+     "type": [
+      "string"
+     ]
+    }
+   }
+  },
+  "required": [
+   "message",
+   "first",
+   "count"
   ]
  },
  "SessionAnswer": {
@@ -1993,6 +2037,9 @@ export const answers: Record<string, Shape> = {
  },
  "POST /lab/second-writer": {
   "$ref": "MessageAnswer"
+ },
+ "POST /lab/seed": {
+  "$ref": "Seed"
  },
  "POST /lab/state": {
   "$ref": "Faults"

@@ -30,7 +30,7 @@ export type Event = { aid: string; event: unknown; position?: number; seq_nr: nu
 
 export type ExportThread = { executor_id: Identifier; thread_id: Identifier; };
 
-export type Faults = { break_next: boolean; dead: boolean; delay_ms: number; delivery: string; hold_ms: number; lose_answer: boolean; paused: boolean; replay_ms: number; unreadable: number; };
+export type Faults = { break_next: boolean; dead: boolean; delay_ms: number; delivery: string; hold_ms: number; lose_answer: boolean; paused: boolean; replay_events: number; replay_ms: number; unreadable: number; };
 
 export type FieldError = { location: string; message: string; };
 
@@ -48,7 +48,7 @@ export type MemberAnswer = { member_id: string; thread_id: string; version: numb
 
 export type MessageAnswer = { message_id: string; thread_id: string; version: number; };
 
-export type NewRows = { made: boolean; members: Array<string>; messages: Array<string>; version: number; };
+export type NewRows = { count: number; made: boolean; members: Array<string>; messages: Array<string>; version: number; };
 
 export type News = { events?: Array<Event>; head?: number; projected?: Array<Projected>; skipped?: number; };
 
@@ -76,6 +76,8 @@ export type RenameAccount = { executor_id: Identifier; name: string; };
 
 export type RenameThread = { executor_id: Identifier; name: string; thread_id: Identifier; };
 
+export type Seed = { count: number; first: number; message: Record<string, string>; };
+
 export type SessionAnswer = { account?: string; auth: string; csrf?: string; lab: boolean; name?: string; operator: boolean; users?: Array<DevUser>; };
 
 export type SnapshotAnswer = { snapshot_version: number; thread_id: string; };
@@ -102,8 +104,9 @@ export type Requests = {
   'POST /accounts/rename': { body: RenameAccount; answer: AccountAnswer };
   'GET /lab/new-rows': { body: undefined; answer: NewRows };
   'POST /lab/second-writer': { body: PostMessage; answer: MessageAnswer };
+  'POST /lab/seed': { body: { count?: number; first?: number; message?: Record<string, string>; }; answer: Seed };
   'GET /lab/state': { body: undefined; answer: Faults };
-  'POST /lab/state': { body: { break_next?: boolean; dead?: boolean; delay_ms?: number; delivery?: string; hold_ms?: number; lose_answer?: boolean; paused?: boolean; replay_ms?: number; unreadable?: number; }; answer: Faults };
+  'POST /lab/state': { body: { break_next?: boolean; dead?: boolean; delay_ms?: number; delivery?: string; hold_ms?: number; lose_answer?: boolean; paused?: boolean; replay_events?: number; replay_ms?: number; unreadable?: number; }; answer: Faults };
   'GET /operate/dead-letters': { body: undefined; answer: Letters };
   'POST /operate/dead-letters/retry': { body: { aid?: string; projection?: string; reason?: string; repair?: boolean; seq_nr?: number; tenant?: string; }; answer: Record<string, boolean> };
   'POST /operate/dead-letters/skip': { body: { aid?: string; projection?: string; reason?: string; repair?: boolean; seq_nr?: number; tenant?: string; }; answer: Record<string, boolean> };

@@ -4,6 +4,7 @@ package browser
 
 import (
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -84,9 +85,67 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	p.allow("503")
 	experiment("Lose an answer", "Send, and lose the answer", held)
 	p.eventually("it is there once", bob+".innerText.split('sent twice, written once').length === 2")
+}
 
-	experiment("Rebuild the read model", "Rebuild", held)
-	p.shows(within("Rebuild the read model"), "sent meanwhile is seen")
+var rebuilding = within("Rebuild the read model")
+
+// A rebuild of 10,000 events is seen: the second set of tables fills beside the live one, in which the chat goes on.
+func TestTheLabRebuilds(t *testing.T) {
+	t.Parallel()
+	install(t)
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	// The server cuts off who is too busy to read.
+	p.allow("ERR_CONTENT_LENGTH_MISMATCH", "ERR_INCOMPLETE_CHUNKED_ENCODING")
+	p.click(labelled("document", "Failure lab"))
+	p.click(labelled(rebuilding, "Rebuild"))
+	p.shows(rebuilding, "of 10,000 events")
+	p.accessible("messages are posted")
+	began := time.Now()
+	for !evaluate[bool](p, rebuilding+".innerText.includes('Second set')") {
+		if failed := evaluate[bool](p, "!!"+rebuilding+".querySelector('.verdict.failed')"); failed || time.Since(began) > 5*time.Minute {
+			t.Fatal("no rebuild was seen")
+		}
+		p.run(chromedp.Sleep(200 * time.Millisecond))
+	}
+	t.Logf("10,000 events after %s", time.Since(began))
+	p.eventually("the second set fills", `/A second set, at event [1-9]\d*: not read yet/.test(`+readSide+".innerText)")
+	p.shows(readSide, "The live set: it is read")
+	p.shows(rebuilding, "reading: ")
+	p.eventually("its messages are counted", "/the last messages, of [1-9]/.test("+readSide+".innerText)")
+	p.accessible("a rebuild in the lab")
+	p.screenshot("lab-rebuild")
+	p.shows(bob, "written during the rebuild")
+	p.eventually("the second set has no row for it", "!document.querySelector('.set + .set')?.innerText.includes('written during')")
+	p.holds("Rebuild the read model")
+	for _, text := range []string{"was seen to fill, at", "A message that was posted meanwhile is event 10,001", "The rebuild has ended after", "are what the journal says"} {
+		p.shows(rebuilding, text)
+	}
+	p.shows(readSide, "The second set: it is the live one now")
+	p.showsNot("document.body", "A rebuild waits")
+	t.Log(evaluate[string](p, rebuilding+".innerText"))
+	p.screenshot("lab-rebuilt")
+}
+
+// Without a rebuild nothing has held.
+func TestTheLabDoesNotSeeARebuild(t *testing.T) {
+	t.Parallel()
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	p.pretends()
+	// Nor are there so many events.
+	p.run(chromedp.Evaluate(`{
+		const fetch = globalThis.fetch;
+		globalThis.fetch = (...asked) => asked[0] === '/lab/seed' ? Promise.resolve(Response.json({message: {}, first: 1, count: 1000})) : fetch(...asked);
+	}`, nil))
+	p.click(labelled("document", "Failure lab"))
+	p.click(labelled(rebuilding, "Rebuild"))
+	p.shows(rebuilding, "The messages are NOT in the rows.")
+	p.shows(rebuilding, "The second set of tables was NOT seen to fill.")
+	p.shows(rebuilding, "The rebuild has not begun within 10 s")
+	p.eventually("it has not held", rebuilding+".querySelector('.verdict.failed').innerText === 'not held'")
 }
 
 // What was not observed has not held.

@@ -49,7 +49,7 @@ func TestARebuildEndsInTheView(t *testing.T) {
 	p.eventually("another one can begin", "!"+labelled(readModel, "Rebuild")+".disabled")
 }
 
-// pretends that the updater tells of a rebuild as the page's globalThis.told says, and that it is asked for none.
+// pretends that no rebuild is asked for, and that the updater tells of one as globalThis.told of the page says.
 func (p *tab) pretends() {
 	p.t.Helper()
 	p.run(chromedp.Evaluate(`globalThis.told = undefined; {

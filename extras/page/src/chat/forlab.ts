@@ -4,12 +4,15 @@ import { signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import type { ask } from '../api.ts';
+import type { Rebuilt } from '../rebuild.ts';
+import type { Rebuild } from '../requests.ts';
 
 /** What the lab may use of the page. */
 export interface PageForLab {
   ready: () => boolean; // a thread is open
   pane: () => { viewer: { id: string; name: string }; selected: string; version: number } | undefined;
   post: (text: string) => Promise<number>; // the version, once it is known
+  rebuild: (meanwhile: (now: Rebuild | undefined, second: NewRows | null) => Promise<void>) => Promise<Rebuilt>; // while the map shows both sets
   ask: typeof ask;
   withToken: boolean;
 }
@@ -21,7 +24,8 @@ export interface Faults {
   paused: boolean;
   delivery: string;
   hold_ms: number;
-  replay_ms: number;
+  replay_ms: number; // a rebuild waits so long after each part
+  replay_events: number; // in a part
 }
 
 /** A thread's rows in the tables that a rebuild fills beside the live ones. */
@@ -29,7 +33,8 @@ export interface NewRows {
   made: boolean; // there are such tables
   version: number;
   members: string[];
-  messages: string[];
+  messages: string[]; // the last ones
+  count: number; // of all messages
 }
 
 export interface Lab {

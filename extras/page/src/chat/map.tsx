@@ -95,7 +95,7 @@ function Rows({ thread, before }: { thread: ShownThread; before: ShownThread | n
             name: `A second set, ${made.version ? `at event ${made.version}` : 'still empty'}: not read yet`, thread: { ...thread, version: made.version },
             members: members.filter((each) => made.members.includes(each.userAccountId)), messages: messages.filter((each) => made.messages.includes(each.id)),
           }}
-          changed={() => true} mark=""
+          changed={() => true} mark="" count={made.count}
         />
       )}
     </div>
@@ -108,10 +108,11 @@ interface TablesProps {
   mark: string; // in the key of a row that has changed: a new row, so that it lights up again
   hole?: number; // the event that the rows lack
   last?: number; // the last event
+  count?: number; // of all messages
 }
 
 /** A set of tables. */
-function Tables({ of: { name, thread, members, messages }, changed, mark, hole = 0, last = 0 }: TablesProps) {
+function Tables({ of: { name, thread, members, messages }, changed, mark, hole = 0, last = 0, count = 0 }: TablesProps) {
   const row = (id: string, now: string): { key: string; class: string } => (changed(id, now) ? { key: id + mark, class: 'lit' } : { key: id, class: '' });
   return (
     <div class="set" role="group" aria-label={name || 'Tables'}>
@@ -145,7 +146,7 @@ function Tables({ of: { name, thread, members, messages }, changed, mark, hole =
         </tbody>
       </table>
       <table class="texts">
-        <caption>the last messages</caption>
+        <caption>the last messages{count > 0 && `, of ${count.toLocaleString()}`}</caption>
         <tbody>
           {messages.slice(-shownRows).map((message) => (
             <tr {...row(message.id, message.updatedAt)}>

@@ -3,6 +3,7 @@ import { effect } from '@preact/signals';
 import { ask, inWords } from '../api.ts';
 import type { Application, View } from '../application.ts';
 import { Flow } from '../flow.tsx';
+import { rebuild } from '../rebuild.ts';
 import { brake } from '../slow.ts';
 import { state } from '../state.ts';
 import * as act from './actions.ts';
@@ -15,6 +16,7 @@ import { Map } from './map.tsx';
 import { postText } from './message.tsx';
 import { resume } from './outbox.ts';
 import { frontPane, Pane, panes } from './panes.ts';
+import { look as lookAtSecond, second } from './second.ts';
 import * as tasks from './tasks.tsx'; // extra:tasks
 import { look, lostByTour, Tour, TourButton } from './tour.tsx';
 import { unreadByAll } from './unread.ts';
@@ -32,6 +34,18 @@ const pageForLab: PageForLab = {
     const outcome = pane && (await postText(pane, text));
     if (!outcome?.ok) throw new Error(outcome ? inWords(outcome.problem) : 'open a thread in the chat first');
     return outcome.answer.version;
+  },
+  rebuild: async (meanwhile) => {
+    const pane = frontPane();
+    if (!pane) throw new Error('open a thread in the chat first');
+    try {
+      return await rebuild(async (now) => {
+        await lookAtSecond(pane);
+        await meanwhile(now, second.peek());
+      });
+    } finally {
+      second.value = null;
+    }
   },
   ask,
   get withToken() {

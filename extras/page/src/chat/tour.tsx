@@ -311,8 +311,9 @@ async function rebuild(): Promise<void> {
   const pane = writer();
   if (!pane) return;
   learn({ asked: true });
-  const hold = Math.ceil(Math.min(800, wholeReplay / Math.max(1, watched.head.peek()))); // after each event
-  const slower = (ms: number): Promise<void> | undefined => lab.value?.set({ replay_ms: ms });
+  const part = Math.ceil(Math.max(1, watched.head.peek()) / 100); // events
+  const hold = Math.ceil(Math.min(800, (wholeReplay * part) / Math.max(1, watched.head.peek()))); // after each part
+  const slower = (ms: number): Promise<void> | undefined => lab.value?.set({ replay_ms: ms, replay_events: ms && part });
   const renewing = setInterval(() => lab.value?.faults.value?.replay_ms && void slower(hold), 3000); // the lab ends it otherwise
   try {
     await slower(hold);
