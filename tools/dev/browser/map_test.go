@@ -93,6 +93,36 @@ func TestTheMapIsInReachOnAPhone(t *testing.T) {
 	p.eventually("the map begins below the header", "Math.abs("+theMap+".getBoundingClientRect().top - document.querySelector('header').getBoundingClientRect().bottom) < 2")
 }
 
+// On a tablet, chat and map do not fit beside each other: the line above the chat is there, too.
+func TestTheMapIsInReachOnATablet(t *testing.T) {
+	t.Parallel()
+	install(t)
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 768, 1024)
+	begin(p)
+	says(p, ada, "Ada", "Anyone for a cup?")
+	small := "document.querySelector('button.small')"
+	p.shows(small, "rows at 3: no distance")
+	for _, tour := range []bool{true, false} {
+		for _, size := range [][2]int64{{768, 1024}, {1024, 768}} {
+			about := fmt.Sprintf("%d x %d, tour: %v", size[0], size[1], tour)
+			p.run(chromedp.EmulateViewport(size[0], size[1]), chromedp.Evaluate("scrollTo(0, 0)", nil))
+			p.fits(about)
+			inView := `(() => { const box = %s.getBoundingClientRect(); return box.height > 0 && box.top >= 0 && box.bottom <= innerHeight && box.left >= 0 && box.right <= innerWidth; })()`
+			for _, part := range []string{small, labelled(ada, "Message from Ada"), labelled(bob, "Message from Bob")} {
+				p.eventually(about+": in view is "+part, fmt.Sprintf(inView, part))
+			}
+			p.screenshot(fmt.Sprintf("tablet-%d-%v", size[0], tour))
+		}
+		if tour {
+			p.click(labelled(theTour, "Leave the tour"))
+		}
+	}
+	p.accessible("a tablet")
+	p.click(small)
+	p.eventually("the map is in view", theMap+".getBoundingClientRect().top < innerHeight / 2")
+}
+
 // A dot must not be behind what is told beside it: when the rows have its event, it is at the end of its way.
 func TestADotIsWhereItsCommandIs(t *testing.T) {
 	t.Parallel()
