@@ -18,10 +18,10 @@ export function onSettled(teller: (trace: Trace) => void): void {
 }
 
 /** Notes that a version of an aggregate can be read. */
-export function arrived(aggregate: string, version: number, pushed: unknown): void {
+export function arrived(aggregate: string, version: number, pushed: unknown, at = performance.now()): void {
   const known = arrivals.get(aggregate) ?? [];
   if (version <= (known.at(-1)?.version ?? 0)) return;
-  arrivals.set(aggregate, [...known, { version, at: performance.now(), pushed }].slice(-50));
+  arrivals.set(aggregate, [...known, { version, at, pushed }].slice(-50));
   for (const trace of state.traces.peek()) settle(trace);
 }
 

@@ -3,6 +3,7 @@
 import { batch, effect, signal } from '@preact/signals';
 import { ask, check } from './api.ts';
 import { typeOf } from './application.ts';
+import { inFrame } from './frame.ts';
 import type { News } from './requests.ts';
 import { aggregateName, learned, onUnknown, state } from './state.ts';
 import { written } from './traces.ts';
@@ -53,24 +54,27 @@ function look(): void {
 
 function take(news: News): void {
   check('GET /operate/events', news);
+  const events = (news.events ?? []).map(read);
+  // A command's times are exact: this does not wait for the frame, and it is drawn with the rest.
   batch(() => {
-    watched.live.value = true;
-    wait = 1000;
-    if (news.head) watched.head.value = Math.max(watched.head.peek(), news.head);
-    if (news.skipped) watched.missed.value = true;
-    if (news.projected) watched.rows.value = { ...watched.rows.peek(), ...Object.fromEntries(news.projected.map((each) => [keyOf(each), each.version])) };
-    if (news.events) {
-      const known = new Set(watched.events.peek().map((event) => event.eventId));
-      const events = news.events.map(read).filter((event) => !known.has(event.eventId));
-      watched.events.value = [...watched.events.peek(), ...events].slice(-kept);
-      const shown = new Set(watched.events.peek().map(keyOf));
-      watched.rows.value = Object.fromEntries(Object.entries(watched.rows.peek()).filter(([key]) => shown.has(key)));
-      for (const event of events) {
-        name(event);
-        written(event.requestId, typeOf(event.aid)?.key?.(event.aid) ?? event.aid, event.seqNr);
-      }
-    }
+    for (const { requestId, aid, seqNr } of events) written(requestId, typeOf(aid)?.key?.(aid) ?? aid, seqNr);
   });
+  inFrame(() => show(news, events));
+}
+
+function show(news: News, told: JournalEvent[]): void {
+  watched.live.value = true;
+  wait = 1000;
+  if (news.head) watched.head.value = Math.max(watched.head.peek(), news.head);
+  if (news.skipped) watched.missed.value = true;
+  if (news.projected) watched.rows.value = { ...watched.rows.peek(), ...Object.fromEntries(news.projected.map((each) => [keyOf(each), each.version])) };
+  if (!news.events) return;
+  const known = new Set(watched.events.peek().map((event) => event.eventId));
+  const events = told.filter((event) => !known.has(event.eventId));
+  watched.events.value = [...watched.events.peek(), ...events].slice(-kept);
+  const shown = new Set(watched.events.peek().map(keyOf));
+  watched.rows.value = Object.fromEntries(Object.entries(watched.rows.peek()).filter(([key]) => shown.has(key)));
+  for (const event of events) name(event);
 }
 
 /** Learns the name of an aggregate from an event that gives it one. */

@@ -1,6 +1,7 @@
 // What people do in the chat, and what is read for them.
 import { command, query, QueryError, ulid } from '../api.ts';
 import type { Outcome } from '../api.ts';
+import { inFrame } from '../frame.ts';
 import { follow } from '../live.ts';
 import * as queries from '../queries.ts';
 import type { MessagePage, ShownMessage, ShownThread } from '../queries.ts';
@@ -90,26 +91,26 @@ export function open(pane: Pane, thread: string): void {
 
 const busy = 50; // milliseconds between two changes that are drawn
 
-/** Shows a change at once, and of many in quick succession the last, so that an import does not keep the page busy. */
+/** Shows a change in the next frame, and of many in quick succession the last, so that an import does not keep the page busy. */
 function soon(pane: Pane, thread: ShownThread): void {
   const wait = pane.drawn + busy - performance.now();
   const waiting = pane.pushed !== null;
-  pane.pushed = thread;
+  pane.pushed = { thread, at: performance.now() };
   if (waiting) return;
   const draw = (): void => {
     const pushed = pane.pushed;
     pane.pushed = null;
     pane.drawn = performance.now();
-    if (pushed?.id === pane.selected.peek() && pushed) refresh(pane, pushed);
+    if (pushed?.thread.id === pane.selected.peek()) refresh(pane, pushed.thread, pushed.at);
   };
-  if (wait > 0) setTimeout(draw, wait);
-  else draw();
+  if (wait > 0) setTimeout(() => inFrame(draw), wait);
+  else inFrame(draw);
 }
 
 const nodes = (messages: MessagePage): ShownMessage[] => messages.edges.map((edge) => edge.node);
 
-/** The read model has a version: what was pending up to it is there. */
-function refresh(pane: Pane, thread: ShownThread): void {
+/** The read model has a version: what was pending up to it is there. at is when it was pushed. */
+function refresh(pane: Pane, thread: ShownThread, at: number): void {
   const before = pane.thread.peek();
   const known = [...pane.older.peek(), ...(before ? nodes(before.messages) : [])];
   const latest = nodes(thread.messages);
@@ -119,7 +120,7 @@ function refresh(pane: Pane, thread: ShownThread): void {
   pane.thread.value = thread;
   pane.threads.value = pane.threads.peek().map((each) => (each.id === thread.id ? { ...each, name: thread.name, version: thread.version } : each));
   out.seen(pane.id, thread.id, thread.version);
-  arrived(thread.id, thread.version, { threadChanged: brief(thread) });
+  arrived(thread.id, thread.version, { threadChanged: brief(thread) }, at);
   // New messages explain the new version. If they don't, one of the older ones may have changed.
   const posted = latest.filter((message) => !known.some((each) => each.id === message.id)).length;
   if (before && pane.older.value.length > 0 && thread.version - before.version !== posted) void loadEarlier(pane, pane.older.value.length);

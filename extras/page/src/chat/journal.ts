@@ -3,6 +3,7 @@
 import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { query } from '../api.ts';
+import { inFrame } from '../frame.ts';
 import { lastKnown, moreCards } from '../map.tsx';
 import type { Mapped } from '../map.tsx';
 import * as queries from '../queries.ts';
@@ -64,7 +65,7 @@ async function readTape(thread: string, tape: Signal<Tape>): Promise<void> {
     again = false;
     const admin = adminOf(thread);
     const events = admin ? await history(thread, admin.id, moreCards).catch(() => []) : [];
-    tape.value = { thread, events };
+    inFrame(() => (tape.value = { thread, events }));
   }
   reading = false;
 }

@@ -101,7 +101,7 @@ function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list:
     };
     const resized = new ResizeObserver(() => {
       was.current.room = element.clientHeight;
-      if (was.current.atEnd) toEnd();
+      if (was.current.atEnd && !isAbove(element)) toEnd();
     });
     element.addEventListener('scroll', scrolled, { passive: true });
     document.addEventListener('visibilitychange', scrolled);

@@ -21,7 +21,7 @@ export class Pane {
   readonly unread = signal<Record<string, number>>({}); // by thread
   absent = false; // from the list of threads that was read last
   loading = false; // earlier messages
-  pushed: ShownThread | null = null; // not drawn yet
+  pushed: { thread: ShownThread; at: number } | null = null; // not drawn yet
   drawn = 0; // when the thread was drawn last
   unfollow = (): void => undefined;
 
