@@ -2568,10 +2568,26 @@ export const answers: Record<string, Shape> = {
         "node"
        ]
       }
+     },
+     "pageInfo": {
+      "type": [
+       "object"
+      ],
+      "properties": {
+       "hasNextPage": {
+        "type": [
+         "boolean"
+        ]
+       }
+      },
+      "required": [
+       "hasNextPage"
+      ]
      }
     },
     "required": [
-     "edges"
+     "edges",
+     "pageInfo"
     ]
    }
   },

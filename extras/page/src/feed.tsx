@@ -154,7 +154,7 @@ export function Opened() {
               {rows.value.length === 0 && <li class="quiet">none</li>}
             </ul>
           )}
-          <h3>As the journal has it</h3>
+          <h3>As {typeof event.raw === 'object' && event.raw && 'seqNr' in event.raw ? 'its history tells it' : 'the journal has it'}</h3>
           <pre tabIndex={0}>{JSON.stringify(event.raw, null, 2)}</pre>
           <div class="row">
             <button onClick={() => void copy()}>{copied.value ? 'Copied' : 'Copy as JSON'}</button>

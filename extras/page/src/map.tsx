@@ -78,7 +78,7 @@ export function Sides({ of, children }: { of: Mapped; children: ComponentChildre
         <ol class="tape">
           {lastNumbers(last, shown).map((number) => {
             const event = told.find((each) => each.seqNr === number) ?? of.journal.find((each) => each.seqNr === number);
-            return <Card key={number} number={number} rows={of.version} lost={number === lost} again={number === of.again} event={event} trace={own.find((each) => each.version === number)} />;
+            return <Card key={number} aid={of.aid} number={number} rows={of.version} lost={number === lost} again={number === of.again} event={event} trace={own.find((each) => each.version === number)} />;
           })}
         </ol>
       </section>
@@ -93,6 +93,7 @@ export function Sides({ of, children }: { of: Mapped; children: ComponentChildre
 }
 
 interface CardProps {
+  aid: string;
   number: number;
   rows: number; // the version of the rows
   lost: boolean; // its record never came
@@ -102,14 +103,14 @@ interface CardProps {
 }
 
 /** An event on the tape. What it says is known from the journal, or else from the command that led to it. */
-function Card({ number, rows, lost, again, event, trace }: CardProps) {
+function Card({ aid, number, rows, lost, again, event, trace }: CardProps) {
   const unwritten = trace !== undefined && drawnStage(trace) === 'sent'; // in slow motion
   const text = event ? words(event.type) : trace ? trace.path.split('/')[2]?.replaceAll('_', ' ') : 'by somebody else';
   const who = event ? nameOf(undefined, event.executorId) : trace?.executor;
   return (
     <li class={`${number > rows ? 'ahead' : ''} ${unwritten ? 'unwritten' : ''} ${lost ? 'lost' : ''} ${again ? 'again' : ''}`}>
-      {event && 'aid' in event ? (
-        <button class="event" onClick={() => open(event)}>
+      {event ? (
+        <button class="event" onClick={() => open('aid' in event ? event : { ...event, tenant: '', aid, position: 0, raw: event })}>
           <b>{number}</b> {text} <small>{who}</small>
         </button>
       ) : (

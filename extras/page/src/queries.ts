@@ -28,9 +28,9 @@ export const threadChanged: Query<{ last: number; thread: string; viewer: string
   text: 'subscription threadChanged ($thread: ID!, $viewer: ID!, $last: Int!) { threadChanged(threadId: $thread, userAccountId: $viewer) { ... ShownThread } } fragment ShownMember on Member { id userAccountId role account { name closed } } fragment ShownMessage on Message { id userAccountId text createdAt updatedAt sender { name } } fragment MessagePage on MessageConnection { edges { node { ... ShownMessage } } pageInfo { hasPreviousPage startCursor } } fragment ShownThread on Thread { id name version members(first: 200) { edges { node { ... ShownMember } } } messages(last: $last) { ... MessagePage } }',
 };
 
-export const threadList: Query<{ viewer: string; }, { threads: { edges: Array<{ node: ListedThread; }>; }; }> = {
+export const threadList: Query<{ first: number; viewer: string; }, { threads: { edges: Array<{ node: ListedThread; }>; pageInfo: { hasNextPage: boolean; }; }; }> = {
   name: 'threadList',
-  text: 'query threadList ($viewer: ID!) { threads(userAccountId: $viewer, first: 50) { edges { node { ... ListedThread } } } } fragment ListedThread on Thread { id name version updatedAt }',
+  text: 'query threadList ($viewer: ID!, $first: Int!) { threads(userAccountId: $viewer, first: $first) { edges { node { ... ListedThread } } pageInfo { hasNextPage } } } fragment ListedThread on Thread { id name version updatedAt }',
 };
 
 export const earlierMessages: Query<{ before: string; last: number; thread: string; viewer: string; }, { getThread: { messages: MessagePage; }; }> = {

@@ -273,6 +273,54 @@ func TestWhatIsDoneIsSeen(t *testing.T) {
 	p.shows(latest, "seen after")
 }
 
+// An Admin is asked before others lose access, and before the rights are gone.
+func TestAnAdminIsAsked(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	p.click(labelled(ada, "2 people"))
+	p.click(labelled(ada, "Make Admin: Bob"))
+	p.eventually("Bob is an Admin", labelled(ada, "Make Member: Bob"))
+	p.click(labelled(ada, "Make Member: yourself"))
+	p.shows(question, "Only another Admin can make you an Admin again")
+	p.click(labelled(question, "Cancel"))
+	p.click(labelled(ada, "Remove Bob"))
+	p.shows(question, "Remove Bob from this thread?")
+	p.click(labelled(question, "Cancel"))
+	p.shows(ada, "2 people")
+	p.click(labelled(ada, "Make Member: yourself"))
+	p.click(labelled(question, "Be a Member"))
+	p.eventually("Ada is no Admin", "!"+labelled(ada, "Remove Bob"))
+	p.click(labelled(bob, "2 people"))
+	p.click(labelled(bob, "Remove Ada"))
+	p.click(labelled(question, "Remove Ada"))
+	p.shows(bob, "1 person")
+	p.shows(ada, "not in this thread any more")
+}
+
+// All threads can be opened, also those after the first fifty.
+func TestTheListOfThreadsGoesOn(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	viewer := evaluate[string](p, "document.querySelector('.who select').value")
+	for n := range 60 {
+		send(t, s, "/threads/create", map[string]any{"executor_id": viewer, "name": fmt.Sprint("thread ", n+1)})
+	}
+	list := ada + ".querySelector('.picker select')"
+	// The first line says that the open one is not among the fifty, and the last one that there are more.
+	p.eventually("fifty are listed", list+".options[1].text === 'thread 60' && "+list+".options.length === 52")
+	p.choose(list, "More threads")
+	p.eventually("the thread is still open", ada+".querySelector('.title h2').innerText === 'Tea at four'")
+	p.eventually("all are listed", list+".options.length === 61 && ![..."+list+".options].some((each) => each.text.startsWith('More'))")
+	p.choose(list, "thread 1")
+	p.choose(list, "Tea at four")
+	p.shows(ada, "2 people")
+	p.eventually("the list stays long", list+".options.length === 61")
+}
+
 func TestWhoComesBackIsLetIn(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -93,6 +93,26 @@ func TestTheMapIsInReachOnAPhone(t *testing.T) {
 	p.eventually("the map begins below the header", "Math.abs("+theMap+".getBoundingClientRect().top - document.querySelector('header').getBoundingClientRect().bottom) < 2")
 }
 
+// A card that was read from the thread's history opens its event as the others do.
+func TestACardOfThePastOpens(t *testing.T) {
+	t.Parallel()
+	install(t)
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 1100)
+	begin(p)
+	says(p, ada, "Ada", "Anyone for a cup?")
+	p.shows(bob, "Anyone for a cup?")
+	p.run(reload)
+	p.shows(writeSide, "3 message posted Ada")
+	p.click(writeSide + ".querySelector('.tape li:last-child button')")
+	opened := "document.querySelector('dialog.opened[open]')"
+	for _, text := range []string{"Tea at four, event 3", "Ada said “Anyone for a cup?”", "As its history tells it", `"seqNr": 3`, "messages"} {
+		p.shows(opened, text)
+	}
+	p.accessible("an event of the past")
+	p.click(labelled(opened, "Close"))
+}
+
 // On a tablet, chat and map do not fit beside each other: the line above the chat is there, too.
 func TestTheMapIsInReachOnATablet(t *testing.T) {
 	t.Parallel()

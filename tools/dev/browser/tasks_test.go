@@ -84,7 +84,13 @@ func TestTasks(t *testing.T) {
 	moves()
 	p.screenshot("tasks")
 	p.accessible("tasks")
+	// It can't go on again: one is asked, and may leave it.
 	p.click(labelled(nth(0), "Cancel"))
+	p.shows(question, "it can't go on again")
+	p.click(labelled(question, "Cancel"))
+	moves()
+	p.click(labelled(nth(0), "Cancel"))
+	p.click(labelled(question, "Cancel the task"))
 	p.shows(nth(0), "cancelled")
 	p.shows("document.body", "The task is cancelled") // which moves what is clicked next
 

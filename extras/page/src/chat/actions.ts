@@ -28,7 +28,9 @@ subscription threadChanged($thread: ID!, $viewer: ID!, $last: Int!) {
   threadChanged(threadId: $thread, userAccountId: $viewer) { ...ShownThread }
 }
 
-query threadList($viewer: ID!) { threads(userAccountId: $viewer, first: 50) { edges { node { ...ListedThread } } } }
+query threadList($viewer: ID!, $first: Int!) {
+  threads(userAccountId: $viewer, first: $first) { edges { node { ...ListedThread } } pageInfo { hasNextPage } }
+}
 
 query earlierMessages($thread: ID!, $viewer: ID!, $last: Int!, $before: String!) {
   getThread(threadId: $thread, userAccountId: $viewer) { messages(last: $last, before: $before) { ...MessagePage } }
@@ -44,13 +46,16 @@ const page = 50; // messages
 /** Loads the person's threads; the last changed is opened where none is. */
 export async function loadThreads(pane: Pane, token = ''): Promise<void> {
   try {
-    const data = await query(queries.threadList, { viewer: pane.id }, token);
+    const first = pane.listed.peek();
+    const data = await query(queries.threadList, { viewer: pane.id, first }, token);
+    if (first !== pane.listed.peek()) return; // more are asked for
+    pane.hasMore.value = data.threads.pageInfo.hasNextPage && first < mostListed;
     const threads = data.threads.edges.map((edge) => edge.node);
     const listed = threads.some((thread) => thread.id === pane.selected.peek());
     if (JSON.stringify(threads) !== JSON.stringify(pane.threads.peek())) pane.threads.value = threads;
     for (const { id, version } of threads) if (id !== pane.selected.peek()) arrived(id, version, { threads: [{ id, version }] });
-    const first = threads[0];
-    if (!pane.selected.peek() && first) open(pane, first.id);
+    const latest = threads[0];
+    if (!pane.selected.peek() && latest) open(pane, latest.id);
     // Who has left a thread, and is added again, is back.
     else if (pane.gone.peek() && pane.absent && listed) open(pane, pane.selected.peek());
     pane.absent = !listed;
@@ -59,6 +64,14 @@ export async function loadThreads(pane: Pane, token = ''): Promise<void> {
   } catch (error) {
     if (error instanceof QueryError) pane.problem('threads', error.message);
   }
+}
+
+const mostListed = 500;
+
+/** Lists more of the person's threads. */
+export function listMore(pane: Pane): void {
+  pane.listed.value = Math.min(pane.listed.peek() + 50, mostListed);
+  void loadThreads(pane);
 }
 
 /** Opens a thread and follows it. */

@@ -141,9 +141,16 @@ function Who({ pane, at }: { pane: Pane; at: number }) {
 
 export const focusFirst = (field: HTMLElement | null): void => field?.focus();
 
+const more = 'more'; // no thread has this id
+
 function ThreadPicker({ pane, at }: { pane: Pane; at: number }) {
   if (pane.threads.value.length === 0) return null;
   const unread = Object.values(pane.unread.value).reduce((sum, count) => sum + count, 0);
+  const choose = (list: HTMLSelectElement): void => {
+    if (list.value !== more) return act.open(pane, list.value);
+    list.value = pane.selected.peek();
+    act.listMore(pane);
+  };
   return (
     <label class="picker">
       <span class="hidden">Thread</span>
@@ -152,7 +159,7 @@ function ThreadPicker({ pane, at }: { pane: Pane; at: number }) {
           {unread > 99 ? '99+' : unread}
         </span>
       )}
-      <select id={`thread-${at}`} dir="auto" onChange={(event) => act.open(pane, event.currentTarget.value)} value={pane.selected.value}>
+      <select id={`thread-${at}`} dir="auto" onChange={(event) => choose(event.currentTarget)} value={pane.selected.value}>
         {!pane.threads.value.some((thread) => thread.id === pane.selected.value) && (
           <option key="none" value={pane.selected.value}>
             Choose a thread
@@ -164,6 +171,11 @@ function ThreadPicker({ pane, at }: { pane: Pane; at: number }) {
             {pane.unread.value[thread.id] ? ` (${pane.unread.value[thread.id]} unread)` : ''}
           </option>
         ))}
+        {pane.hasMore.value && (
+          <option key={more} value={more}>
+            More threads …
+          </option>
+        )}
       </select>
     </label>
   );

@@ -9,6 +9,8 @@ import type { Person } from '../state.ts';
 export class Pane {
   readonly id: string; // of the person
   readonly threads = signal<ListedThread[]>([]);
+  readonly listed = signal(50); // how many threads are asked for
+  readonly hasMore = signal(false); // there are more threads
   readonly selected = signal('');
   readonly thread = signal<ShownThread | null>(null);
   readonly gone = signal(''); // why the thread can't be seen any more

@@ -32,8 +32,12 @@ function Person({ pane, member }: { pane: Pane; member: ShownMember }) {
   const name = nameOf(member.account?.name, member.userAccountId);
   const other = member.role === 'ADMIN' ? 'Member' : 'Admin';
   const remove = async (): Promise<void> => {
-    if (self && !(await sure('Leave this thread? Only an Admin can add you again.', 'Leave'))) return;
-    void act.removeMember(pane, member.userAccountId);
+    const [text, yes] = self ? ['Leave this thread? Only an Admin can add you again.', 'Leave'] : [`Remove ${name} from this thread? ${name} can't read it any more.`, `Remove ${name}`];
+    if (await sure(text, yes)) void act.removeMember(pane, member.userAccountId);
+  };
+  const change = async (): Promise<void> => {
+    if (self && !(await sure('Be a Member from now on? Only another Admin can make you an Admin again.', 'Be a Member'))) return;
+    void act.changeRole(pane, member.userAccountId, other);
   };
   return (
     <li>
@@ -46,7 +50,7 @@ function Person({ pane, member }: { pane: Pane; member: ShownMember }) {
         {member.account?.closed && ' · account closed'} <small>{member.role === 'ADMIN' ? 'Admin' : 'Member'}</small>
       </span>
       {pane.admin && (
-        <button class="plain" onClick={() => void act.changeRole(pane, member.userAccountId, other)} aria-label={`Make ${other}: ${self ? 'yourself' : name}`}>
+        <button class="plain" onClick={() => void change()} aria-label={`Make ${other}: ${self ? 'yourself' : name}`}>
           Make {other}
         </button>
       )}

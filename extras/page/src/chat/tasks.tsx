@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import { asker, check, command, inWords, query } from '../api.ts';
 import type { Command, Fields } from '../api.ts';
-import { time } from '../common.tsx';
+import { sure, time } from '../common.tsx';
 import { follow } from '../live.ts';
 import { taskChanged, taskList } from '../queries.ts';
 import type { ShownTask as Task } from '../queries.ts';
@@ -190,6 +190,10 @@ function outcome(task: Task): string {
 function TaskView({ task, pane }: { task: Task; pane: Pane }) {
   const unit = task.kind === 'import' ? 'lines' : 'events';
   const counts = task.total > 0 ? `${task.done.toLocaleString()} of ${task.total.toLocaleString()} ${unit}` : '';
+  const cancel = async (): Promise<void> => {
+    if (!(await sure(`Cancel this task? What it has done${counts && `, ${counts},`} stays, and it can't go on again.`, 'Cancel the task'))) return;
+    void order(pane, '/tasks/cancel', { task_id: task.id }, 'The task is cancelled; what it has done stays.');
+  };
   return (
     <li aria-label={`${kinds[task.kind] ?? task.kind} …${task.id.slice(-6)}`}>
       <div class="row">
@@ -200,7 +204,7 @@ function TaskView({ task, pane }: { task: Task; pane: Pane }) {
           {outcome(task)}
         </span>
         {!finished(task) && (
-          <button class="danger" onClick={() => void order(pane, '/tasks/cancel', { task_id: task.id }, 'The task is cancelled; what it has done stays.')}>
+          <button class="danger" onClick={() => void cancel()}>
             Cancel
           </button>
         )}
