@@ -11,3 +11,5 @@ export function inFrame(change: () => void): void {
 }
 
 const run = (): void => batch(() => waiting.splice(0).forEach((change) => change()));
+
+document.addEventListener('visibilitychange', run); // a page that is hidden gets no frame for what waits

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -153,10 +154,18 @@ func (p *program) end(signal os.Signal) {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range mostPorts {
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+lastPort.Add(1)%mostPorts)
+		if listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address); err == nil {
+			_ = listener.Close()
+			return address
+		}
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	t.Fatal("no free port was found")
+	return ""
 }
+
+// Ports that the system gives to no connection: it begins at 32,768.
+const firstPort, mostPorts = 30_000, 2700
+
+var lastPort atomic.Int64
