@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,8 +43,8 @@ func TestARestoreOnDynamoDB(t *testing.T) {
 		return aid != nil && aid.Value == "thread-"+thread
 	}
 	for _, later := range itemsOf(t, settingOf(env, "JOURNAL_TABLE")) {
-		if isOf(later, threads[0]) && !slices.ContainsFunc(journal, func(i item) bool { return itemKey(i) == itemKey(later) }) {
-			journal = append(journal, later)
+		if isOf(later, threads[0]) {
+			journal = append(journal, later) // most of them are put twice
 		}
 	}
 	last := post(threads[2], "that is lost")
@@ -83,10 +82,6 @@ func TestARestoreOnDynamoDB(t *testing.T) {
 	testenv.Eventually(t, 30*time.Second, func() error { return s.metric(t, "projection_parked_aggregates", "0") })
 	s.operate(t, allIsWell, "journal", "check")
 	s.operate(t, allIsWell, "rows", "verify")
-}
-
-func itemKey(i item) string {
-	return i["pkey"].(*types.AttributeValueMemberS).Value + " " + i["skey"].(*types.AttributeValueMemberS).Value
 }
 
 func itemsOf(t *testing.T, table string) (items []item) {

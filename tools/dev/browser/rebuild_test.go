@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -42,7 +43,7 @@ func TestARebuildEndsInTheView(t *testing.T) {
 	p.shows(readModel, "The rebuild has ended after")
 	p.shows(readModel, "the rows are new")
 	for _, said := range evaluate[[][]any](p, "globalThis.said") {
-		if text, done := said[0].(string), said[1].(bool); done != (len(text) > 22 && text[:22] == "The rebuild has ended ") {
+		if text, done := said[0].(string), said[1].(bool); done != strings.HasPrefix(text, "The rebuild has ended ") {
 			t.Errorf("the page says %q, and the updater has finished a rebuild: %v", text, done)
 		}
 	}

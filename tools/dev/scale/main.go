@@ -56,10 +56,8 @@ func print(out io.Writer, l load, rates []float64) error {
 	fmt.Fprintln(out, "\ncommands/s    $/month  month 12  $/million  largest, $/month")
 	for _, rate := range rates {
 		l.rate = rate
-		l.month = 12
-		later := total(m.costs(l))
-		l.month = 1
-		lines := m.costs(l)
+		lines, twelfth := m.costs(l), l
+		twelfth.before = 11
 		var largest []string
 		for i, line := range lines {
 			if i < 3 {
@@ -77,7 +75,7 @@ func print(out io.Writer, l load, rates []float64) error {
 			note = "; beyond " + strings.Join(beyond, ", ")
 		}
 		first := total(lines)
-		fmt.Fprintf(out, "%10s %10s %9s %10.2f  %s%s\n", round(rate), round(first), round(later), first/(rate*month/1e6), strings.Join(largest, ", "), note)
+		fmt.Fprintf(out, "%10s %10s %9s %10.2f  %s%s\n", round(rate), round(first), round(total(m.costs(twelfth))), first/(rate*month/1e6), strings.Join(largest, ", "), note)
 	}
 	return nil
 }

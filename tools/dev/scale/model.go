@@ -18,7 +18,7 @@ type load struct {
 	batch       float64 // commands that share a write
 	shards      float64 // SHARD_COUNT
 	keyed       float64 // part of the commands that have an idempotency key
-	month       float64 // since the tables are there: 1, 2, 3 ...
+	before      float64 // months that the tables have been filled for
 	lambda      bool
 	provisioned bool
 }
@@ -118,8 +118,8 @@ const (
 )
 
 const (
-	apiTaskMonth = (vcpuHour + 2*memoryGBHour) * hours // a task of one API: 1 vCPU, 2 GB
-	lambdaGB     = 0.5                                 // of a function
+	taskMonth = (vcpuHour + 2*memoryGBHour) * hours // a task of 1 vCPU and 2 GB
+	lambdaGB  = 0.5                                 // of a function
 )
 
 // apiTasks returns how many tasks both APIs have on Fargate: two of each at least.
@@ -147,9 +147,9 @@ func (m measured) costs(l load) []cost {
 		writes = l.rate * units / utilization * writeUnitHour * hours
 	}
 	shards := m.streamShards(l.rate * m.journalPerCommand())
-	storedGB := commands * m.ItemBytes / giga * (l.month - 0.5) // on average in the month
+	storedGB := commands * m.ItemBytes / giga * (l.before + 0.5) // on average in the month
 	apis := l.apiTasks()
-	updater := cost{"updater", (2*(vcpuHour+2*memoryGBHour))*hours + shards*pollsOfAShard*month*streamRead}
+	updater := cost{"updater", 2*taskMonth + shards*pollsOfAShard*month*streamRead}
 	tasks := apis + 2
 	if l.lambda {
 		batches := max(l.rate/1000, shards/60) // full ones, or one in a minute
@@ -163,7 +163,7 @@ func (m measured) costs(l load) []cost {
 		{"DynamoDB reads", commands * m.ReadUnits * readUnit},
 		updater,
 		{"Aurora", 2*max(1, rows/rowsPerUnit)*auroraUnitHour*hours + rows*month*auroraIO + 2*storedGB*auroraGBMonth},
-		{"APIs", apis * apiTaskMonth},
+		{"APIs", apis * taskMonth},
 		{"network", (balancerHour+2*gatewayHour)*hours + l.rate*(1+answersPerSecond)*bytesOfAnExchange*3600/giga*balancerUnitHour*hours},
 		{"logs", commands * (1 + answersPerSecond) * m.LogBytes / giga * logGB},
 		{"metrics", tasks * seriesOfAProgram * scrapesInAMinute * 60 * hours * metricSamples},

@@ -97,12 +97,12 @@ func TestTheDecisionHasTheseFigures(t *testing.T) {
 	}
 	for _, rate := range []float64{10, 100, 1000, 10_000} {
 		l := load{rate: rate}
-		line := fmt.Sprintf("\n%10s %8s %8s\n", round(rate), round(l.apiTasks()*apiTaskMonth), round(l.apisOnLambda()))
+		line := fmt.Sprintf("\n%10s %8s %8s\n", round(rate), round(l.apiTasks()*taskMonth), round(l.apisOnLambda()))
 		if !bytes.Contains(page, []byte(line)) {
 			t.Errorf("it must have:%s", line)
 		}
 	}
-	even := 4 * apiTaskMonth / load{rate: 1}.apisOnLambda()
+	even := 4 * taskMonth / load{rate: 1}.apisOnLambda()
 	if want := fmt.Sprintf("Below %.0f commands a second", even); !bytes.Contains(page, []byte(want)) {
 		t.Errorf("it must say: %s", want)
 	}
