@@ -38,12 +38,8 @@ func TestARestoreOnDynamoDB(t *testing.T) {
 	post(threads[1], "whose event is lost")
 	heads := itemsOf(t, settingOf(env, "SNAPSHOT_TABLE"))
 	post(threads[0], "whose head is older")
-	isOf := func(i item, thread string) bool {
-		aid, _ := i["aid"].(*types.AttributeValueMemberS)
-		return aid != nil && aid.Value == "thread-"+thread
-	}
 	for _, later := range itemsOf(t, settingOf(env, "JOURNAL_TABLE")) {
-		if isOf(later, threads[0]) {
+		if aid, is := later["aid"].(*types.AttributeValueMemberS); is && aid.Value == "thread-"+threads[0] {
 			journal = append(journal, later) // most of them are put twice
 		}
 	}
