@@ -10,20 +10,15 @@ const writing = /:(Put|Update|Delete)Item$/;
 /** What Lambda's event source mapping does with the permissions of its function. */
 const mappingActions = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"];
 
-/** The actions of a program, by resource. Lambda reads the stream for a function, and one that projects needs no keys. */
+/** The actions of a program, by resource. Lambda reads the stream for a function. */
 export function actionsOf(program: string): Map<Resource, string[]> {
-  const used = actions[program === "lambda-updater" ? "read-model-updater" : program];
+  const used = actions[program];
   if (used === undefined) {
     throw new Error(`deploy/aws/actions.json has no actions of ${program}`);
   }
   const found = new Map(Object.entries(used) as [Resource, string[]][]);
   if (program.startsWith("lambda-")) {
     found.set("JOURNAL_TABLE/stream", mappingActions);
-  }
-  if (program === "lambda-updater") {
-    found.delete("KEY_TABLE");
-    found.delete("ERASURE_KMS_KEY");
-    found.set("JOURNAL_TABLE", (found.get("JOURNAL_TABLE") ?? []).filter((action) => action !== "dynamodb:DescribeTable"));
   }
   return found;
 }
