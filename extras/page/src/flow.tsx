@@ -12,6 +12,7 @@ import { inTime } from './words.ts';
 
 interface Station {
   name: string;
+  x: number; // where it is on the rail, in percent: the stream is between the sides
   about: string;
   at: (trace: Trace) => string; // what is known of its time
   json: (trace: Trace) => unknown;
@@ -20,6 +21,7 @@ interface Station {
 const stations: Station[] = [
   {
     name: 'Command',
+    x: 0,
     about: 'What somebody wants, sent to the write-api by REST.',
     at: (trace) =>
       trace.stage === 'invalid' ? 'refused by the write-api, before any aggregate' : trace.attempts > 1 ? `sent ${trace.attempts} times, with one key` : 'sent at 0 ms',
@@ -29,6 +31,7 @@ const stations: Station[] = [
   },
   {
     name: 'Aggregate',
+    x: 17,
     about: 'Decides on the latest state: an event, or a refusal.',
     at: (trace) =>
       trace.stage === 'invalid'
@@ -40,24 +43,28 @@ const stations: Station[] = [
   },
   {
     name: 'Journal',
+    x: 34,
     about: 'Keeps every event, numbered without gaps. It is the truth.',
     at: (trace) => (trace.version === undefined ? '' : `event ${trace.version} is written, before the answer`),
     json: (trace) => trace.event ?? (trace.version === undefined ? undefined : { aggregate: trace.aggregate, seq_nr: trace.version, token: trace.token }),
   },
   {
     name: 'Stream',
+    x: 50,
     about: 'Tells the projection that there is something new. Only a hint: it may lose, repeat and reorder.',
     at: (trace) => (isLost(trace) ? 'the record is lost' : waiting(trace)),
     json: (trace) => (trace.version === undefined ? undefined : figuresOf('read-model-updater', /^(queue|stream)_/)),
   },
   {
     name: 'Projection',
+    x: 75,
     about: 'Brings events into the rows of the read model, each once and in order.',
     at: (trace) => (isLost(trace) ? 'does not know of it' : waiting(trace)),
     json: (trace) => (trace.version === undefined ? undefined : figuresOf('read-model-updater', /^projection_(events|dupl|lag|batch)/)),
   },
   {
     name: 'Query',
+    x: 100,
     about: 'The read-api pushes what has changed to every subscriber.',
     at: (trace) => seenAfter(trace),
     json: (trace) => trace.pushed,
@@ -95,9 +102,11 @@ export function Flow({ Map, hint }: FlowProps) {
   return (
     <section class="card flow" aria-label="Live flow">
       <h2>The way of a command</h2>
-      <Picture trace={trace} />
       <Speed trace={trace} />
-      <Map trace={trace} />
+      <div class="plan">
+        <Picture trace={trace} />
+        <Map trace={trace} />
+      </div>
       <Traces chosen={trace} />
       {trace ? <Stations trace={trace} /> : <p class="quiet">{hint}</p>}
       <section class="whole" aria-label="All aggregates">
@@ -115,6 +124,8 @@ function Picture({ trace }: { trace: Trace | undefined }) {
   const moving = state.traces.value.filter((each) => each === trace || now - (each.visibleAt ?? each.answeredAt ?? now) < 4000);
   return (
     <div class="picture">
+      <h3>Write side</h3>
+      <h3>Read side</h3>
       <div class="rail" aria-hidden="true">
         {moving.map((each) => (
           <Dot key={each.key} trace={each} chosen={each === trace} />
@@ -122,7 +133,7 @@ function Picture({ trace }: { trace: Trace | undefined }) {
       </div>
       <ol>
         {stations.map((station, at) => (
-          <li key={station.name}>
+          <li key={station.name} style={`--x: ${station.x / 100}`}>
             <button
               class={`station ${reached >= at ? 'reached' : ''}`}
               aria-pressed={state.station.value === station.name}
@@ -138,7 +149,11 @@ function Picture({ trace }: { trace: Trace | undefined }) {
   );
 }
 
-const place = (stage: Trace['stage']): string => `${(progress[stage] / (stations.length - 1)) * 100}%`;
+function place(stage: Trace['stage']): string {
+  const at = progress[stage];
+  const [from, to] = [stations[Math.floor(at)], stations[Math.ceil(at)]]; // the same one, or those that it is between
+  return `${((from?.x ?? 0) + (to?.x ?? 0)) / 2}%`;
+}
 
 /** A dot is where its command is, never behind it: only its trail takes time. In slow motion it moves in its command's time. */
 function Dot({ trace, chosen }: { trace: Trace; chosen: boolean }) {

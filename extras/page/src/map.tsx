@@ -1,4 +1,4 @@
-// The map of an aggregate: on the left the write side, with its journal as a tape; on the right the read side, with the
+// The map of an aggregate, below the way of a command: on the write side its journal as a tape, on the read side the
 // rows that are made from it. Between them is the distance, in numbers.
 import { signal } from '@preact/signals';
 import { Fragment } from 'preact';
@@ -73,7 +73,7 @@ export function Sides({ of, children }: { of: Mapped; children: ComponentChildre
       <Arrival of={of} />
       <section aria-label="Write side">
         <h3>
-          Write side<small>, {last > shown ? `journal from ${last - shown + 1}` : 'the journal'}</small>
+          Journal{last > shown && <small>, from {last - shown + 1}</small>}
         </h3>
         <ol class="tape">
           {lastNumbers(last, shown).map((number) => {
@@ -84,7 +84,7 @@ export function Sides({ of, children }: { of: Mapped; children: ComponentChildre
       </section>
       <section aria-label="Read side" key={of.key}>
         <h3>
-          Read side<small>, at event {of.version}</small>
+          Rows<small>, at event {of.version}</small>
         </h3>
         {children}
       </section>

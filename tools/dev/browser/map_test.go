@@ -30,6 +30,7 @@ func TestTheMapShowsBothSides(t *testing.T) {
 	p.eventually("there is a card for each event", writeSide+".querySelectorAll('.tape li').length === 3")
 	p.shows(writeSide, "3 message posted Ada")
 	p.shows(readSide, "Anyone for a cup?")
+	p.shows(within("Readers"), "Ada sees 3\nBob sees 3")
 	// What the last event has changed is lit, and nothing else.
 	lit := "[..." + readSide + ".querySelectorAll('.lit')].map((each) => each.innerText.replace(/\\s+/g, ' ').trim()).join('|')"
 	if found := evaluate[string](p, lit); found != "3|Ada Anyone for a cup?" {
@@ -61,13 +62,13 @@ func TestChatAndMapShareAScreen(t *testing.T) {
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
 	p.eventually("the tour has begun", theTour)
-	top := evaluate[float64](p, theMap+".nextElementSibling.getBoundingClientRect().top")
+	top := evaluate[float64](p, theMap+".parentElement.nextElementSibling.getBoundingClientRect().top")
 	for i := range 6 {
 		says(p, ada, "Ada", fmt.Sprint("number ", i))
 	}
 	p.shows(bob, "number 5")
 	p.shows(theMap, "journal 8, projection 8: no distance")
-	if now := evaluate[float64](p, theMap+".nextElementSibling.getBoundingClientRect().top"); now != top {
+	if now := evaluate[float64](p, theMap+".parentElement.nextElementSibling.getBoundingClientRect().top"); now != top {
 		t.Errorf("what is below the map has moved from %v to %v", top, now)
 	}
 	for _, part := range []string{theTour, ada, bob, theMap} {
@@ -176,11 +177,11 @@ func TestADotIsWhereItsCommandIs(t *testing.T) {
 	p.shows(theMap, "journal 9, projection 9: no distance")
 	frames := evaluate[[]string](p, "new Promise(requestAnimationFrame).then(() => [...globalThis.frames])")
 	for _, frame := range frames {
-		if !slices.Contains([]string{"sent 0.1", "written 0.6", "visible 1"}, frame) {
+		if !slices.Contains([]string{"sent 0.1", "written 0.5", "visible 1"}, frame) {
 			t.Errorf("a dot was drawn elsewhere: %s", frame)
 		}
 	}
-	if !slices.Contains(frames, "written 0.6") || !slices.Contains(frames, "visible 1") {
+	if !slices.Contains(frames, "written 0.5") || !slices.Contains(frames, "visible 1") {
 		t.Errorf("dots were drawn %q", frames)
 	}
 }

@@ -66,9 +66,21 @@ function ThreadMap({ thread, trace }: { thread: ShownThread; trace: Trace | unde
   return (
     <Sides of={mapped(now)}>
       <Rows thread={now} before={before} />
+      <Readers thread={now} />
     </Sides>
   );
 }
+
+/** Who reads the thread here, and at which event. */
+const Readers = ({ thread }: { thread: ShownThread }) => (
+  <ul class="readers" aria-label="Readers">
+    {panes.value.map(({ viewer, thread: { value: seen } }) => seen?.id === thread.id && (
+      <li key={viewer.id}>
+        {viewer.name} sees <b>{Math.min(seen.version, thread.version)}</b>
+      </li>
+    ))}
+  </ul>
+);
 
 /** The rows, with those that the last event has changed; during a rebuild that is looked at, those of both sets. */
 function Rows({ thread, before }: { thread: ShownThread; before: ShownThread | null }) {
