@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -107,6 +108,9 @@ func (s *status) get(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(response.Body, maxFigures))
 }
 
+// refused are the outcomes of commands that got a clear no.
+var refused = regexp.MustCompile(`outcome="(invalid|not_found|forbidden|conflict|version_mismatch|key_reused)"`)
+
 // figures reads the application's metrics from Prometheus' text format: those without labels, and the sums of counts
 // and of histograms' buckets, as name:le. Of requests, only those that clients wait for count: POST.
 func figures(text string) map[string]float64 {
@@ -125,8 +129,13 @@ func figures(text string) map[string]float64 {
 		if bucket {
 			name += ":" + strings.TrimRight(bound, `"}`)
 		}
-		if number, err := strconv.ParseFloat(lines.Text()[end+1:], 64); err == nil {
-			found[name] += number
+		number, err := strconv.ParseFloat(lines.Text()[end+1:], 64)
+		if err != nil {
+			continue
+		}
+		found[name] += number
+		if name == "commands_total" && refused.MatchString(labels) {
+			found["commands_refused_total"] += number
 		}
 	}
 	return found

@@ -297,13 +297,12 @@ function Counts() {
   const writer = state.status.value.find((each) => each.name === 'write-api')?.figures ?? {};
   const count = (of: Record<string, number>, name: string): number | string => of[name] ?? '–'; // unknown: see the operations
   const events = (updater.projection_events_applied_total ?? NaN) + (updater.projection_events_filled_total ?? 0);
-  const batches = updater.projection_batch_duration_seconds_count ?? 0;
   const shown: Array<[string, number | string]> = [
-    ['events projected', Number.isNaN(events) ? '–' : events],
-    ['batches', count(updater, 'projection_batch_duration_seconds_count')],
-    ['events a batch', batches ? (events / batches).toFixed(1) : '–'],
-    ['duplicates', count(updater, 'projection_duplicates_total')],
+    ['commands', count(writer, 'commands_total')],
+    ['refused', writer.commands_total === undefined ? '–' : writer.commands_refused_total ?? 0],
     ['conflicts', count(writer, 'commands_conflicts_total')],
+    ['events projected', Number.isNaN(events) ? '–' : events],
+    ['duplicates', count(updater, 'projection_duplicates_total')],
   ];
   return (
     <dl class="counts">
