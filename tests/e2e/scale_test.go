@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
 	"os"
 	"regexp"
 	"strconv"
@@ -33,6 +35,8 @@ type measured struct {
 	ReadUnits    float64 // of all programs, for each event
 	Rows         float64 // inserted, changed or deleted in the read model for an event alone; a batch shares some
 	LogBytes     float64 // of all programs, for each command
+	WriteSeconds float64 // of a processor, of the write-api for a command among many
+	QuerySeconds float64 // of a processor, of the read-api for 50 messages
 }
 
 // The scale model must know what the programs consume. With UPDATE_AWS=1 the file is written.
@@ -90,6 +94,9 @@ func TestScaleInputs(t *testing.T) {
 		found = append(found, m)
 	}
 	t.Run("commands that share a write share its head", func(t *testing.T) { testSharedHead(t, s, ada, found[0]) })
+	for i := range found {
+		measureProcessors(t, s, ada, &found[i])
+	}
 
 	if os.Getenv("UPDATE_AWS") != "" {
 		wantFile(t, scaleInputs, found)
@@ -110,7 +117,7 @@ func TestScaleInputs(t *testing.T) {
 		}
 		for name, value := range now {
 			// These depend on time: programs look whether the store answers, and write positions once a batch.
-			depends := name == "ReadUnits" || name == "Rows"
+			depends := name == "ReadUnits" || name == "Rows" || strings.HasSuffix(name, "Seconds")
 			if difference := math.Abs(value - known[i][name]); difference > 0.1*known[i][name]+0.02 && !depends {
 				t.Errorf("%s of a text of %v bytes is %.2f, and %.2f in %s; UPDATE_AWS=1 writes it", name, m.TextBytes, value, known[i][name], scaleInputs)
 			}
@@ -118,17 +125,17 @@ func TestScaleInputs(t *testing.T) {
 	}
 }
 
-func testSharedHead(t *testing.T, s *system, ada person, one measured) {
-	id := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
-	before := s.units(t)
+const crowd, eachOfThem = 25, 8
+
+// crowded lets many clients do something a few times each, at the same time.
+func crowded(t *testing.T, do func(client int) error) {
+	t.Helper()
 	var group errgroup.Group
-	const clients, each = 25, 8
-	for range clients {
+	for client := range crowd {
 		group.Go(func() error {
-			for range each {
-				a, err := ada.try(t.Context(), "/threads/post_message", fields{"thread_id": id, "text": strings.Repeat("x", 100)}, nil)
-				if err != nil || a.status != 200 {
-					return fmt.Errorf("%d %s, %w", a.status, a.raw, err)
+			for range eachOfThem {
+				if err := do(client); err != nil {
+					return err
 				}
 			}
 			return nil
@@ -137,6 +144,20 @@ func testSharedHead(t *testing.T, s *system, ada person, one measured) {
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (p person) posts(ctx context.Context, thread string, length float64) error {
+	a, err := p.try(ctx, "/threads/post_message", fields{"thread_id": thread, "text": strings.Repeat("x", int(length))}, nil)
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("%d %s", a.status, a.raw)
+	}
+	return err
+}
+
+func testSharedHead(t *testing.T, s *system, ada person, one measured) {
+	id := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+	before := s.units(t)
+	crowded(t, func(int) error { return ada.posts(t.Context(), id, one.TextBytes) })
 	// DynamoDB Local counts one item of each table in a transaction, DynamoDB counts all. The head is one item.
 	heads := 0.0
 	for key, units := range s.units(t) {
@@ -144,9 +165,50 @@ func testSharedHead(t *testing.T, s *system, ada person, one measured) {
 			heads += units - before[key]
 		}
 	}
-	if heads == 0 || heads > one.HeadUnits*clients*each/2 {
-		t.Errorf("%d events took %v units for heads, as if they shared no writes", clients*each, heads)
+	if heads == 0 || heads > one.HeadUnits*crowd*eachOfThem/2 {
+		t.Errorf("%d events took %v units for heads, as if they shared no writes", crowd*eachOfThem, heads)
 	}
+}
+
+// measureProcessors lets many clients post, each to a thread of its own, and then query one of 50 messages.
+func measureProcessors(t *testing.T, s *system, ada person, m *measured) {
+	t.Helper()
+	threads := make([]string, crowd)
+	for i := range threads {
+		threads[i] = ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
+	}
+	written, read := processor(t, s.writeURL), processor(t, s.readURL)
+	crowded(t, func(client int) error { return ada.posts(t.Context(), threads[client], m.TextBytes) })
+	m.WriteSeconds = (processor(t, s.writeURL) - written) / (crowd * eachOfThem)
+	for range 50 - eachOfThem {
+		ada.command(t, "/threads/post_message", fields{"thread_id": threads[0], "text": strings.Repeat("x", int(m.TextBytes))})
+	}
+	crowded(t, func(int) error {
+		var page struct{ GetMessages []messageView }
+		query := `query($thread: ID!, $viewer: ID!) { getMessages(threadId: $thread, userAccountId: $viewer) { id text createdAt } }`
+		errs, err := ada.query(t.Context(), &page, query, fields{"thread": threads[0], "viewer": ada.id}, threads[0]+":51")
+		if err == nil && len(page.GetMessages) != 50 {
+			err = fmt.Errorf("%d messages, %v", len(page.GetMessages), errs)
+		}
+		return err
+	})
+	m.QuerySeconds = (processor(t, s.readURL) - read) / (crowd * eachOfThem)
+}
+
+var processorSeconds = regexp.MustCompile(`(?m)^process_cpu_seconds_total (\S+)$`)
+
+// processor returns the seconds of a processor that a program has used.
+func processor(t *testing.T, url string) float64 {
+	t.Helper()
+	found := processorSeconds.FindStringSubmatch(get(t, url+"/metrics"))
+	if found == nil {
+		t.Fatalf("%s does not tell", url)
+	}
+	seconds, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seconds
 }
 
 type consumer struct{ index, operation, table string }

@@ -8,7 +8,7 @@ import (
 
 // measured is what one post of a message takes: see TestScaleInputs.
 type measured struct {
-	TextBytes, ItemBytes, JournalUnits, IndexUnits, HeadUnits, UpkeepUnits, ReadUnits, Rows, LogBytes float64
+	TextBytes, ItemBytes, JournalUnits, IndexUnits, HeadUnits, UpkeepUnits, ReadUnits, Rows, LogBytes, WriteSeconds, QuerySeconds float64
 }
 
 // load is what the system is asked to do, and how it is set up.
@@ -36,11 +36,10 @@ const (
 	rowsPerUnit      = 1500.0 // rows a second that one capacity unit of Aurora writes
 	maxUnits         = 256.0  // of an Aurora writer
 	updaterRows      = 20_000 // rows a second of one updater, whose 16 shards are batches at the same time
-	commandsPerVCPU  = 1000.0
-	batchOnLambda    = 0.25 // seconds of a batch of 1,000 records
-	requestOnLambda  = 0.02 // seconds of a command or query, which waits for a database most of the time
-	answersPerSecond = 1.0  // queries for each command
-	utilization      = 0.6  // of what is provisioned, and of processors
+	batchOnLambda    = 0.25   // seconds of a batch of 1,000 records
+	requestOnLambda  = 0.02   // seconds of a command or query, which waits for a database most of the time
+	answersPerSecond = 1.0    // queries for each command
+	utilization      = 0.6    // of what is provisioned, and of processors
 
 	pollsOfAShard     = 30.0 // a second, by STREAM_POLL_MIN and STREAM_POLL_MAX while events arrive
 	bytesOfAnExchange = 4000.0
@@ -122,9 +121,10 @@ const (
 	lambdaGB  = 0.5                                 // of a function
 )
 
-// apiTasks returns how many tasks both APIs have on Fargate: two of each at least.
-func (l load) apiTasks() float64 {
-	return max(4, l.rate*(1+answersPerSecond)/commandsPerVCPU/utilization)
+// apiTasks returns how many tasks both APIs have on Fargate: two of each at least. A vCPU there is taken to be as fast
+// as a processor of the machine that was measured.
+func (m measured) apiTasks(l load) float64 {
+	return max(4, l.rate*(m.WriteSeconds+answersPerSecond*m.QuerySeconds)/utilization)
 }
 
 // apisOnLambda returns what both APIs would cost a month as functions.
@@ -148,7 +148,7 @@ func (m measured) costs(l load) []cost {
 	}
 	shards := m.streamShards(l.rate * m.journalPerCommand())
 	storedGB := commands * m.ItemBytes / giga * (l.before + 0.5) // on average in the month
-	apis := l.apiTasks()
+	apis := m.apiTasks(l)
 	updater := cost{"updater", 2*taskMonth + shards*pollsOfAShard*month*streamRead}
 	tasks := apis + 2
 	if l.lambda {
