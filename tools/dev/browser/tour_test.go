@@ -175,6 +175,7 @@ func takeTheTour(t *testing.T, width, height int) {
 	}
 	if width > 1000 { // a phone shows one person
 		p.shows(bob, "Refused: rename:")
+		p.eventually("the refusal has no more room than its text", bob+".querySelector(':scope > .problem').offsetHeight < 60")
 	}
 	p.shows(theTour, "3 of 7 · Read something old")
 	if rested := time.Since(refused); rested < 2*time.Second {
