@@ -30,6 +30,7 @@ endif
 QUICKLY := "-gcflags=all=-N -l" -gcflags=github.com/ncruces/go-sqlite3-wasm/...=-l
 
 run: ## builds and runs everything in one process on SQLite in ./data; needs only Go
+	@[ -e ./bin/standalone ] || echo "make run: building for the first time, which takes minutes"
 	@go build $(QUICKLY) -ldflags="-s -w" -o ./bin/standalone ./cmd/standalone && exec ./bin/standalone
 
 # extra:lab {
@@ -92,7 +93,7 @@ lambda: ## cmd/lambda-updater for AWS Lambda, as ./bin/lambda-updater.zip: arm64
 generate: ## writes the generated code
 	go generate ./...
 
-new-aggregate: ## writes a small working aggregate to start from: make new-aggregate NAME=order. PROCESS=yes adds a process manager
+new-aggregate: ## writes a small working aggregate with fields of several types, to change: make new-aggregate NAME=order. PROCESS=yes adds a process manager
 	@go -C tools/dev run ./scaffold -root ../.. -process "$(or $(PROCESS),no)" $(NAME)
 
 # extra:whole {

@@ -1,7 +1,9 @@
 package architecture_test
 
 import (
+	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -35,6 +37,30 @@ func TestEachMigrationIsThereForEachDatabase(t *testing.T) {
 	}
 	if !slices.Equal(there["mysql"], there["sqlite"]) || len(there["mysql"]) < 3 {
 		t.Errorf("the migrations of MySQL are %q, those of SQLite %q", there["mysql"], there["sqlite"])
+	}
+}
+
+// Databases may have run what is in the branch main: goose does not run it again.
+func TestReleasedMigrationsStay(t *testing.T) {
+	git := func(arguments ...string) ([]byte, error) {
+		return exec.CommandContext(t.Context(), "git", append([]string{"-C", "../.."}, arguments...)...).Output()
+	}
+	main := "origin/main"
+	if _, err := git("rev-parse", "--verify", main); err != nil {
+		main = "main"
+	}
+	if _, err := git("rev-parse", "--verify", main); err != nil {
+		t.Skip("left out: there is no branch main, so nothing was released")
+	}
+	for _, file := range append(migrations(t, "mysql"), migrations(t, "sqlite")...) {
+		now, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		released, err := git("show", main+":./"+strings.TrimPrefix(filepath.ToSlash(file), "../../"))
+		if err == nil && !bytes.Equal(now, released) { // err: it is new
+			t.Errorf("%s is in the branch main, and not like this: put the change into a new file, with the next number", file)
+		}
 	}
 }
 
