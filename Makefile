@@ -30,7 +30,7 @@ endif
 QUICKLY := "-gcflags=all=-N -l" -gcflags=github.com/ncruces/go-sqlite3-wasm/...=-l
 
 run: ## builds and runs everything in one process on SQLite in ./data; needs only Go
-	@[ -e ./bin/standalone ] || echo "make run: building for the first time, which takes minutes"
+	@[ -e ./bin/standalone ] || echo "make run: building for the first time, which takes a minute"
 	@go build $(QUICKLY) -ldflags="-s -w" -o ./bin/standalone ./cmd/standalone && exec ./bin/standalone
 
 # extra:lab {
