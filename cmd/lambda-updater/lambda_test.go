@@ -425,3 +425,62 @@ func TestADatabaseThatComesLater(t *testing.T) {
 		t.Errorf("%d environments started", starts)
 	}
 }
+
+// While the rows can't be written for long, Lambda gives records up, after its attempts or by their age, and tells a
+// queue. Its messages make the function read the journal.
+func TestWhatLambdaGivesUp(t *testing.T) {
+	for condition, mapping := range map[string]*lambdatest.Mapping{
+		"RetryAttemptsExhausted": {Retries: 1, Bisect: true, Factor: 2},
+		"RecordAgeExceeded":      {Retries: -1, MaxAge: time.Second},
+	} {
+		t.Run(condition, func(t *testing.T) {
+			w := newWorld(t, 5*time.Second, 1).migrate(t)
+			w.invoke(t, []byte(scheduled)) // so that no repair is due
+			admin := newID[ident.UserAccount]()
+			w.posts(t, admin, 3)
+			w.posts(t, admin, 3)
+			rename := func(from, to string) {
+				t.Helper()
+				if _, err := w.db.ExecContext(t.Context(), "ALTER TABLE "+from+" RENAME TO "+to); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var mu sync.Mutex
+			var messages [][]byte
+			mapping.Invoke, mapping.BatchSize, mapping.Pause = w.function.Invoke, 4, 300*time.Millisecond
+			mapping.OnFailure = func(message []byte) {
+				mu.Lock()
+				defer mu.Unlock()
+				messages = append(messages, message)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			mapping.Start(ctx)
+			rename("messages", "away")
+			for _, record := range w.records(t, 8) {
+				mapping.Feed(record)
+			}
+			testenv.Eventually(t, soon, func() error {
+				if n := mapping.Waiting(); n > 0 {
+					return fmt.Errorf("%d records are neither done nor given up", n)
+				}
+				return nil
+			})
+			stop()
+			mapping.Wait()
+			rename("away", "messages")
+			if len(messages) == 0 {
+				t.Error("nothing was given up")
+			}
+			for _, message := range messages {
+				if !strings.Contains(string(message), condition) {
+					t.Errorf("the message is %s", message)
+				}
+				if first := w.invoke(t, lambdatest.FromQueue(message)); first != "" {
+					t.Errorf("it names %q", first)
+				}
+			}
+			compareRows(t, w.db, w.gateway, w.keys, nil)
+		})
+	}
+}

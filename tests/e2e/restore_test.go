@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,12 @@ func TestARestoreOnDynamoDB(t *testing.T) {
 	names := []string{"JOURNAL_TABLE=" + settingOf(env, "JOURNAL_TABLE") + "-restored", "SNAPSHOT_TABLE=" + settingOf(env, "SNAPSHOT_TABLE") + "-restored"}
 	s.store = append(s.store, names...)
 	runOnce(t, "dynamodb-setup", s.store)
+	setStream(t, settingOf(names, "JOURNAL_TABLE"), false) // as in a restored table
+	if _, _, code := runProgram(t, filepath.Join(binaries, "dynamodb-setup"), s.store); code == 0 {
+		t.Error("dynamodb-setup finds nothing wrong without a stream")
+	}
+	setStream(t, settingOf(names, "JOURNAL_TABLE"), true)
+	runOnce(t, "dynamodb-setup", s.store)
 	putItems(t, settingOf(names, "JOURNAL_TABLE"), journal)
 	putItems(t, settingOf(names, "SNAPSHOT_TABLE"), heads)
 	found := s.operate(t, isWrong, "journal", "check")
@@ -78,6 +85,18 @@ func TestARestoreOnDynamoDB(t *testing.T) {
 	testenv.Eventually(t, 30*time.Second, func() error { return s.metric(t, "projection_parked_aggregates", "0") })
 	s.operate(t, allIsWell, "journal", "check")
 	s.operate(t, allIsWell, "rows", "verify")
+}
+
+func setStream(t *testing.T, table string, on bool) {
+	t.Helper()
+	stream := &types.StreamSpecification{StreamEnabled: aws.Bool(on)}
+	if on {
+		stream.StreamViewType = types.StreamViewTypeNewImage
+	}
+	client := dynamodb.NewFromConfig(testenv.DynamoDBConfig(t))
+	if _, err := client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: aws.String(table), StreamSpecification: stream}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func itemsOf(t *testing.T, table string) (items []item) {

@@ -23,6 +23,7 @@ func main() {
 	flag.Float64Var(&l.text, "text", 100, "bytes of a message: 100, 1000 or 4000")
 	flag.Float64Var(&l.batch, "batch", 1, "commands for one thread that share a write")
 	flag.Float64Var(&l.shards, "shards", 64, "SHARD_COUNT")
+	flag.Float64Var(&l.first, "first-shards", 0, "SHARD_COUNT when the tables were made, which receipts keep; 0: the same")
 	flag.BoolVar(&l.lambda, "lambda", false, "the updater is a function")
 	flag.Float64Var(&l.keyed, "keyed", 1, "part of the commands that have an idempotency key")
 	heat := flag.Bool("heat", false, "simulate how full partitions are when some threads are busier than others")

@@ -17,6 +17,7 @@ type load struct {
 	text        float64 // bytes of a message
 	batch       float64 // commands that share a write
 	shards      float64 // SHARD_COUNT
+	first       float64 // SHARD_COUNT when the tables were made, which receipts keep; 0: the same
 	keyed       float64 // part of the commands that have an idempotency key
 	before      float64 // months that the tables have been filled for
 	lambda      bool
@@ -73,7 +74,7 @@ func (m measured) limits(l load) []limit {
 	perKey := max(m.journalPerCommand(), m.IndexUnits, m.headPerCommand(l))
 	found := []limit{
 		{oneThread, partitionUnits / perKey},
-		{"all logical shards are full", partitionUnits * l.shards / max(m.journalPerCommand(), m.headPerCommand(l), l.receiptPerCommand())},
+		{"all logical shards are full", partitionUnits * min(l.shards/max(m.journalPerCommand(), m.headPerCommand(l)), cmp.Or(l.first, l.shards)/l.receiptPerCommand())},
 		{"the quota of a table", tableUnits / max(m.journalPerCommand(), m.IndexUnits, m.headPerCommand(l)+l.receiptPerCommand()+m.UpkeepUnits)},
 		{"Aurora's largest writer", rowsPerUnit * maxUnits / m.Rows},
 	}

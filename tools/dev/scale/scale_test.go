@@ -149,6 +149,9 @@ func TestWhatCanBeTurned(t *testing.T) {
 	if few := first(load{text: 100, batch: 1, shards: 4, lambda: true}); few.rate != 2000 {
 		t.Errorf("with four shards %v ends first", few)
 	}
+	if raised := first(load{text: 100, batch: 1, shards: 64, first: 4, keyed: 1, lambda: true}); raised.rate != 2000 {
+		t.Errorf("with receipts in four shards %v ends first", raised)
+	}
 	if long := first(load{text: 4000, batch: 1, shards: 64, lambda: true}); long.rate != 4000 {
 		t.Errorf("with long messages %v ends first", long)
 	}
