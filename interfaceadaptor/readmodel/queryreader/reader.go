@@ -92,7 +92,8 @@ func pageOf[R query.Positioned](l List, items []R, asked query.Range) query.Page
 type List struct {
 	From       string // FROM ... WHERE ... that selects the list, with placeholders for its scope
 	Columns    string
-	At, ID     string // the columns that order the list
+	At         string // the column that orders the list
+	ID         string // the column that orders rows of the same At; "": there are none, which spares SQLite a sort
 	Descending bool
 }
 
@@ -133,13 +134,22 @@ func (l List) add(s *unionStatement, page query.Range, leftOut int, scope ...any
 		side string
 		of   query.Position
 	}{{after, page.After}, {before, page.Before}} {
-		if !bound.of.IsZero() {
+		switch {
+		case bound.of.IsZero():
+		case l.ID == "":
+			text += fmt.Sprintf(" AND %s %s ?", l.At, bound.side)
+			args = append(args, bound.of.At)
+		default:
 			// The first condition is redundant, but it lets the database use an index.
 			text += fmt.Sprintf(" AND %[1]s %[3]s= ? AND (%[1]s %[3]s ? OR %[2]s %[3]s ?)", l.At, l.ID, bound.side)
 			args = append(args, bound.of.At, bound.of.At, bound.of.ID)
 		}
 	}
-	s.add(text+fmt.Sprintf(" ORDER BY %[1]s %[3]s, %[2]s %[3]s LIMIT %[4]d OFFSET %[5]d", l.At, l.ID, order, page.Limit+1, leftOut), args...)
+	text += fmt.Sprintf(" ORDER BY %s %s", l.At, order)
+	if l.ID != "" {
+		text += fmt.Sprintf(", %s %s", l.ID, order)
+	}
+	s.add(text+fmt.Sprintf(" LIMIT %d OFFSET %d", page.Limit+1, leftOut), args...)
 }
 
 // run returns the rows of a statement, in any order, for each of its SELECTs, which is expected to have so many.

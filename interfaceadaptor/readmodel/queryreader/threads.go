@@ -31,12 +31,12 @@ var (
 	membersOfThread = List{
 		Columns: members.List("members"),
 		From:    `FROM members WHERE tenant_code = ? AND thread_id = ? AND removed = 0`,
-		At:      "joined_seq", ID: "id",
+		At:      "joined_seq",
 	}
 	messagesOfThread = List{
 		Columns: messages.List("messages"),
 		From:    `FROM messages WHERE tenant_code = ? AND thread_id = ? AND deleted = 0`,
-		At:      "seq_nr", ID: "id",
+		At:      "seq_nr",
 	}
 )
 
