@@ -3,12 +3,13 @@ package architecture_test
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/threads/tests/kit"
 )
 
 // migrations returns the files for a database.
@@ -42,23 +43,12 @@ func TestEachMigrationIsThereForEachDatabase(t *testing.T) {
 
 // Databases may have run what is in the branch main: goose does not run it again.
 func TestReleasedMigrationsStay(t *testing.T) {
-	git := func(arguments ...string) ([]byte, error) {
-		return exec.CommandContext(t.Context(), "git", append([]string{"-C", "../.."}, arguments...)...).Output()
-	}
-	main := "origin/main"
-	if _, err := git("rev-parse", "--verify", main); err != nil {
-		main = "main"
-	}
-	if _, err := git("rev-parse", "--verify", main); err != nil {
-		t.Skip("left out: there is no branch main, so nothing was released")
-	}
 	for _, file := range append(migrations(t, "mysql"), migrations(t, "sqlite")...) {
 		now, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		released, err := git("show", main+":./"+strings.TrimPrefix(filepath.ToSlash(file), "../../"))
-		if err == nil && !bytes.Equal(now, released) { // err: it is new
+		if released, is := kit.Released(t, file); is && !bytes.Equal(now, released) {
 			t.Errorf("%s is in the branch main, and not like this: put the change into a new file, with the next number", file)
 		}
 	}

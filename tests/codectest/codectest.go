@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -228,25 +227,8 @@ func howToWrite(t testing.TB) string {
 	return "\nTo write all golden files of this package that were never released:\n\tUPDATE_GOLDEN=1 go -C " + folder + " test ."
 }
 
-// released reports whether a file is in the branch main, here or where it is pushed. If there is no such branch, it
-// asks for the last commit; if there is no repository, every file counts as released that is there.
 func released(t testing.TB, path string) bool {
 	t.Helper()
-	git := func(arguments ...string) bool {
-		return exec.CommandContext(t.Context(), "git", arguments...).Run() == nil
-	}
-	if !git("rev-parse", "--git-dir") {
-		_, err := os.Stat(path)
-		return err == nil
-	}
-	known := false
-	for _, branch := range []string{"origin/main", "main", "HEAD"} {
-		if !git("rev-parse", "--verify", "--quiet", branch) || branch == "HEAD" && known {
-			continue
-		}
-		if known = true; git("cat-file", "-e", branch+":./"+filepath.ToSlash(path)) {
-			return true
-		}
-	}
-	return false
+	_, is := kit.Released(t, path)
+	return is
 }
