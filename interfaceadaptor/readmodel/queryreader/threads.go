@@ -85,8 +85,9 @@ const positionOfThread = `SELECT t.updated_at FROM threads t WHERE t.tenant_code
 // The order of a viewer's threads is in the threads table, and the viewer is in the members table. An index with both
 // would have to be written for every member with every message. So there are two ways to read a page: sort all of the
 // viewer's threads, or read the tenant's threads in order and take the viewer's. The first costs as much as the viewer
-// has threads. The second is cheap if the viewer has many of the tenant's threads.
-// ADR 0020 has figures. // extra:whole
+// has threads. The second costs about n * page / m rows, for m threads of the tenant's n: few, if the viewer has many.
+// The worst case is a viewer whose threads changed before all others': 28 ms on SQLite for 20,000 of 60,000, 0.2 s on
+// MariaDB.
 const (
 	fewThreads = 2000 // threads of a viewer that can be sorted in a few milliseconds
 	walked     = 2000 // the maximum number of the tenant's threads to read
