@@ -8,5 +8,5 @@
 // them, in requests as in the OpenAPI document (openapi.go). A field that can't be served fails when the handler is
 // made. Decoding refuses unknown and repeated members, null and half surrogate pairs, and finds all faults at once.
 // huma makes the schemas, for the document and for validation, but does not serve: it would validate what was sent and
-// not what was read, so that TestNamesAndTexts fails.
+// not what was read.
 package rest
