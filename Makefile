@@ -13,16 +13,9 @@ MODULES += ./tools/bench # extra:whole
 # Without paths in the compiled code, another copy of the tree finds it in the build cache.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
-# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules, without tests of copies.
+# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules.
 PACKAGES   ?= ./...
 TEST_FLAGS ?= -race -count=1 -timeout=25m
-# How often a failed test is run again before it counts as failed, where up to five failed. ./data/flaky.txt names them.
-TEST_RERUNS ?= 0
-
-RERUN_FLAGS = --rerun-fails=$(TEST_RERUNS) --rerun-fails-max-failures=5 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report=./data/flaky.txt
-ifeq ($(TEST_RERUNS),0)
-RERUN_FLAGS =
-endif
 
 .DEFAULT_GOAL := help
 
@@ -41,8 +34,14 @@ run: export GOFLAGS += -tags=lab
 # Tests need no debug information, and make check vets them.
 test test-short: export GOFLAGS += -ldflags=-w -vet=off
 
-test: $(DEVSERVICES) $(GOTESTSUM) ## all tests, with the race detector on what has goroutines, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
-	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg $(RERUN_FLAGS) --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
+test: $(DEVSERVICES) $(GOTESTSUM) ## the tests, without those of other targets; with the race detector on what has goroutines, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
+	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
+
+# extra:page {
+test-clients: $(DEVSERVICES) ## the tests that need Node with npm: the page in Chromium, which it installs where it may, and others' clients of the APIs
+	@$(DEVSERVICES) browser
+	@$(MAKE) --no-print-directory test PACKAGES="$(wildcard ./tests/clients ./tools/dev/browser)"
+# extra:page }
 
 # extra:whole {
 COPIES := ./tools/dev/core ./tools/dev/tutorial
@@ -212,4 +211,5 @@ $(GOTESTSUM): FORCE
 FORCE:
 
 .PHONY: FORCE run test test-short simulate sbom dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
+.PHONY: test-clients # extra:page
 .PHONY: release-check test-copies soak up down compose-check core pictures new-app fuzz aws-check bench compare check-observe upgrade-check # extra:whole

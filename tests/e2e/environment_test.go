@@ -11,7 +11,7 @@ import (
 // A developer may have exported variables, for example of another event store. Programs started by tests must not use
 // them. Here every variable that a program reads is set to a value with which it can't start.
 func TestWhatIsExportedIsNotUsed(t *testing.T) {
-	startsPrograms(t)
+	ownPrograms(t)
 	for _, name := range []string{"write-api", "read-model-updater", "read-api", "standalone", "threadctl", "dynamodb-setup"} {
 		help := exec.CommandContext(t.Context(), filepath.Join(binaries, name), "--help")
 		for _, variable := range testenv.VariablesOf(t, help) {

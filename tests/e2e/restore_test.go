@@ -67,7 +67,7 @@ func TestARestoreOnDynamoDB(t *testing.T) {
 			t.Errorf("journal check does not find %s:\n%s", want, found)
 		}
 	}
-	for _, thread := range threads[:2] {
+	for _, thread := range threads { // a snapshot of the third may be there, too, and not yet in its head
 		s.operate(t, allIsWell, "journal", "repair", "thread-"+thread, "--tenant", "acme")
 	}
 	s.operate(t, allIsWell, "journal", "check")

@@ -94,11 +94,11 @@ func TestScaleInputs(t *testing.T) {
 		found = append(found, m)
 	}
 	t.Run("commands that share a write share its head", func(t *testing.T) { testSharedHead(t, s, ada, found[0]) })
-	for i := range found {
-		measureProcessors(t, s, ada, &found[i])
-	}
 
 	if os.Getenv("UPDATE_AWS") != "" {
+		for i := range found {
+			measureProcessors(t, s, ada, &found[i]) // not compared: it is not the same on any two machines
+		}
 		wantFile(t, scaleInputs, found)
 	}
 	text, err := os.ReadFile(scaleInputs)
@@ -128,7 +128,6 @@ func TestScaleInputs(t *testing.T) {
 // A projection to SQLite changes as many rows as the model takes for MySQL.
 func TestRowsOnSQLite(t *testing.T) {
 	startsPrograms(t)
-	t.Parallel()
 	text, err := os.ReadFile(scaleInputs)
 	if err != nil {
 		t.Fatal(err)

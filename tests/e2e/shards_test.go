@@ -18,7 +18,6 @@ import (
 // steps work at the same time.
 func TestTheNumberOfShardsIsRaisedUnderLoad(t *testing.T) {
 	startsPrograms(t)
-	t.Parallel()
 	s := threePrograms(t, append(dynamoDB(t), "SHARD_COUNT=16"))
 	second := programs.New(t, binaries, "write-api", s.store, "WRITE_API_ADDR")
 	second.Start(t)

@@ -54,8 +54,15 @@ func eachOwnSystem(t *testing.T, test func(*testing.T, *system)) {
 	eachSystem(t, test)
 }
 
-// startsPrograms leaves the test out if the environment names running programs.
+// startsPrograms is for tests that start programs of their own. They run side by side, as much of it is waiting.
 func startsPrograms(t *testing.T) {
+	t.Helper()
+	ownPrograms(t)
+	t.Parallel()
+}
+
+// ownPrograms leaves the test out if the environment names running programs.
+func ownPrograms(t *testing.T) {
 	t.Helper()
 	if os.Getenv(writeAPIVar) != "" {
 		t.Skipf("left out: this test starts and kills programs of its own, and %s names running ones", writeAPIVar)

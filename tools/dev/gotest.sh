@@ -3,7 +3,7 @@
 #
 #   gotest.sh [flag or package...]   in the folder of the clone
 #
-# ./... means all packages of all modules but those that build copies of the tree (make test-copies), ./es/... those of
+# ./... means all packages of all modules, without those of make test-clients and make test-copies. ./es/... means those of
 # the library, ./tools/dev/... those of the tools. Write the value of a path flag with =: -coverprofile=./cover.out.
 # Exit code: 0 if all tests passed.
 #
@@ -11,58 +11,42 @@
 # tools and the tests that start programs, because these are not built with it, and the rules, JSON and SQL, which have no
 # goroutine: it would triple their time. Nor does it watch SQLite, which is C translated to Go: a connection has a memory
 # of its own. The driver around it is watched.
-#
-# gotestsum repeats a failed test by appending its name and package: then only that package is run.
-
-again=
-for word; do [[ $word == -test.run=* ]] && again=yes; done
 
 # The slowest packages come first, so that none of them runs alone at the end.
 slow=()
-for folder in ./tests/e2e ./cmd/standalone ./interfaceadaptor/readmodel/chatrows ./cmd/read-model-updater; do
+for folder in ./tests/e2e ./cmd/read-model-updater ./cmd/standalone ./cmd/lambda-updater; do
 	[[ -d $folder ]] && slow+=("$folder")
 done
+apart='/tests/clients$|/tools/dev/(browser|core|tutorial)$'
+unwatched='^example.com/threads/(domain|usecase|tests|interfaceadaptor/(eventjson|readmodel))/'
 
-# Much of a test's time is waiting: one package more than there are processors keeps them busy, and among the tools,
-# which start other builds, one more test in a browser.
-more="$(($(nproc) + 1))"
-flags=() race=() root=() rest=() es=() dev=()
+flags=() race=() es=() root=() dev=()
 for word; do
 	case $word in
-	./*) [[ $again ]] && continue ;;&
-	example.com/threads/es | example.com/threads/es/*) es+=("$word") ;;
-	example.com/threads/tools/dev/*) dev+=("$word") ;;
-	example.com/threads/*) root+=("$word") ;;
-	./...) root+=("${slow[@]}" ./...) es+=(./...) dev+=($(go -C tools/dev list ./... | grep -vE '/(core|tutorial)$')) ;;
+	./...)
+		es+=(./dynamodb ./sqlstore ./...)
+		root+=($(go list "${slow[@]}" ./... | grep -vE "$apart"))
+		dev+=($(go -C tools/dev list ./... | grep -vE "$apart"))
+		;;
 	./es | ./es/*) es+=(".${word#./es}") ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;
-	./*) root+=("$word") ;;
+	./*) root+=($(go list "$word")) ;;
 	-race) race=("$word" "-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false") ;;
-	[!.]*) flags+=("$word") ;;
+	*) flags+=("$word") ;;
 	esac
 done
+watched=($(printf '%s\n' "${root[@]}" | grep -vE "$unwatched"))
+rest=($(printf '%s\n' "${root[@]}" | grep -E "$unwatched"))
 
-unwatched='^example.com/threads/(domain|usecase|tests|interfaceadaptor/(eventjson|readmodel))/'
-if ((${#root[@]} > 0 || ${#es[@]} + ${#dev[@]} == 0)); then
-	all="$(go list "${root[@]}")" || exit
-	root=($(grep -vE "$unwatched" <<<"$all"))
-	rest=($(grep -E "$unwatched" <<<"$all"))
-fi
-
-# What is not watched mostly waits for programs: it runs beside the others.
-beside=0 code=0 waiting=
-if ((${#rest[@]} > 0)); then
-	go test -json -p="$((${#es[@]} + ${#root[@]} > 0 ? 1 : more))" "${flags[@]}" "${rest[@]}" &
-	beside=1 waiting=$!
-fi
-if ((${#es[@]} > 0)); then
-	go test -C es -json -p="$((more - beside))" "${race[@]}" "${flags[@]}" "${es[@]}" || code=$?
-fi
-if ((${#root[@]} > 0)); then
-	go test -json -p="$((more - beside))" "${race[@]}" "${flags[@]}" "${root[@]}" || code=$?
-fi
-[[ ! $waiting ]] || wait "$waiting" || code=$?
-if ((${#dev[@]} > 0)); then
-	go test -C tools/dev -json -parallel="$more" "${flags[@]}" "${dev[@]}" || code=$?
-fi
-exit $code
+# Much of a test's time is waiting, so the modules are tested side by side.
+running=() code=0
+go_test() {
+	go -C "$1" test -json "${flags[@]}" "${@:2}" &
+	running+=($!)
+}
+[[ ! ${rest[0]} ]] || go_test . "${rest[@]}"
+[[ ! ${es[0]} ]] || go_test es "${race[@]}" "${es[@]}"
+[[ ! ${watched[0]} ]] || go_test . "${race[@]}" "${watched[@]}"
+[[ ! ${dev[0]} ]] || go_test tools/dev -parallel="$(($(nproc) + 1))" "${dev[@]}"
+for one in "${running[@]}"; do wait "$one" || code=$?; done
+exit "$code"

@@ -1,6 +1,7 @@
 package testenv
 
 import (
+	"crypto/rand"
 	"net/http"
 	"testing"
 	"time"
@@ -14,12 +15,15 @@ import (
 // values through the SDK's variables.
 const (
 	Region          = "us-east-1"
-	AccessKeyID     = "local"
 	SecretAccessKey = "local"
 )
 
-// DynamoDB returns the endpoint URL of a running DynamoDB Local, which also serves DynamoDB Streams. All tests share
-// it: name tables with UniqueName.
+// AccessKeyID selects the database of this test process: DynamoDB Local keeps one for each access key. In a shared one
+// each write to a table with a stream reads the records of all streams that began before.
+var AccessKeyID = "test" + rand.Text()
+
+// DynamoDB returns the endpoint URL of a running DynamoDB Local, which also serves DynamoDB Streams. The tests
+// of a process share its tables: name them with UniqueName.
 func DynamoDB(t testing.TB) string {
 	t.Helper()
 	return require(t, dynamoDBEndpointVar, "DynamoDB Local")

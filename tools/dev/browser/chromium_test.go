@@ -87,7 +87,7 @@ func launch(t *testing.T, more ...chromedp.ExecAllocatorOption) (context.Context
 		path, err = exec.LookPath("chromium")
 	}
 	if err != nil {
-		t.Fatalf("these tests need Chromium on the PATH; make test installs it where it may, by apt-get install chromium-headless-shell: %v", err)
+		t.Fatalf("these tests need Chromium on the PATH; make test-clients installs it where it may, by apt-get install chromium-headless-shell: %v", err)
 	}
 	// Chromium's last processes may write after the test: TestMain deletes what they leave.
 	profile, err := os.MkdirTemp(binaries, "chromium-") //nolint:usetesting // see above

@@ -52,7 +52,8 @@ func TestTheMapShowsWhatOthersDo(t *testing.T) {
 	// A process manager's command names the event that caused it.
 	send(t, s, "/threads/add_member", map[string]any{"executor_id": viewer, "thread_id": thread, "user_account_id": carol, "role": "Member"})
 	send(t, s, "/accounts/close", map[string]any{"executor_id": carol})
-	p.shows(everything, "leave-on-close")
+	p.shows(everything, "Secrets 3 thread deleted")
+	p.shows(everything, "Tea at four 5 member removed") // the list moves no more
 	p.click("[..." + everything + ".querySelectorAll('button')].find((each) => each.innerText.startsWith('Carol 2'))")
 	p.shows(openEvent, "Carol closed the account")
 	p.shows(openEvent, "Led to")

@@ -18,6 +18,7 @@ func TestARebuildEndsInTheView(t *testing.T) {
 	p := open(t, chromium(t), s.url, 1200, 900)
 	begin(p)
 	p.click(labelled("document", "Operations"))
+	p.shows(readModel, "Rebuild")
 	// Each text, and whether the updater knew of the rebuild's end when it was said.
 	p.run(chromedp.Evaluate(`globalThis.said = []; globalThis.done = 0; {
 		const fetch = globalThis.fetch;

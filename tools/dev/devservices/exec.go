@@ -56,9 +56,6 @@ func execute(ctx context.Context, progress launch.Progress, argv []string) (code
 	if err := services.Compiler(ctx, progress); err != nil {
 		progress("no C compiler, which go test -race needs: %v", err)
 	}
-	if err := services.Browser(ctx, progress); err != nil { // extra:page {
-		progress("no Chromium, which the tests of the page need: %v", err)
-	} // extra:page }
 	starting.Wait()
 	env := os.Environ()
 	for i, one := range testServices {

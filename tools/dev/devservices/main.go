@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.com/threads/tools/dev/devservices/internal/launch"
+	"example.com/threads/tools/dev/devservices/internal/services" // extra:page
 )
 
 const usage = `Usage: devservices COMMAND, in the folder of the clone
@@ -43,7 +44,9 @@ const usage = `Usage: devservices COMMAND, in the folder of the clone
       event store in EVENT_STORE (EVENT_STORE_URL, or DynamoDB with the AWS variables). Without DATABASE_URL, those of
       the development services.
 
-Exit code: 0 success, 1 failure, 2 wrong usage.
+` +
+	"  browser   (make test-clients)\n      Installs Chromium if it is missing, where apt-get may.\n\n" + // extra:page
+	`Exit code: 0 success, 1 failure, 2 wrong usage.
 `
 
 // guardCommand runs the process between exec and each process that it starts. Only exec uses it.
@@ -72,6 +75,8 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	case len(args) == 1 && (args[0] == "-h" || args[0] == "--help"):
 		fmt.Print(usage)
 		return 0, nil
+	case len(args) == 1 && args[0] == "browser": // extra:page {
+		return 0, services.Browser(ctx, newProgress()) // extra:page }
 	case len(args) != 1 || !slices.Contains([]string{"up", "down", "migrate"}, args[0]):
 		fmt.Fprint(os.Stderr, usage)
 		return 2, nil

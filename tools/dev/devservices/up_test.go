@@ -59,9 +59,11 @@ func TestDevelopmentSystem(t *testing.T) {
 	system.expectThread(t, thread)
 	up()
 
-	for _, name := range []string{"write-api", "read-model-updater", "read-api", "dynamodb", "mysql"} {
-		system.kill(t, name)
-		up(name)
+	for _, killed := range [][]string{{"write-api", "read-model-updater", "read-api"}, {"dynamodb", "mysql"}} {
+		for _, name := range killed {
+			system.kill(t, name)
+		}
+		up(killed...)
 		system.expectThread(t, thread)
 	}
 

@@ -65,7 +65,7 @@ func (at Instance) storage(path string) []string {
 	if at.Durable {
 		return []string{"-sharedDb", "-disableTelemetry", "-dbPath", path}
 	}
-	return []string{"-sharedDb", "-disableTelemetry", "-inMemory"}
+	return []string{"-disableTelemetry", "-inMemory"} // a database for each access key
 }
 
 // listTables lists the tables. DynamoDB Local checks only the form of a signature.
