@@ -15,6 +15,7 @@ import (
 
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
+	"example.com/threads/es/estest"
 )
 
 // sharded opens a gateway with these numbers of shards.
@@ -50,19 +51,13 @@ func (s *store) raised(t *testing.T, settings dynamodb.Settings) *raised {
 
 func TestContractOfAggregatesUnderAFormerNumberOfShards(t *testing.T) {
 	s := newStore(t)
-	s.runContract(t, func(own dynamodb.Settings) es.Store { return s.raised(t, own) })
+	open := s.harness(func(own dynamodb.Settings) es.Store { return s.raised(t, own) })
+	estest.Run(t, open)
+	estest.RunJournal(t, open)
 	s.transport.Clear()
 	settings := s.settings()
 	settings.SnapshotKeep = 5
 	s.runMaintainer(t, s.raised(t, settings))
-}
-
-func TestContractOfAggregatesUnderAHigherNumberOfShards(t *testing.T) {
-	s := newStore(t)
-	s.runContract(t, func(own dynamodb.Settings) es.Store {
-		own.Shards = []int{256, 64}
-		return s.open(t, own)
-	})
 }
 
 // placesOf returns the different keys of an aggregate's items.

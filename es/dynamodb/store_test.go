@@ -78,9 +78,17 @@ func (s *store) open(t *testing.T, settings dynamodb.Settings) *dynamodb.Gateway
 	return gateway
 }
 
+// With a number of shards that was raised. Other tests have one number.
 func TestContract(t *testing.T) {
 	s := newStore(t)
-	s.runContract(t, func(own dynamodb.Settings) es.Store { return s.open(t, own) })
+	open := s.harness(func(own dynamodb.Settings) es.Store {
+		own.Shards = []int{256, 64}
+		return s.open(t, own)
+	})
+	estest.Run(t, open)
+	estest.RunJournal(t, open)
+	estest.RunSequences(t, open)
+	estest.RunSpool(t, open)
 }
 
 // What was moved to an archive reads as before.
@@ -91,14 +99,6 @@ func TestContractOfAnArchive(t *testing.T) {
 	if moved.Load() < 100 {
 		t.Errorf("%d events were moved", moved.Load())
 	}
-}
-
-func (s *store) runContract(t *testing.T, openWith func(dynamodb.Settings) es.Store) {
-	open := s.harness(openWith)
-	estest.Run(t, open)
-	estest.RunJournal(t, open)
-	estest.RunSequences(t, open)
-	estest.RunSpool(t, open)
 }
 
 func (s *store) harness(openWith func(dynamodb.Settings) es.Store) estest.Open {
