@@ -38,15 +38,16 @@ done
 watched=($(printf '%s\n' "${root[@]}" | grep -vE "$unwatched"))
 rest=($(printf '%s\n' "${root[@]}" | grep -E "$unwatched"))
 
-# Much of a test's time is waiting, so the modules are tested side by side.
-running=() code=0
+# Much of a test's time is waiting: the modules are tested side by side, and where tests start programs or browsers, one
+# test more runs than there are processors.
+more=$(($(nproc) + 1)) running=() code=0
 go_test() {
 	go -C "$1" test -json "${flags[@]}" "${@:2}" &
 	running+=($!)
 }
-[[ ! ${rest[0]} ]] || go_test . "${rest[@]}"
+[[ ! ${rest[0]} ]] || go_test . -parallel="$more" "${rest[@]}"
 [[ ! ${es[0]} ]] || go_test es "${race[@]}" "${es[@]}"
 [[ ! ${watched[0]} ]] || go_test . "${race[@]}" "${watched[@]}"
-[[ ! ${dev[0]} ]] || go_test tools/dev -parallel="$(($(nproc) + 1))" "${dev[@]}"
+[[ ! ${dev[0]} ]] || go_test tools/dev -parallel="$more" "${dev[@]}"
 for one in "${running[@]}"; do wait "$one" || code=$?; done
 exit "$code"
