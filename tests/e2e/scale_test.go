@@ -101,13 +101,9 @@ func TestScaleInputs(t *testing.T) {
 		}
 		wantFile(t, scaleInputs, found)
 	}
-	text, err := os.ReadFile(scaleInputs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var known []map[string]float64
-	if err := json.Unmarshal(text, &known); err != nil || len(known) != len(found) {
-		t.Fatalf("%s has %d entries, %v", scaleInputs, len(known), err)
+	known := knownInputs[map[string]float64](t)
+	if len(known) != len(found) {
+		t.Fatalf("%s has %d entries", scaleInputs, len(known))
 	}
 	for i, m := range found {
 		text, _ := json.Marshal(m)
@@ -125,17 +121,22 @@ func TestScaleInputs(t *testing.T) {
 	}
 }
 
+func knownInputs[M measured | map[string]float64](t *testing.T) (known []M) {
+	t.Helper()
+	text, err := os.ReadFile(scaleInputs)
+	if err == nil {
+		err = json.Unmarshal(text, &known)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", scaleInputs, err)
+	}
+	return known
+}
+
 // A projection to SQLite changes as many rows as the model takes for MySQL.
 func TestRowsOnSQLite(t *testing.T) {
 	startsPrograms(t)
-	text, err := os.ReadFile(scaleInputs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var known []measured
-	if err := json.Unmarshal(text, &known); err != nil {
-		t.Fatal(err)
-	}
+	known := knownInputs[measured](t)
 	s := oneProcess(t, "VERIFY_RATE=0")
 	ada := s.person("")
 	id := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
