@@ -24,12 +24,16 @@ type load struct {
 	provisioned bool
 }
 
-// Limits of AWS, from its documentation as known in 2025.
+// Limits of AWS as known in 2025, and the page of docs.aws.amazon.com that has each.
 const (
-	partitionUnits  = 1000   // write units a second of one partition key
-	tableUnits      = 40_000 // write units a second of a table or index, unless AWS raises the quota
-	parallelization = 10     // most concurrent batches of one stream shard on Lambda
-	lambdaQuota     = 1000   // concurrent invocations, unless AWS raises the quota
+	// amazondynamodb/latest/developerguide/bp-partition-key-design.html: write units a second of one partition key.
+	partitionUnits = 1000
+	// amazondynamodb/latest/developerguide/ServiceQuotas.html: write units a second of a table or index, unless raised.
+	tableUnits = 40_000
+	// lambda/latest/dg/with-ddb.html: most concurrent batches of one stream shard.
+	parallelization = 10
+	// lambda/latest/dg/gettingstarted-limits.html: concurrent invocations, unless raised.
+	lambdaQuota = 1000
 )
 
 // Assumptions, which a load test has to replace.
@@ -95,26 +99,34 @@ const (
 	giga  = 1e9
 )
 
-// Prices in US dollars in us-east-1, from public price lists as known in 2025.
+// Prices in US dollars in us-east-1 as known in 2025, and the page of aws.amazon.com that has them.
 const (
-	writeUnit        = 0.625 / 1e6
-	readUnit         = 0.125 / 1e6
-	writeUnitHour    = 0.00065
-	tableGBMonth     = 0.25
-	backupGBMonth    = 0.20 // point-in-time recovery
-	streamRead       = 0.02 / 100_000
-	auroraUnitHour   = 0.12
-	auroraIO         = 0.20 / 1e6
-	auroraGBMonth    = 0.10
-	vcpuHour         = 0.03238 // Fargate on ARM
-	memoryGBHour     = 0.00356
-	lambdaGBSecond   = 0.0000133334
-	lambdaCall       = 0.20 / 1e6
+	// dynamodb/pricing
+	writeUnit     = 0.625 / 1e6
+	readUnit      = 0.125 / 1e6
+	writeUnitHour = 0.00065
+	tableGBMonth  = 0.25
+	backupGBMonth = 0.20 // point-in-time recovery
+	streamRead    = 0.02 / 100_000
+	// rds/aurora/pricing
+	auroraUnitHour = 0.12
+	auroraIO       = 0.20 / 1e6
+	auroraGBMonth  = 0.10
+	// fargate/pricing
+	vcpuHour     = 0.03238 // on ARM
+	memoryGBHour = 0.00356
+	// lambda/pricing
+	lambdaGBSecond = 0.0000133334
+	lambdaCall     = 0.20 / 1e6
+	// elasticloadbalancing/pricing
 	balancerHour     = 0.0225
 	balancerUnitHour = 0.008 // 1 GB an hour
-	gatewayHour      = 0.045
-	logGB            = 0.50
-	metricSamples    = 0.90 / 1e7
+	// vpc/pricing
+	gatewayHour = 0.045
+	// cloudwatch/pricing
+	logGB = 0.50
+	// prometheus/pricing
+	metricSamples = 0.90 / 1e7
 )
 
 const (
