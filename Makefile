@@ -38,9 +38,11 @@ test: $(DEVSERVICES) $(GOTESTSUM) ## the tests, without those of other targets; 
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
 
 # extra:page {
+CLIENTS := $(wildcard ./tests/clients ./tools/dev/browser)
+
 test-clients: $(DEVSERVICES) ## the tests that need Node with npm: the page in Chromium, which it installs where it may, and others' clients of the APIs
 	@$(DEVSERVICES) browser
-	@$(MAKE) --no-print-directory test PACKAGES="$(wildcard ./tests/clients ./tools/dev/browser)"
+	@$(MAKE) --no-print-directory test PACKAGES="$(CLIENTS)"
 # extra:page }
 
 # extra:whole {
@@ -119,7 +121,7 @@ release-check: ## what is too slow for every change: lessons and omissions, upgr
 	@$(MAKE) --no-print-directory upgrade-check
 	@for of in $(OF); do RELEASE_CHECK=1 go test -C $$of -count=1 -timeout=60m -run=TestMutationsAreFound . || exit 1; done
 	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES=./cmd/lambda-updater TEST_FLAGS='-count=1 -timeout=60m'
-	@BROWSER_EVENTS=100000 $(MAKE) --no-print-directory test PACKAGES=./tools/dev/browser TEST_FLAGS='-count=1 -timeout=90m -run=TestALongPast'
+	@BROWSER_EVENTS=100000 $(MAKE) --no-print-directory test-clients CLIENTS=./tools/dev/browser TEST_FLAGS='-count=1 -timeout=90m -run=TestALongPast'
 	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
 	@go -C tools/dev run ./dependencies -root ../.. -vulndb latest
 	@./tools/dev/reproducible.sh

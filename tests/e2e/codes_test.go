@@ -26,9 +26,12 @@ func testCodesAreUnique(t *testing.T, s *system) {
 		somebody := through.person("acme")
 		creating.Go(func() {
 			for n := range 10 {
-				created, err := somebody.try(t.Context(), "/threads/create", fields{"name": "tea"}, headers{"Idempotency-Key": fmt.Sprint(n)})
+				create := func() (answer, error) {
+					return somebody.try(t.Context(), "/threads/create", fields{"name": "tea"}, headers{"Idempotency-Key": fmt.Sprint(n)})
+				}
+				created, err := create()
 				for again := 0; again < 5 && created.status == 503; again++ { // a busy machine; clients repeat it
-					created, err = somebody.try(t.Context(), "/threads/create", fields{"name": "tea"}, headers{"Idempotency-Key": fmt.Sprint(n)})
+					created, err = create()
 				}
 				if err != nil || created.status != 201 {
 					t.Errorf("%d %s %v", created.status, created.raw, err)

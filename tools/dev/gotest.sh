@@ -25,12 +25,16 @@ for word; do
 	case $word in
 	./...)
 		es+=(./dynamodb ./sqlstore ./...)
-		root+=($(go list "${slow[@]}" ./... | grep -vE "$apart"))
-		dev+=($(go -C tools/dev list ./... | grep -vE "$apart"))
+		all="$(go list "${slow[@]}" ./... && go -C tools/dev list ./...)" || exit
+		root+=($(grep -v /tools/dev/ <<<"$all" | grep -vE "$apart"))
+		dev+=($(grep /tools/dev/ <<<"$all" | grep -vE "$apart"))
 		;;
 	./es | ./es/*) es+=(".${word#./es}") ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;
-	./*) root+=($(go list "$word")) ;;
+	./*)
+		all="$(go list "$word")" || exit
+		root+=($all)
+		;;
 	-race) race=("$word" "-gcflags=github.com/ncruces/go-sqlite3-wasm/...=-race=false") ;;
 	*) flags+=("$word") ;;
 	esac
@@ -49,5 +53,6 @@ go_test() {
 [[ ! ${es[0]} ]] || go_test es "${race[@]}" "${es[@]}"
 [[ ! ${watched[0]} ]] || go_test . "${race[@]}" "${watched[@]}"
 [[ ! ${dev[0]} ]] || go_test tools/dev -parallel="$more" "${dev[@]}"
+[[ ${running[0]} ]] || { echo "gotest.sh: no package is named" >&2 && exit 2; }
 for one in "${running[@]}"; do wait "$one" || code=$?; done
 exit "$code"
