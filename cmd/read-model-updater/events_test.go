@@ -12,7 +12,7 @@ import (
 	"example.com/threads/es/estest/testenv"
 )
 
-// On DynamoDB, operators follow the stream, and find events by aggregate.
+// On DynamoDB, operators follow the stream, and find events by reading them.
 func TestOperatorsFollowTheJournal(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	p := s.start(t)
@@ -44,11 +44,13 @@ func TestOperatorsFollowTheJournal(t *testing.T) {
 		status int
 		text   string
 	}{
-		"aid=" + key.String():               {http.StatusOK, `"seq_nr":2,"event":{"type":"ThreadMessagePosted"`},
-		"aid=" + key.String() + "&limit=1":  {http.StatusOK, `"next":2}`},
-		"aid=" + key.String() + "&before=2": {http.StatusOK, `{"events":[{"tenant":"","aid":"` + key.String() + `","seq_nr":1,`},
-		"":                                  {http.StatusUnprocessableEntity, "by aggregate only"},
-		"aid=" + key.String() + "&type=ThreadCreated":   {http.StatusUnprocessableEntity, "by aggregate only"},
+		"aid=" + key.String():                           {http.StatusOK, `"seq_nr":2,"event":{"type":"ThreadMessagePosted"`},
+		"aid=" + key.String() + "&limit=1":              {http.StatusOK, `"next":2}`},
+		"aid=" + key.String() + "&before=2":             {http.StatusOK, `{"events":[{"tenant":"","aid":"` + key.String() + `","seq_nr":1,`},
+		"type=ThreadMessagePosted":                      {http.StatusOK, `{"events":[{"tenant":"","aid":"` + key.String() + `","seq_nr":2,`},
+		"type=ThreadRenamed":                            {http.StatusOK, `{"events":[]}`},
+		"after=nowhere":                                 {http.StatusUnprocessableEntity, "an answer's further"},
+		"aid=" + key.String() + "&type=ThreadCreated":   {http.StatusOK, `{"events":[{"tenant":"","aid":"` + key.String() + `","seq_nr":1,`},
 		"aid=thread-01ARZ3NDEKTSV4RRFFQ69G5FAV&limit=1": {http.StatusOK, `{"events":[]}`},
 	} {
 		if status, body, err := p.get("/operate/journal?" + query); err != nil || status != want.status || !strings.Contains(string(body), want.text) {

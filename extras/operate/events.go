@@ -1,12 +1,10 @@
 package operate
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,7 +13,6 @@ import (
 	"time"
 
 	"example.com/threads/es"
-	"example.com/threads/es/archive" // extra:archive
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/interfaceadaptor/admission"
@@ -24,7 +21,6 @@ import (
 const (
 	maxStreams  = 32
 	maxNews     = 50  // events in a message
-	maxFound    = 200 // events in an answer
 	maxFollowed = 200 // aggregates of a stream whose rows are behind
 	lookEvery   = 50 * time.Millisecond
 	keepAlive   = 10 * time.Second
@@ -47,8 +43,9 @@ func Payload(payload []byte) any {
 	return string(payload)
 }
 
-// news is a message of a stream. The first one, which is empty, says that what happens from now on is told.
+// news is a message of a stream. The first one says that what happens from now on is told.
 type news struct {
+	Ordered   *bool       `json:"ordered,omitempty"` // in the first message: has the store an order of all events?
 	Events    []Event     `json:"events,omitempty"`
 	Skipped   int         `json:"skipped,omitempty"`   // events before these that are left out, because there are many
 	Head      uint64      `json:"head,omitempty"`      // the position of the last event, if the store has positions
@@ -63,8 +60,9 @@ type projected struct {
 // stream tells a client which events enter the journal, and when the rows follow. It follows the journal with a source
 // of its own, from where the projection is, and is the source's [projection.Sink]: so a slow client delays nobody else.
 type stream struct {
-	writer http.ResponseWriter
-	end    context.CancelFunc // when the client can't be reached
+	writer  http.ResponseWriter
+	ordered bool               // see news
+	end     context.CancelFunc // when the client can't be reached
 
 	mutex  sync.Mutex                   // guards what follows, and the writer
 	sent   time.Time                    // when the last message was
@@ -94,7 +92,8 @@ func (o operations) follow(w http.ResponseWriter, r *http.Request) error {
 	ctx, end := guard.Stay(r.Context())
 	defer end()
 	defer context.AfterFunc(o.stopping, end)()
-	s := &stream{writer: w, end: end, sent: time.Now(), behind: map[es.AggregateID]*followed{}}
+	_, ordered := searcherOf(databases.Journal)
+	s := &stream{writer: w, ordered: ordered, end: end, sent: time.Now(), behind: map[es.AggregateID]*followed{}}
 	source, err := databases.Source(s, startAt{positions}, lookEvery)
 	if err != nil {
 		return err
@@ -117,7 +116,7 @@ func (startAt) Forget(context.Context, string, ...string) error { return nil }
 func (s *stream) Begin(context.Context, bool) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.send(news{})
+	s.send(news{Ordered: &s.ordered})
 	return nil
 }
 
@@ -186,71 +185,4 @@ func (s *stream) send(message news) {
 	if err != nil || controller.Flush() != nil {
 		s.end()
 	}
-}
-
-// searcher is a journal that finds events of all aggregates. DynamoDB has keys for those of one aggregate only.
-type searcher interface {
-	Search(ctx context.Context, id es.AggregateID, like es.Entry, since, until time.Time, before uint64, limit int) ([]es.Queued, uint64, error)
-}
-
-// found is a page of the journal, the latest events first.
-type found struct {
-	Events []Event `json:"events"`
-	Next   uint64  `json:"next,omitempty"` // to go on before; 0: there are no more
-}
-
-var (
-	errQuery = refuse(http.StatusUnprocessableEntity, "invalid_request",
-		"ask with tenant and aid, type, executor, correlation, since and until (RFC 3339), before (an answer's next), and limit (1 to 200)")
-	errByAggregate = refuse(http.StatusUnprocessableEntity, "invalid_request",
-		"this event store finds events by aggregate only: name tenant and aid, and nothing else")
-)
-
-// search answers with a page of the journal. Without a value of the URL's query, everything matches.
-func (o operations) search(ctx context.Context, ask order) (found, error) {
-	answer := found{Events: []Event{}}
-	databases, _, err := o.updater.Opened()
-	if err != nil {
-		return answer, err
-	}
-	var id es.AggregateID
-	if aid := ask.values.Get("aid"); aid != "" {
-		if id, err = es.ParseAggregateID(es.Tenant(ask.values.Get("tenant")), aid); err == nil {
-			err = id.Check()
-		}
-	}
-	like := es.Entry{EventType: ask.values.Get("type"), UserID: ask.values.Get("executor"), CorrelationID: ask.values.Get("correlation")}
-	since, sinceErr := time.Parse(time.RFC3339, cmp.Or(ask.values.Get("since"), time.Time{}.Format(time.RFC3339)))
-	until, untilErr := time.Parse(time.RFC3339, cmp.Or(ask.values.Get("until"), time.Time{}.Format(time.RFC3339)))
-	limit, limitErr := strconv.Atoi(cmp.Or(ask.values.Get("limit"), "50"))
-	before, beforeErr := strconv.ParseUint(cmp.Or(ask.values.Get("before"), "0"), 10, 63)
-	if cmp.Or(err, sinceErr, untilErr, limitErr, beforeErr) != nil || limit < 1 || limit > maxFound {
-		return answer, errQuery
-	}
-	if behind, is := databases.Journal.(*archive.Store); is { // extra:archive {
-		databases.Journal = behind.Store // it finds what is in the journal
-	} // extra:archive }
-	if journal, able := databases.Journal.(searcher); able {
-		var page []es.Queued
-		page, answer.Next, err = journal.Search(ctx, id, like, since, until, before, limit)
-		for _, each := range page {
-			answer.Events = append(answer.Events, Event{each.Position, Name(each.ID), each.SeqNr, Payload(each.Payload)})
-		}
-		return answer, err
-	}
-	if id == (es.AggregateID{}) || like.EventType+like.UserID+like.CorrelationID != "" || !since.IsZero() || !until.IsZero() {
-		return answer, errByAggregate
-	}
-	head, err := databases.Journal.Head(ctx, id)
-	upTo := min(head.Version, cmp.Or(before, math.MaxUint64)-1)
-	after := upTo - min(upTo, uint64(limit))
-	for entry, failed := range databases.Journal.Entries(ctx, id, after, upTo) {
-		err = cmp.Or(err, failed)
-		answer.Events = append(answer.Events, Event{0, Name(id), entry.SeqNr, Payload(entry.Payload)})
-	}
-	slices.Reverse(answer.Events)
-	if after > 0 {
-		answer.Next = after + 1
-	}
-	return answer, err
 }

@@ -75,6 +75,11 @@ func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) 
 
 func start(t *testing.T) *system {
 	t.Helper()
+	return startOn(t, func(journal es.Journal) es.Journal { return journal })
+}
+
+func startOn(t *testing.T, journal func(es.Journal) es.Journal) *system {
+	t.Helper()
 	store, err := sqlstore.OpenFile(t.Context(), filepath.Join(t.TempDir(), "counters.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +97,7 @@ func start(t *testing.T) *system {
 		Log:       log,
 		Open: func(context.Context) (run.Databases, error) {
 			return run.Databases{
-				Journal: store, Rows: store.DB, Trouble: store.Check, Close: func() {},
+				Journal: journal(store), Rows: store.DB, Trouble: store.Check, Close: func() {},
 				Source: func(to projection.Sink, checkpoints projection.Checkpoints, pollMin time.Duration) (run.Source, error) {
 					return store.NewSource(to, checkpoints, log, sqlstore.SourceSettings{PollMin: pollMin}), nil
 				},
@@ -331,39 +336,4 @@ func TestTheStreamEndsWithTheProgram(t *testing.T) {
 	messages := s.follow()
 	s.stop()
 	awaitEnd(t, messages)
-}
-
-func TestTheJournalIsSearched(t *testing.T) {
-	s := start(t)
-	for i := range 10 {
-		s.add([]string{one, two}[i%2], i)
-	}
-	for query, want := range map[string]string{
-		"":                                 "10 9 8 7 6 5 4 3 2 1",
-		"limit=3":                          "10 9 8",
-		"limit=3&before=8":                 "7 6 5",
-		"aid=counter-" + two + "&limit=2":  "5 4", // numbers of the aggregate's events
-		"aid=counter-" + two + "&before=2": "1",
-		"correlation=request%203":          "4",
-		"executor=" + two:                  "",
-		"type=CounterAdded&limit=1":        "10",
-		"type=Other":                       "",
-		"since=2000-01-01T00:00:00Z&until=2000-01-02T00:00:00Z": "",
-		"since=2000-01-01T00:00:00Z&limit=1":                    "10",
-	} {
-		var page found
-		if err := json.NewDecoder(s.get("/operate/journal?"+query, http.StatusOK)).Decode(&page); err != nil {
-			t.Fatal(err)
-		}
-		var positions []string
-		for _, each := range page.Events {
-			positions = append(positions, fmt.Sprint(each.Position))
-		}
-		if got := strings.Join(positions, " "); got != want {
-			t.Errorf("%q: %s, want %s", query, got, want)
-		}
-	}
-	for _, query := range []string{"limit=0", "limit=201", "limit=x", "before=-1", "aid=counter", "aid=counter-1", "since=yesterday"} {
-		_ = s.get("/operate/journal?"+query, http.StatusUnprocessableEntity).Close()
-	}
 }

@@ -469,6 +469,11 @@ export const shapes: Record<string, Shape> = {
      "$ref": "Event"
     }
    },
+   "further": {
+    "type": [
+     "string"
+    ]
+   },
    "next": {
     "type": [
      "integer"
@@ -809,6 +814,65 @@ export const shapes: Record<string, Shape> = {
    "version"
   ]
  },
+ "MemberPage": {
+  "type": [
+   "object"
+  ],
+  "properties": {
+   "edges": {
+    "type": [
+     "array"
+    ],
+    "items": {
+     "type": [
+      "object"
+     ],
+     "properties": {
+      "node": {
+       "$ref": "ShownMember"
+      }
+     },
+     "required": [
+      "node"
+     ]
+    }
+   },
+   "pageInfo": {
+    "type": [
+     "object"
+    ],
+    "properties": {
+     "endCursor": {
+      "anyOf": [
+       {
+        "type": [
+         "string"
+        ]
+       },
+       {
+        "type": [
+         "null"
+        ]
+       }
+      ]
+     },
+     "hasNextPage": {
+      "type": [
+       "boolean"
+      ]
+     }
+    },
+    "required": [
+     "hasNextPage",
+     "endCursor"
+    ]
+   }
+  },
+  "required": [
+   "edges",
+   "pageInfo"
+  ]
+ },
  "MessageAnswer": {
   "type": [
    "object"
@@ -960,6 +1024,11 @@ export const shapes: Record<string, Shape> = {
    "head": {
     "type": [
      "integer"
+    ]
+   },
+   "ordered": {
+    "type": [
+     "boolean"
     ]
    },
    "projected": {
@@ -1706,32 +1775,7 @@ export const shapes: Record<string, Shape> = {
     ]
    },
    "members": {
-    "type": [
-     "object"
-    ],
-    "properties": {
-     "edges": {
-      "type": [
-       "array"
-      ],
-      "items": {
-       "type": [
-        "object"
-       ],
-       "properties": {
-        "node": {
-         "$ref": "ShownMember"
-        }
-       },
-       "required": [
-        "node"
-       ]
-      }
-     }
-    },
-    "required": [
-     "edges"
-    ]
+    "$ref": "MemberPage"
    },
    "messages": {
     "$ref": "MessagePage"
@@ -2259,6 +2303,29 @@ export const answers: Record<string, Shape> = {
    "getThread"
   ]
  },
+ "furtherMembers": {
+  "type": [
+   "object"
+  ],
+  "properties": {
+   "getThread": {
+    "type": [
+     "object"
+    ],
+    "properties": {
+     "members": {
+      "$ref": "MemberPage"
+     }
+    },
+    "required": [
+     "members"
+    ]
+   }
+  },
+  "required": [
+   "getThread"
+  ]
+ },
  "lastMessages": {
   "type": [
    "object"
@@ -2451,6 +2518,19 @@ export const answers: Record<string, Shape> = {
    "row"
   ]
  },
+ "ownMember": {
+  "type": [
+   "object"
+  ],
+  "properties": {
+   "getMember": {
+    "$ref": "ShownMember"
+   }
+  },
+  "required": [
+   "getMember"
+  ]
+ },
  "taskChanged": {
   "type": [
    "object"
@@ -2491,10 +2571,41 @@ export const answers: Record<string, Shape> = {
         "node"
        ]
       }
+     },
+     "pageInfo": {
+      "type": [
+       "object"
+      ],
+      "properties": {
+       "endCursor": {
+        "anyOf": [
+         {
+          "type": [
+           "string"
+          ]
+         },
+         {
+          "type": [
+           "null"
+          ]
+         }
+        ]
+       },
+       "hasNextPage": {
+        "type": [
+         "boolean"
+        ]
+       }
+      },
+      "required": [
+       "hasNextPage",
+       "endCursor"
+      ]
      }
     },
     "required": [
-     "edges"
+     "edges",
+     "pageInfo"
     ]
    }
   },
@@ -2574,6 +2685,20 @@ export const answers: Record<string, Shape> = {
        "object"
       ],
       "properties": {
+       "endCursor": {
+        "anyOf": [
+         {
+          "type": [
+           "string"
+          ]
+         },
+         {
+          "type": [
+           "null"
+          ]
+         }
+        ]
+       },
        "hasNextPage": {
         "type": [
          "boolean"
@@ -2581,7 +2706,8 @@ export const answers: Record<string, Shape> = {
        }
       },
       "required": [
-       "hasNextPage"
+       "hasNextPage",
+       "endCursor"
       ]
      }
     },

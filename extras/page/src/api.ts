@@ -146,6 +146,26 @@ export async function query<V, A>(document: Query<V, A>, variables: V, token = '
   return answer.data;
 }
 
+interface Page<T> {
+  edges: Array<{ node: T }>;
+  pageInfo: { hasNextPage: boolean; endCursor: null | string };
+}
+
+const longest = 500; // of a page
+
+/** Reads the first things of a list, page by page. What moves meanwhile may be on two pages. */
+export async function readList<T extends { id: string }>(
+  count: number, read: (page: { first: number; after: null | string }) => Promise<Page<T>>, after: null | string = null,
+): Promise<{ list: T[]; more: boolean }> {
+  const found = new Map<string, T>();
+  for (;;) {
+    const { edges, pageInfo } = await read({ first: Math.min(count - found.size, longest), after });
+    for (const { node } of edges) found.set(node.id, node);
+    if (found.size >= count || !pageInfo.hasNextPage) return { list: [...found.values()], more: pageInfo.hasNextPage };
+    after = pageInfo.endCursor;
+  }
+}
+
 /** In words, beside the field that it is about. */
 export function inWords(problem: Problem): string {
   const fields = problem.errors?.map((each) => `${each.location.replace('body.', '')} ${each.message}`).join('; ');

@@ -8,6 +8,7 @@ import { open } from './feed.tsx';
 import { eventNames } from './requests.ts';
 import { personOf, state } from './state.ts';
 import { isAhead, placeOf, search, watched } from './watch.ts';
+import type { Next } from './watch.ts';
 import { sentence } from './words.ts';
 import type { JournalEvent } from './words.ts';
 
@@ -16,11 +17,11 @@ type Wanted = typeof none;
 
 const wanted = signal<Wanted>(none);
 const following = signal(true);
-const page = { events: signal<JournalEvent[]>([]), next: signal(0), busy: signal(false), problem: signal(''), said: signal('') };
+const page = { events: signal<JournalEvent[]>([]), next: signal<Next | null>(null), busy: signal(false), problem: signal(''), said: signal('') };
 
 let asking = 0;
 
-/** Reads a page: the latest events, or those before the ones that are shown. */
+/** Reads a page: the latest events, or those after the ones that are shown. */
 async function load(more: boolean): Promise<void> {
   const mine = ++asking;
   page.busy.value = true;
@@ -28,9 +29,11 @@ async function load(more: boolean): Promise<void> {
   const time = (local: string): string => (local ? new Date(local).toISOString() : '');
   const asked = { ...rest, aid: aidOf(aid), executor: personId(executor), since: time(since), until: time(until) };
   try {
-    const found = await search({ ...asked, limit: 100, before: more ? page.next.peek() : 0 });
+    const next = (more && page.next.peek()) || 0;
+    const found = await search({ ...asked, limit: 100, [typeof next === 'string' ? 'after' : 'before']: next });
     if (mine !== asking) return;
-    page.events.value = more ? [...page.events.peek(), ...found.events] : found.events;
+    const all = more ? [...page.events.peek(), ...found.events] : found.events;
+    page.events.value = typeof next === 'string' ? all.sort((a, b) => (a.occurredAt < b.occurredAt ? 1 : -1)) : all;
     page.next.value = found.next;
     page.problem.value = '';
   } catch (error) {
@@ -71,7 +74,10 @@ function fresh(): JournalEvent[] {
 }
 
 function Events() {
-  useEffect(() => void load(false), []);
+  const ordered = watched.ordered.value;
+  useEffect(() => {
+    if (ordered) void load(false);
+  }, [ordered]);
   const events = [...fresh(), ...page.events.value];
   const head = watched.head.value;
   const submit = (event: Event): void => {
@@ -114,10 +120,16 @@ function Events() {
           </button>
         </div>
       </form>
+      {ordered === false && (
+        <p class="notice">
+          This event store keeps no order of all events. New ones are shown as they come. <i>Find</i> reads up to 100,000 events of the journal at a
+          time, in no order; those of one aggregate it reads from the latest back.
+        </p>
+      )}
       {page.problem.value && <p class="problem" role="alert">{page.problem.value}</p>}
       {watched.missed.value && following.value && <p class="notice">More events come than can be shown as they come: some are left out until you press Find.</p>}
       <p role="status" class="quiet">
-        {page.said.value || (page.busy.value ? 'Searching …' : `${events.length} events are shown${page.next.value ? ', there may be more' : ', that is all'}.`)}
+        {page.said.value || (page.busy.value ? 'Searching …' : `${events.length} events are shown${page.next.value ? ', there may be more' : page.next.value === 0 ? ', that is all' : ''}.`)}
       </p>
       <div class="wide-table" tabIndex={0}>
         <table>
@@ -156,9 +168,9 @@ function Events() {
           </tbody>
         </table>
       </div>
-      {page.next.value > 0 && (
+      {page.next.value && (
         <button disabled={page.busy.value} onClick={() => void load(true)}>
-          Earlier events
+          {typeof page.next.value === 'string' ? 'Look further' : 'Earlier events'}
         </button>
       )}
     </section>

@@ -6,7 +6,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { typeOf } from './application.ts';
 import { moment } from './common.tsx';
 import { personOf, state } from './state.ts';
-import { isAhead, placeOf, search, watched } from './watch.ts';
+import { isAhead, placeOf, sameRequest, watched } from './watch.ts';
 import { byProcess, sentence, words } from './words.ts';
 import type { JournalEvent } from './words.ts';
 
@@ -78,16 +78,6 @@ async function readRows(event: JournalEvent): Promise<Row[]> {
   );
 }
 
-const around = 5000; // positions: what belongs to one request is near
-
-/** The other events of the same request. */
-async function readRequest(event: JournalEvent): Promise<JournalEvent[]> {
-  if (!event.correlationId) return [];
-  const before = event.position && event.position + around;
-  const found = await search({ correlation: event.correlationId, limit: 200, before }).catch(() => null);
-  return (found?.events ?? []).reverse();
-}
-
 /** The event that is open. */
 export function Opened() {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -101,7 +91,7 @@ export function Opened() {
     if (!event && dialog.current?.open) dialog.current.close();
     copied.value = false;
     request.value = [];
-    if (event) void readRequest(event).then((found) => opened.peek() === event && (request.value = found));
+    if (event) void sameRequest(event).then((found) => opened.peek() === event && (request.value = found));
   }, [event?.eventId]);
   useEffect(() => {
     rows.value = null;

@@ -9,7 +9,9 @@ export interface Query<Variables, Answer> {
 
 export type ShownMember = { account: null | { closed: boolean; name: string; }; id: string; role: 'ADMIN' | 'MEMBER'; userAccountId: string; };
 
-export type ShownThread = { id: string; members: { edges: Array<{ node: ShownMember; }>; }; messages: MessagePage; name: string; version: number; };
+export type ShownThread = { id: string; members: MemberPage; messages: MessagePage; name: string; version: number; };
+
+export type MemberPage = { edges: Array<{ node: ShownMember; }>; pageInfo: { endCursor: null | string; hasNextPage: boolean; }; };
 
 export type ListedThread = { id: string; name: string; updatedAt: string; version: number; };
 
@@ -25,12 +27,22 @@ export type ShownTask = { createdAt: string; createdBy: string; done: number; id
 
 export const threadChanged: Query<{ last: number; thread: string; viewer: string; }, { threadChanged: ShownThread; }> = {
   name: 'threadChanged',
-  text: 'subscription threadChanged ($thread: ID!, $viewer: ID!, $last: Int!) { threadChanged(threadId: $thread, userAccountId: $viewer) { ... ShownThread } } fragment ShownMember on Member { id userAccountId role account { name closed } } fragment ShownMessage on Message { id userAccountId text createdAt updatedAt sender { name } } fragment MessagePage on MessageConnection { edges { node { ... ShownMessage } } pageInfo { hasPreviousPage startCursor } } fragment ShownThread on Thread { id name version members(first: 200) { edges { node { ... ShownMember } } } messages(last: $last) { ... MessagePage } }',
+  text: 'subscription threadChanged ($thread: ID!, $viewer: ID!, $last: Int!) { threadChanged(threadId: $thread, userAccountId: $viewer) { ... ShownThread } } fragment ShownMember on Member { id userAccountId role account { name closed } } fragment MemberPage on MemberConnection { edges { node { ... ShownMember } } pageInfo { hasNextPage endCursor } } fragment ShownMessage on Message { id userAccountId text createdAt updatedAt sender { name } } fragment MessagePage on MessageConnection { edges { node { ... ShownMessage } } pageInfo { hasPreviousPage startCursor } } fragment ShownThread on Thread { id name version members(first: 100) { ... MemberPage } messages(last: $last) { ... MessagePage } }',
 };
 
-export const threadList: Query<{ first: number; viewer: string; }, { threads: { edges: Array<{ node: ListedThread; }>; pageInfo: { hasNextPage: boolean; }; }; }> = {
+export const threadList: Query<{ after?: null | string; first: number; viewer: string; }, { threads: { edges: Array<{ node: ListedThread; }>; pageInfo: { endCursor: null | string; hasNextPage: boolean; }; }; }> = {
   name: 'threadList',
-  text: 'query threadList ($viewer: ID!, $first: Int!) { threads(userAccountId: $viewer, first: $first) { edges { node { ... ListedThread } } pageInfo { hasNextPage } } } fragment ListedThread on Thread { id name version updatedAt }',
+  text: 'query threadList ($viewer: ID!, $first: Int!, $after: String) { threads(userAccountId: $viewer, first: $first, after: $after) { edges { node { ... ListedThread } } pageInfo { hasNextPage endCursor } } } fragment ListedThread on Thread { id name version updatedAt }',
+};
+
+export const furtherMembers: Query<{ after?: null | string; first: number; thread: string; viewer: string; }, { getThread: { members: MemberPage; }; }> = {
+  name: 'furtherMembers',
+  text: 'query furtherMembers ($thread: ID!, $viewer: ID!, $first: Int!, $after: String) { getThread(threadId: $thread, userAccountId: $viewer) { members(first: $first, after: $after) { ... MemberPage } } } fragment ShownMember on Member { id userAccountId role account { name closed } } fragment MemberPage on MemberConnection { edges { node { ... ShownMember } } pageInfo { hasNextPage endCursor } }',
+};
+
+export const ownMember: Query<{ thread: string; viewer: string; }, { getMember: ShownMember; }> = {
+  name: 'ownMember',
+  text: 'query ownMember ($thread: ID!, $viewer: ID!) { getMember(threadId: $thread, userAccountId: $viewer) { ... ShownMember } } fragment ShownMember on Member { id userAccountId role account { name closed } }',
 };
 
 export const earlierMessages: Query<{ before: string; last: number; thread: string; viewer: string; }, { getThread: { messages: MessagePage; }; }> = {
@@ -78,9 +90,9 @@ export const accountHistory: Query<{ account: string; last: number; }, { page: H
   text: 'query accountHistory ($account: ID!, $last: Int!) { page: accountHistory(accountId: $account, last: $last) { ... HistoryPage } } fragment HistoryPage on HistoryConnection { edges { node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } } }',
 };
 
-export const taskList: Query<{ viewer: string; }, { tasks: { edges: Array<{ node: ShownTask; }>; }; }> = {
+export const taskList: Query<{ after?: null | string; first: number; viewer: string; }, { tasks: { edges: Array<{ node: ShownTask; }>; pageInfo: { endCursor: null | string; hasNextPage: boolean; }; }; }> = {
   name: 'taskList',
-  text: 'query taskList ($viewer: ID!) { tasks(userAccountId: $viewer, first: 20) { edges { node { ... ShownTask } } } } fragment ShownTask on Task { id taskId kind status done total rejected message version createdAt updatedAt createdBy }',
+  text: 'query taskList ($viewer: ID!, $first: Int!, $after: String) { tasks(userAccountId: $viewer, first: $first, after: $after) { edges { node { ... ShownTask } } pageInfo { hasNextPage endCursor } } } fragment ShownTask on Task { id taskId kind status done total rejected message version createdAt updatedAt createdBy }',
 };
 
 export const taskChanged: Query<{ task: string; viewer: string; }, { taskChanged: ShownTask; }> = {

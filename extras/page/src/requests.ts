@@ -34,7 +34,7 @@ export type Faults = { break_next: boolean; dead: boolean; delay_ms: number; del
 
 export type FieldError = { location: string; message: string; };
 
-export type Found = { events: Array<Event>; next?: number; };
+export type Found = { events: Array<Event>; further?: string; next?: number; };
 
 export type Health = { active?: boolean; behind_records?: number; behind_seconds?: number; drifted_aggregates?: number; parked_aggregates?: number; reason?: string; rebuild?: Rebuild; status: string; warnings?: Array<string>; };
 
@@ -50,7 +50,7 @@ export type MessageAnswer = { message_id: string; thread_id: string; version: nu
 
 export type NewRows = { count: number; made: boolean; members: Array<string>; messages: Array<string>; version: number; };
 
-export type News = { events?: Array<Event>; head?: number; projected?: Array<Projected>; skipped?: number; };
+export type News = { events?: Array<Event>; head?: number; ordered?: boolean; projected?: Array<Projected>; skipped?: number; };
 
 export type OnTenant = { executor_id: Identifier; tenant_code: string; };
 

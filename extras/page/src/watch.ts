@@ -6,6 +6,7 @@ import { typeOf } from './application.ts';
 import { inFrame } from './frame.ts';
 import type { News } from './requests.ts';
 import { aggregateName, learned, onUnknown, state } from './state.ts';
+import type { HistoryEvent } from './state.ts';
 import { written } from './traces.ts';
 import { read } from './words.ts';
 import type { JournalEvent } from './words.ts';
@@ -16,6 +17,7 @@ export const watched = {
   live: signal(false),
   events: signal<JournalEvent[]>([]), // the last ones, the first of them first
   rows: signal<Record<string, number>>({}), // the versions of rows, by keyOf
+  ordered: signal<boolean | null>(null), // whether the journal has an order of all events; null: unknown
   head: signal(0), // the position of the last event of the journal; 0: unknown
   missed: signal(false), // there have been more events than are told
 };
@@ -65,6 +67,7 @@ function take(news: News): void {
 function show(news: News, told: JournalEvent[]): void {
   watched.live.value = true;
   wait = 1000;
+  watched.ordered.value = news.ordered ?? watched.ordered.peek();
   if (news.head) watched.head.value = Math.max(watched.head.peek(), news.head);
   if (news.skipped) watched.missed.value = true;
   if (news.projected) watched.rows.value = { ...watched.rows.peek(), ...Object.fromEntries(news.projected.map((each) => [keyOf(each), each.version])) };
@@ -83,17 +86,30 @@ function name(event: JournalEvent): void {
   if (typeof given === 'string') learned.value = { ...learned.peek(), [event.aid]: given };
 }
 
+/** Where a search goes on: before a position, or after what the store calls a place; 0: there are no more. */
+export type Next = number | string;
+
 export interface Found {
   events: JournalEvent[];
-  next: number; // to go on before; 0: there are no more
+  next: Next;
 }
 
-/** Searches the whole journal, the latest events first. */
+/** Searches the whole journal, the latest events first. Without an order of all events, a part of it is read for that. */
 export async function search(asked: Record<string, string | number>): Promise<Found> {
   const values = Object.entries(asked).filter(([, value]) => value !== '' && value !== 0).map(([key, value]): [string, string] => [key, String(value)]);
   const answer = await ask('GET /operate/journal', undefined, `?${new URLSearchParams(values)}`);
   const events = answer.events.map(read);
-  return { events: asked.aid ? events.map((event) => ({ ...event, position: 0 })) : events, next: answer.next ?? 0 }; // an aggregate's are numbered by themselves
+  return { events: asked.aid ? events.map((event) => ({ ...event, position: 0 })) : events, next: answer.next ?? answer.further ?? 0 }; // an aggregate's are numbered by themselves
+}
+
+const around = 5000; // positions: what belongs to one request is near
+
+/** The events of the same request: without an order of all events only those that were told, as a search reads much. */
+export async function sameRequest({ correlationId, position }: HistoryEvent & { position?: number }): Promise<JournalEvent[]> {
+  if (!correlationId) return [];
+  if (watched.ordered.peek() === false) return watched.events.peek().filter((event) => event.correlationId === correlationId);
+  const found = await search({ correlation: correlationId, limit: 200, before: position ? position + around : 0 }).catch(() => null);
+  return (found?.events ?? []).reverse();
 }
 
 const asked = new Set<string>();

@@ -299,26 +299,70 @@ func TestAnAdminIsAsked(t *testing.T) {
 	p.shows(ada, "not in this thread any more")
 }
 
-// All threads can be opened, also those after the first fifty.
+// All threads can be opened, also those after the five hundred that an answer has at most.
 func TestTheListOfThreadsGoesOn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
 	viewer := evaluate[string](p, "document.querySelector('.who select').value")
-	for n := range 60 {
+	for n := range 510 {
 		send(t, s, "/threads/create", map[string]any{"executor_id": viewer, "name": fmt.Sprint("thread ", n+1)})
 	}
 	list := ada + ".querySelector('.picker select')"
-	// The first line says that the open one is not among the fifty, and the last one that there are more.
-	p.eventually("fifty are listed", list+".options[1].text === 'thread 60' && "+list+".options.length === 52")
-	p.choose(list, "More threads")
-	p.eventually("the thread is still open", ada+".querySelector('.title h2').innerText === 'Tea at four'")
-	p.eventually("all are listed", list+".options.length === 61 && ![..."+list+".options].some((each) => each.text.startsWith('More'))")
+	for listed := 50; listed < 511; listed *= 2 {
+		// The first line says that the open one is not among those listed, and the last one that there are more.
+		p.eventually(fmt.Sprint(listed, " are listed"), list+".options[1].text === 'thread 510' && "+list+fmt.Sprint(".options.length === ", listed+2))
+		p.choose(list, "More threads")
+		p.eventually("the thread is still open", ada+".querySelector('.title h2').innerText === 'Tea at four'")
+	}
+	p.eventually("all are listed", list+".options.length === 511 && ![..."+list+".options].some((each) => each.text.startsWith('More'))")
 	p.choose(list, "thread 1")
 	p.choose(list, "Tea at four")
 	p.shows(ada, "2 people")
-	p.eventually("the list stays long", list+".options.length === 61")
+	p.eventually("the list stays long", list+".options.length === 511")
+}
+
+// All members can be seen, also those after the first hundred, and who is one of them is no less an Admin.
+func TestAThreadOfManyPeople(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	add := func(user, role string) {
+		t.Helper()
+		send(t, s, "/threads/add_member", map[string]any{
+			"executor_id": evaluate[string](p, "document.querySelector('.who select').value"), "role": role, "user_account_id": user,
+			"thread_id": evaluate[string](p, "document.querySelector('.picker select').value"),
+		})
+	}
+	for n := range 600 {
+		add(fmt.Sprintf("01H42K4ABWQ5V2XQEP3A4%05d", n), "Member")
+	}
+	carl := within("What Carl sees")
+	p.click(bob + `.querySelector('button[title="Somebody new"]')`)
+	p.fill(labelled(bob, "Name of the new person"), "Carl")
+	p.click(labelled(bob, "Register"))
+	p.shows(carl, "Carl is in no thread")
+	add(evaluate[string](p, "document.querySelectorAll('.who .name select')[1].value"), "Admin")
+
+	p.click(labelled(carl, "101 or more people"))
+	p.eventually("Carl is an Admin", labelled(carl, "Delete thread"))
+	people := ada + ".querySelectorAll('.people li').length"
+	p.click(labelled(ada, "100 or more people"))
+	for listed := 100; listed < 603; listed += 100 {
+		p.eventually(fmt.Sprint(listed, " people are listed"), fmt.Sprint(people, " === ", listed))
+		p.click(labelled(ada, "More people"))
+	}
+	p.shows(ada, "603 people")
+	p.showsNot(ada, "More people")
+	says(p, carl, "Carl", "So many of you")
+	p.shows(ada, "So many of you")
+	p.eventually("all stay listed", people+" === 603")
+	p.click(labelled(carl, "Make Member: yourself"))
+	p.click(labelled(question, "Be a Member"))
+	p.eventually("Carl is no Admin", "!"+labelled(carl, "Delete thread"))
+	p.shows(ada, "603 people")
 }
 
 func TestWhoComesBackIsLetIn(t *testing.T) {

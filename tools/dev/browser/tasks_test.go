@@ -101,6 +101,15 @@ func TestTasks(t *testing.T) {
 	if first, _, _ := strings.Cut(saved, "\n"); !strings.Contains(first, `"ThreadCreated"`) {
 		t.Errorf("the export begins with %q", first)
 	}
+
+	viewer := evaluate[string](p, "document.querySelector('.who select').value")
+	for range 20 {
+		send(t, s, "/tasks/export_thread", map[string]any{"executor_id": viewer, "thread_id": thread})
+	}
+	p.run(chromedp.Reload())
+	p.eventually("the latest tasks are listed", tasks+"?.querySelectorAll('.tasks > li').length === 20")
+	p.click(labelled(tasks, "Earlier tasks"))
+	p.eventually("all tasks are listed", tasks+"?.querySelectorAll('.tasks > li').length === 24 && !"+labelled(tasks, "Earlier tasks"))
 }
 
 // download clicks on what saves a file, and returns what is in it.

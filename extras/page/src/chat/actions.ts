@@ -1,5 +1,5 @@
 // What people do in the chat, and what is read for them.
-import { command, query, QueryError, ulid } from '../api.ts';
+import { command, query, QueryError, readList, ulid } from '../api.ts';
 import type { Outcome } from '../api.ts';
 import { inFrame } from '../frame.ts';
 import { follow } from '../live.ts';
@@ -18,9 +18,11 @@ fragment ShownMember on Member { id userAccountId role account { name closed } }
 
 fragment ShownThread on Thread {
   id name version
-  members(first: 200) { edges { node { ...ShownMember } } }
+  members(first: 100) { ...MemberPage }
   messages(last: $last) { ...MessagePage }
 }
+
+fragment MemberPage on MemberConnection { edges { node { ...ShownMember } } pageInfo { hasNextPage endCursor } }
 
 fragment ListedThread on Thread { id name version updatedAt }
 
@@ -28,9 +30,15 @@ subscription threadChanged($thread: ID!, $viewer: ID!, $last: Int!) {
   threadChanged(threadId: $thread, userAccountId: $viewer) { ...ShownThread }
 }
 
-query threadList($viewer: ID!, $first: Int!) {
-  threads(userAccountId: $viewer, first: $first) { edges { node { ...ListedThread } } pageInfo { hasNextPage } }
+query threadList($viewer: ID!, $first: Int!, $after: String) {
+  threads(userAccountId: $viewer, first: $first, after: $after) { edges { node { ...ListedThread } } pageInfo { hasNextPage endCursor } }
 }
+
+query furtherMembers($thread: ID!, $viewer: ID!, $first: Int!, $after: String) {
+  getThread(threadId: $thread, userAccountId: $viewer) { members(first: $first, after: $after) { ...MemberPage } }
+}
+
+query ownMember($thread: ID!, $viewer: ID!) { getMember(threadId: $thread, userAccountId: $viewer) { ...ShownMember } }
 
 query earlierMessages($thread: ID!, $viewer: ID!, $last: Int!, $before: String!) {
   getThread(threadId: $thread, userAccountId: $viewer) { messages(last: $last, before: $before) { ...MessagePage } }
@@ -46,11 +54,10 @@ const page = 50; // messages
 /** Loads the person's threads; the last changed is opened where none is. */
 export async function loadThreads(pane: Pane, token = ''): Promise<void> {
   try {
-    const first = pane.listed.peek();
-    const data = await query(queries.threadList, { viewer: pane.id, first }, token);
-    if (first !== pane.listed.peek()) return; // more are asked for
-    pane.hasMore.value = data.threads.pageInfo.hasNextPage && first < mostListed;
-    const threads = data.threads.edges.map((edge) => edge.node);
+    const count = pane.listed.peek();
+    const { list: threads, more } = await readList(count, async (range) => (await query(queries.threadList, { viewer: pane.id, ...range }, token)).threads);
+    if (count !== pane.listed.peek()) return; // more are asked for
+    pane.hasMore.value = more;
     const listed = threads.some((thread) => thread.id === pane.selected.peek());
     if (JSON.stringify(threads) !== JSON.stringify(pane.threads.peek())) pane.threads.value = threads;
     for (const { id, version } of threads) if (id !== pane.selected.peek()) arrived(id, version, { threads: [{ id, version }] });
@@ -66,11 +73,9 @@ export async function loadThreads(pane: Pane, token = ''): Promise<void> {
   }
 }
 
-const mostListed = 500;
-
-/** Lists more of the person's threads. */
+/** Lists twice as many of the person's threads. */
 export function listMore(pane: Pane): void {
-  pane.listed.value = Math.min(pane.listed.peek() + 50, mostListed);
+  pane.listed.value *= 2;
   void loadThreads(pane);
 }
 
@@ -82,6 +87,8 @@ export function open(pane: Pane, thread: string): void {
   pane.panel.value = 'messages'; // here, and not when it is drawn: by then somebody may have opened the other one
   pane.older.value = [];
   pane.more.value = null;
+  pane.own.value = null;
+  pane.further.value = [];
   pane.gone.value = '';
   pane.editing.value = null;
   pane.problems.value = {};
@@ -137,6 +144,36 @@ function refresh(pane: Pane, thread: ShownThread, at: number): void {
   // New messages explain the new version. If they don't, one of the older ones may have changed.
   const posted = latest.filter((message) => !known.some((each) => each.id === message.id)).length;
   if (before && pane.older.value.length > 0 && thread.version - before.version !== posted) void loadEarlier(pane, pane.older.value.length);
+  if (thread.members.pageInfo.hasNextPage) void readMembers(pane, pane.further.peek().length);
+  else {
+    pane.further.value = [];
+    pane.manyMembers.value = false;
+  }
+}
+
+/** Reads members after the thread's first ones, and the person's own membership if it is not among those. */
+export async function readMembers(pane: Pane, count: number): Promise<void> {
+  const thread = pane.thread.peek();
+  if (!thread || pane.reading) return;
+  pane.reading = true;
+  try {
+    const asked = { thread: thread.id, viewer: pane.id };
+    const { edges, pageInfo } = thread.members;
+    const [own, further] = await Promise.all([
+      edges.some(({ node }) => node.userAccountId === pane.id) ? null : query(queries.ownMember, asked),
+      count === 0 ? { list: [], more: true } : readList(count, async (range) => (await query(queries.furtherMembers, { ...asked, ...range })).getThread.members, pageInfo.endCursor),
+    ]);
+    if (pane.selected.peek() !== thread.id) return;
+    pane.own.value = own?.getMember ?? null;
+    pane.further.value = further.list;
+    pane.manyMembers.value = further.more;
+  } catch (error) {
+    pane.problem('members', error instanceof Error ? error.message : String(error));
+  } finally {
+    pane.reading = false;
+  }
+  const now = pane.thread.peek();
+  if (now !== thread && now?.members.pageInfo.hasNextPage) void readMembers(pane, pane.further.peek().length); // it has changed meanwhile
 }
 
 /** Loads messages that were posted before the latest ones; with a count, those that are there are read again. */

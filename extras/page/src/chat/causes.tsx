@@ -6,7 +6,7 @@ import { useEffect } from 'preact/hooks';
 import { QueryError } from '../api.ts';
 import { nameOf, state } from '../state.ts';
 import type { HistoryEvent } from '../state.ts';
-import { placeOf, search } from '../watch.ts';
+import { placeOf, sameRequest } from '../watch.ts';
 import { byProcess, words } from '../words.ts';
 import type { JournalEvent } from '../words.ts';
 import { accountHistory, history } from './journal.ts';
@@ -92,9 +92,7 @@ function Graph({ chosen, seen }: { chosen: HistoryEvent; seen: Placed[] }) {
   const found = useSignal<JournalEvent[]>([]);
   const { operator } = state.session.value;
   useEffect(() => {
-    const ask = { correlation: chosen.correlationId, limit: 200 };
-    if (operator && chosen.correlationId)
-      void search(ask).then((page) => (found.value = page.events), () => undefined);
+    if (operator) void sameRequest(chosen).then((events) => (found.value = events));
   }, [chosen.eventId]);
   const told = found.value.map((event): Placed => ({ ...event, place: placeOf(event) }));
   const all = [...told, ...seen.filter((event) => !told.some((each) => each.eventId === event.eventId))];

@@ -218,7 +218,7 @@ function Title({ pane }: { pane: Pane }) {
         aria-expanded={pane.panel.value === 'people'}
         onClick={() => (pane.panel.value = pane.panel.value === 'people' ? 'messages' : 'people')}
       >
-        {count === 1 ? '1 person' : `${count} people`}
+        {count === 1 ? '1 person' : `${count}${pane.manyMembers.value ? ' or more' : ''} people`}
       </button>
     </div>
   );

@@ -11,6 +11,9 @@ export class Pane {
   readonly threads = signal<ListedThread[]>([]);
   readonly listed = signal(50); // how many threads are asked for
   readonly hasMore = signal(false); // there are more threads
+  readonly own = signal<ShownMember | null>(null); // this person, where the thread's first members are others
+  readonly further = signal<ShownMember[]>([]); // after those of the thread
+  readonly manyMembers = signal(false); // there are more
   readonly selected = signal('');
   readonly thread = signal<ShownThread | null>(null);
   readonly gone = signal(''); // why the thread can't be seen any more
@@ -23,6 +26,7 @@ export class Pane {
   readonly unread = signal<Record<string, number>>({}); // by thread
   absent = false; // from the list of threads that was read last
   loading = false; // earlier messages
+  reading = false; // further members
   pushed: { thread: ShownThread; at: number } | null = null; // not drawn yet
   drawn = 0; // when the thread was drawn last
   unfollow = (): void => undefined;
@@ -53,7 +57,9 @@ export class Pane {
   }
 
   get members(): ShownMember[] {
-    return this.thread.value?.members.edges.map((edge) => edge.node) ?? [];
+    const read = [...(this.thread.value?.members.edges.map((edge) => edge.node) ?? []), ...this.further.value];
+    const own = this.own.value;
+    return own && !read.some((member) => member.id === own.id) ? [own, ...read] : read;
   }
 
   get admin(): boolean {

@@ -17,6 +17,11 @@ export function People({ pane, at }: { pane: Pane; at: number }) {
           <Person key={member.id} pane={pane} member={member} />
         ))}
       </ul>
+      {pane.manyMembers.value && (
+        <button class="plain" onClick={() => void act.readMembers(pane, pane.further.peek().length + 100)}>
+          More people
+        </button>
+      )}
       <Problem of={pane} field="members" />
       {pane.admin && <AddMember pane={pane} at={at} />}
       {pane.admin && <AdminTools pane={pane} at={at} />}

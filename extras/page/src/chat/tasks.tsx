@@ -1,7 +1,7 @@
 // extra:tasks
 // Tasks: imports and exports are started here and followed until they are finished.
 import { signal } from '@preact/signals';
-import { asker, check, command, inWords, query } from '../api.ts';
+import { asker, check, command, inWords, query, readList } from '../api.ts';
 import type { Command, Fields } from '../api.ts';
 import { sure, time } from '../common.tsx';
 import { follow } from '../live.ts';
@@ -18,7 +18,9 @@ fragment ShownTask on Task {
   id taskId kind status done total rejected message version createdAt updatedAt createdBy
 }
 
-query taskList($viewer: ID!) { tasks(userAccountId: $viewer, first: 20) { edges { node { ...ShownTask } } } }
+query taskList($viewer: ID!, $first: Int!, $after: String) {
+  tasks(userAccountId: $viewer, first: $first, after: $after) { edges { node { ...ShownTask } } pageInfo { hasNextPage endCursor } }
+}
 
 subscription taskChanged($task: ID!, $viewer: ID!) { taskChanged(taskId: $task, userAccountId: $viewer) { ...ShownTask } }
 */
@@ -26,6 +28,8 @@ subscription taskChanged($task: ID!, $viewer: ID!) { taskChanged(taskId: $task, 
 const known = {
   viewer: '', // whose tasks these are
   tasks: signal<Task[]>([]), // the latest first
+  listed: 20, // how many are asked for
+  hasMore: signal(false),
   problem: signal(''),
   said: signal(''),
   rejected: signal<Record<string, Rejected[]>>({}), // by task
@@ -48,17 +52,25 @@ export async function load(pane: Pane | undefined, token = ''): Promise<void> {
     followed.clear();
     known.viewer = viewer;
     known.tasks.value = [];
+    known.listed = 20;
+    known.hasMore.value = false;
     say('');
   }
   if (!viewer) return;
   try {
-    const data = await query(taskList, { viewer }, token);
+    const { list, more } = await readList(known.listed, async (range) => (await query(taskList, { viewer, ...range }, token)).tasks);
     if (known.viewer !== viewer) return;
-    known.tasks.value = data.tasks.edges.map(({ node }) => newer(node));
+    known.tasks.value = list.map(newer);
+    known.hasMore.value = more;
     for (const task of known.tasks.peek()) if (!finished(task) && !followed.has(task.id)) keepUp(viewer, task.id);
   } catch (error) {
     known.problem.value = error instanceof Error ? error.message : String(error);
   }
+}
+
+function loadMore(pane: Pane): void {
+  known.listed *= 2;
+  void load(pane);
 }
 
 /** The newer of what was read and what was pushed in the meantime. */
@@ -146,6 +158,7 @@ export function Tasks() {
       <p role="status">{known.said.value}</p>
       {pane && known.tasks.value.length === 0 && <p>There is no task yet.</p>}
       <ul class="tasks">{pane && known.tasks.value.map((task) => <TaskView key={task.id} task={task} pane={pane} />)}</ul>
+      {pane && known.hasMore.value && <button onClick={() => loadMore(pane)}>Earlier tasks</button>}
     </section>
   );
 }
