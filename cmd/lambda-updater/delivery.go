@@ -102,8 +102,8 @@ func (h *handler) each(work func(*projection.Projector) error) error {
 
 const tendEvery = 5 * time.Second // in a busy environment
 
-// deliver projects changes of the journal table. The answer names the first that is not done; if none is, it fails.
-func (h *handler) deliver(ctx context.Context, changes []events.DynamoDBEventRecord) (answer events.DynamoDBEventResponse, err error) {
+// deliver projects changes of the journal table. It names the first that is not done; if none is, it fails.
+func (h *handler) deliver(ctx context.Context, changes []events.DynamoDBEventRecord) ([]events.DynamoDBBatchItemFailure, error) {
 	slices.SortStableFunc(changes, func(a, b events.DynamoDBEventRecord) int { // the numbers are decimal, of any length
 		x, y := strings.TrimLeft(a.Change.SequenceNumber, "0"), strings.TrimLeft(b.Change.SequenceNumber, "0")
 		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
@@ -114,16 +114,15 @@ func (h *handler) deliver(ctx context.Context, changes []events.DynamoDBEventRec
 		if err != nil {
 			h.log.WarnContext(ctx, "a batch is to be delivered again", "changes", len(changes), "done", from, "error", err)
 			if from == 0 {
-				return answer, err
+				return nil, err
 			}
-			answer.BatchItemFailures = []events.DynamoDBBatchItemFailure{{ItemIdentifier: changes[from].Change.SequenceNumber}}
-			return answer, nil
+			return []events.DynamoDBBatchItemFailure{{ItemIdentifier: changes[from].Change.SequenceNumber}}, nil
 		}
 	}
 	if err := h.settle(ctx, changes[len(changes)-1].Change.ApproximateCreationDateTime.Time); err != nil {
 		h.log.WarnContext(ctx, "retrying parked aggregates or sending commands failed; both are due again in the next invocation", "error", err)
 	}
-	return answer, nil
+	return nil, nil
 }
 
 // recordsOf converts changes. Those that are neither new entries of the journal nor removed ones are logged.

@@ -78,8 +78,10 @@ func work(ctx context.Context, s settings, stdout io.Writer) error {
 }
 
 // handle projects changes. Without any, as from a schedule, it looks after everything else. Records of another source,
-// such as the mapping's destination on failure, say that changes were discarded.
-func (h *handler) handle(ctx context.Context, event events.DynamoDBEvent) (answer events.DynamoDBEventResponse, err error) {
+// such as the mapping's destination on failure, say that changes were discarded. The answer has an empty state, without
+// which Lambda takes it for a failure where the mapping has tumbling windows.
+func (h *handler) handle(ctx context.Context, event events.DynamoDBEvent) (answer events.DynamoDBTimeWindowEventResponse, err error) {
+	answer.State = map[string]string{}
 	deadline, _ := ctx.Deadline() // there always is one
 	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-min(ending, time.Until(deadline)/4)))
 	defer cancel()
@@ -90,7 +92,8 @@ func (h *handler) handle(ctx context.Context, event events.DynamoDBEvent) (answe
 	if lost || len(event.Records) == 0 {
 		return answer, h.tend(ctx, lost)
 	}
-	return h.deliver(ctx, event.Records)
+	answer.BatchItemFailures, err = h.deliver(ctx, event.Records)
+	return answer, err
 }
 
 const (

@@ -350,7 +350,7 @@ func runSchedule(t *testing.T, seed uint64, empty []byte) {
 	ctx, stop := context.WithCancel(t.Context())
 	m.mapping = (&lambdatest.Mapping{
 		Invoke: m.invoke, BatchSize: []int{1, 10, 100, 1000}[random.IntN(4)], Window: time.Duration(random.IntN(20)) * time.Millisecond,
-		Factor: 1 + random.IntN(10), Bisect: random.IntN(2) == 0, Retries: []int{-1, -1, -1, 0, 3}[random.IntN(5)],
+		Tumbling: []time.Duration{0, 30 * time.Millisecond}[seed%2], Factor: 1 + random.IntN(10), Bisect: random.IntN(2) == 0, Retries: []int{-1, -1, -1, 0, 3}[random.IntN(5)],
 		MaxAge: []time.Duration{0, 0, 0, 50 * time.Millisecond}[random.IntN(4)],
 		OnFailure: func(message []byte) {
 			m.mu.Lock()

@@ -30,6 +30,7 @@ type Mapping struct {
 	Invoke    Function
 	BatchSize int
 	Window    time.Duration // how long a batch waits for more records
+	Tumbling  time.Duration // of windows, in which each answer must have a state; 0: none
 	Factor    int
 	Bisect    bool          // of a batch that failed: each half is tried alone
 	Retries   int           // of a batch; -1: for ever
@@ -88,6 +89,7 @@ func (m *Mapping) Feed(r Record) {
 }
 
 func (m *Mapping) work(records chan Record) {
+	begun := time.Now() // the tumbling window
 	for {
 		var batch []Record
 		select {
@@ -106,9 +108,32 @@ func (m *Mapping) work(records chan Record) {
 			}
 		}
 		m.deliver(batch, 0)
+		if m.Tumbling > 0 && time.Since(begun) >= m.Tumbling {
+			for m.ctx.Err() == nil && !m.ended(begun) {
+				m.pause()
+			}
+			begun = time.Now()
+		}
 		m.mu.Lock()
 		m.waiting -= len(batch)
 		m.mu.Unlock()
+	}
+}
+
+// ended tells the function that a tumbling window has ended, and reports whether it knows.
+func (m *Mapping) ended(begun time.Time) bool {
+	body, err := m.Invoke(m.ctx, marshalled(map[string]any{
+		"Records": []any{}, "state": map[string]string{}, "isFinalInvokeForWindow": true, "isWindowTerminatedEarly": false,
+		"window": map[string]any{"start": begun, "end": begun.Add(m.Tumbling)},
+	}))
+	var said struct{ State map[string]string }
+	return err == nil && json.Unmarshal(body, &said) == nil && said.State != nil
+}
+
+func (m *Mapping) pause() {
+	select {
+	case <-time.After(m.Pause):
+	case <-m.ctx.Done():
 	}
 }
 
@@ -136,10 +161,7 @@ func (m *Mapping) deliver(batch []Record, attempts int) {
 			m.giveUp(batch, "RetryAttemptsExhausted", attempts)
 			return
 		}
-		select {
-		case <-time.After(m.Pause):
-		case <-m.ctx.Done():
-		}
+		m.pause()
 		if half := len(batch) / 2; m.Bisect && done == 0 && half > 0 {
 			m.deliver(batch[:half], attempts)
 			batch = batch[half:]
@@ -161,8 +183,9 @@ func (m *Mapping) invoke(batch []Record) (done int) {
 	}
 	var said struct {
 		BatchItemFailures []struct{ ItemIdentifier string }
+		State             map[string]string
 	}
-	if err != nil || json.Unmarshal(body, &said) != nil {
+	if err != nil || json.Unmarshal(body, &said) != nil || (m.Tumbling > 0 && said.State == nil) {
 		return 0
 	}
 	done = len(batch)
@@ -179,36 +202,32 @@ func EventOf(batch []Record) []byte {
 	for i, r := range batch {
 		records[i] = r.JSON
 	}
-	payload, err := json.Marshal(map[string]any{"Records": records})
+	return marshalled(map[string]any{"Records": records})
+}
+
+func marshalled(event map[string]any) []byte {
+	payload, err := json.Marshal(event)
 	if err != nil {
-		panic(err) // the records are JSON
+		panic(err) // texts, numbers and JSON
 	}
 	return payload
 }
 
 // giveUp tells the destination, which gets no records, but where they are.
 func (m *Mapping) giveUp(batch []Record, condition string, attempts int) {
-	message, err := json.Marshal(map[string]any{
+	m.OnFailure(marshalled(map[string]any{
 		"version":        "1.0",
 		"requestContext": map[string]any{"condition": condition, "approximateInvokeCount": attempts},
 		"DDBStreamBatchInfo": map[string]any{
 			"shardId": batch[0].Shard, "startSequenceNumber": batch[0].Sequence, "endSequenceNumber": batch[len(batch)-1].Sequence, "batchSize": len(batch),
 		},
-	})
-	if err != nil {
-		panic(err) // texts and numbers
-	}
-	m.OnFailure(message)
+	}))
 }
 
 // FromQueue is the event with which Lambda hands on a message of an SQS queue, such as a mapping's destination.
 func FromQueue(message []byte) []byte {
-	payload, err := json.Marshal(map[string]any{"Records": []any{map[string]any{
+	return marshalled(map[string]any{"Records": []any{map[string]any{
 		"messageId": "1", "receiptHandle": "1", "body": string(message), "eventSource": "aws:sqs", "awsRegion": "us-east-1",
 		"attributes": map[string]string{"ApproximateReceiveCount": "1"}, "messageAttributes": map[string]any{},
 	}}})
-	if err != nil {
-		panic(err) // texts
-	}
-	return payload
 }

@@ -43,6 +43,7 @@ func TestTasks(t *testing.T) {
 	p := open(t, chromium(t), s.url, 1200, 900)
 	begin(p)
 	thread := evaluate[string](p, "document.querySelector('.picker select').value")
+	viewer := evaluate[string](p, "document.querySelector('.who select').value")
 	line := func(text string) string {
 		return fmt.Sprintf(`{"path":"/threads/post_message","body":{"thread_id":%q,"text":%q}}`, thread, text)
 	}
@@ -102,7 +103,6 @@ func TestTasks(t *testing.T) {
 		t.Errorf("the export begins with %q", first)
 	}
 
-	viewer := evaluate[string](p, "document.querySelector('.who select').value")
 	for range 20 {
 		send(t, s, "/tasks/export_thread", map[string]any{"executor_id": viewer, "thread_id": thread})
 	}
