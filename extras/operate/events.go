@@ -20,8 +20,9 @@ import (
 
 const (
 	maxStreams  = 32
-	maxNews     = 50  // events in a message
-	maxFollowed = 200 // aggregates of a stream whose rows are behind
+	maxNews     = 50     // events in a message
+	maxBehind   = 10_000 // aggregates of a stream whose rows are behind
+	maxAsked    = 200    // of these, whose rows are asked for at a time
 	lookEvery   = 50 * time.Millisecond
 	keepAlive   = 10 * time.Second
 	sendTimeout = 15 * time.Second
@@ -139,7 +140,7 @@ func (s *stream) Project(_ context.Context, batch projection.Batch) (projection.
 		switch known := s.behind[record.Key]; {
 		case known != nil:
 			known.journal = max(known.journal, record.SeqNr)
-		case len(s.behind) < maxFollowed:
+		case len(s.behind) < maxBehind:
 			s.behind[record.Key] = &followed{journal: record.SeqNr}
 		}
 	}
@@ -151,9 +152,9 @@ func (s *stream) Project(_ context.Context, batch projection.Batch) (projection.
 func (s *stream) followRows(ctx context.Context, positions projection.Store) {
 	for es.Wait(ctx, lookEvery) == nil {
 		s.mutex.Lock()
-		keys := slices.Collect(maps.Keys(s.behind))
+		keys := slices.Collect(maps.Keys(s.behind)) // in no order, so all have their turn
 		s.mutex.Unlock()
-		versions, _ := positions.Versions(ctx, keys) // health reports an error
+		versions, _ := positions.Versions(ctx, keys[:min(len(keys), maxAsked)]) // health reports an error
 		var told news
 		s.mutex.Lock()
 		for key, version := range versions {

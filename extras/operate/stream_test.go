@@ -257,7 +257,7 @@ func (c *client) read(t *testing.T) (message news) {
 func TestAMessageIsBounded(t *testing.T) {
 	reader := &client{written: make(chan string, 1)}
 	s := stream{writer: reader, behind: map[es.AggregateID]*followed{}}
-	for round := range 5 {
+	for round := range 70 {
 		records := make([]projection.Record, 3*maxNews)
 		for i := range records {
 			records[i] = projection.Record{Key: es.AggregateID{Type: "counter", ID: fmt.Sprint(round, i)}, SeqNr: 1, Payload: []byte("{broken")}
@@ -269,8 +269,48 @@ func TestAMessageIsBounded(t *testing.T) {
 			t.Errorf("%d events are told, and %d left out: %+v", len(told.Events), told.Skipped, told.Events[0])
 		}
 	}
-	if len(s.behind) != maxFollowed {
+	if len(s.behind) != maxBehind {
 		t.Errorf("%d aggregates are followed", len(s.behind))
+	}
+}
+
+// current are rows that are at version 1, all of them.
+type current struct {
+	projection.Store
+	most int // aggregates that were asked for at once
+}
+
+func (c *current) Versions(_ context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+	c.most = max(c.most, len(keys))
+	versions := map[es.AggregateID]uint64{}
+	for _, key := range keys {
+		versions[key] = 1
+	}
+	return versions, nil
+}
+
+// Of many aggregates that are behind, some are asked for at a time, and in the end all are told.
+func TestTheRowsOfManyAggregatesAreTold(t *testing.T) {
+	const count = 2*maxAsked + 1
+	reader := &client{written: make(chan string, 1)}
+	s := stream{writer: reader, behind: map[es.AggregateID]*followed{}, end: func() {}}
+	for i := range count {
+		s.behind[es.AggregateID{Type: "counter", ID: fmt.Sprint(i)}] = &followed{journal: 1}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	rows := &current{}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.followRows(ctx, rows)
+	}()
+	for told := 0; told < count; {
+		told += len(reader.read(t).Projected)
+	}
+	cancel()
+	<-ended
+	if rows.most != maxAsked {
+		t.Errorf("%d aggregates were asked for at once, not %d", rows.most, maxAsked)
 	}
 }
 

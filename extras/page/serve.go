@@ -5,6 +5,7 @@
 package page
 
 import (
+	"compress/gzip"
 	"context"
 	"embed"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/asset"
@@ -64,7 +66,7 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) h
 		passed := logins.sessions.authorized(proxy{name: behind.name, target: target, stopping: ctx, log: s.log})
 		mux.Handle(behind.prefix+"/*", http.StripPrefix(behind.prefix, passed))
 	}
-	mux.Handle("GET /status", &status{programs: programs, client: http.Client{Transport: transport}})
+	mux.With(middleware.Compress(gzip.DefaultCompression)).Handle("GET /status", &status{programs: programs, client: http.Client{Transport: transport}})
 	mux.HandleFunc("GET /session", logins.tell(s.lab != nil))
 	if s.lab != nil {
 		mux.Handle("/lab/*", http.StripPrefix("/lab", logins.sessions.authorized(s.lab)))

@@ -6,7 +6,7 @@ import type { View } from './application.ts';
 import { moment, titled } from './common.tsx';
 import { open } from './feed.tsx';
 import { eventNames } from './requests.ts';
-import { personOf, state } from './state.ts';
+import { learned, personOf, state } from './state.ts';
 import { isAhead, placeOf, search, watched } from './watch.ts';
 import type { Next } from './watch.ts';
 import { sentence } from './words.ts';
@@ -36,6 +36,7 @@ async function load(more: boolean): Promise<void> {
     page.events.value = typeof next === 'string' ? all.sort((a, b) => (a.occurredAt < b.occurredAt ? 1 : -1)) : all;
     page.next.value = found.next;
     page.problem.value = '';
+    if (!more) watched.missed.value = false;
   } catch (error) {
     if (mine !== asking) return;
     page.problem.value = error instanceof Error ? error.message : String(error);
@@ -51,7 +52,12 @@ const usual = (): string => app().aggregates.at(-1)?.type ?? 'aggregate';
 
 const aidOf = (text: string): string => (/^[0-9A-Z]{26}$/i.test(text.trim()) ? `${usual()}-${text.trim().toUpperCase()}` : text.trim());
 
-const personId = (text: string): string => state.people.peek().find((person) => person.name.toLowerCase() === text.trim().toLowerCase())?.id ?? text.trim();
+/** The id of somebody whose name the page has learned; else what was typed, which may be an id. */
+function personId(text: string): string {
+  const name = text.trim().toLowerCase();
+  const aid = Object.keys(learned.peek()).find((each) => each.startsWith('account-') && learned.peek()[each]?.toLowerCase() === name);
+  return state.people.peek().find((person) => person.name.toLowerCase() === name)?.id ?? aid?.replace('account-', '') ?? text.trim();
+}
 
 /** Shows the events that match. */
 export function browse(changed: Partial<Wanted> = {}): void {
@@ -62,12 +68,12 @@ export function browse(changed: Partial<Wanted> = {}): void {
 
 /** New events come to the top, if they match and somebody follows. */
 function fresh(): JournalEvent[] {
-  const { tenant, aid, type, executor, correlation, until } = wanted.value;
+  const { tenant, aid, type, executor, correlation, since, until } = wanted.value;
   const last = page.events.value[0]?.occurredAt ?? '';
   if (!following.value || until) return [];
   const known = new Set(page.events.value.map((event) => event.eventId));
   return watched.events.value
-    .filter((event) => !known.has(event.eventId) && event.occurredAt >= last)
+    .filter((event) => !known.has(event.eventId) && event.occurredAt >= last && (!since || new Date(event.occurredAt) >= new Date(since)))
     .filter((event) => (!aid || (event.aid === aidOf(aid) && event.tenant === tenant)) && (!type || event.type === type))
     .filter((event) => (!executor || event.executorId === personId(executor)) && (!correlation || event.correlationId === correlation))
     .reverse();
@@ -77,7 +83,7 @@ function Events() {
   const ordered = watched.ordered.value;
   useEffect(() => {
     if (ordered) void load(false);
-  }, [ordered]);
+  }, [watched.begun.value]);
   const events = [...fresh(), ...page.events.value];
   const head = watched.head.value;
   const submit = (event: Event): void => {
@@ -104,7 +110,7 @@ function Events() {
         </label>
         <Filter name="executor" label="Person" placeholder="name or account id" />
         <Filter name="correlation" label="Request" placeholder="correlation id" />
-        <Filter name="tenant" label="Tenant" placeholder="of the aggregate" />
+        <Filter name="tenant" label="Tenant" placeholder="of the aggregate" disabled={!wanted.value.aid} />
         <Filter name="since" label="From" />
         <Filter name="until" label="To" />
         <div class="row">
@@ -183,13 +189,13 @@ const set = (name: keyof Wanted, value: string): void => {
   wanted.value = { ...wanted.peek(), [name]: value };
 };
 
-function Filter({ name, label, placeholder }: { name: keyof Wanted; label: string; placeholder?: string }) {
+function Filter({ name, label, placeholder, disabled = false }: { name: keyof Wanted; label: string; placeholder?: string; disabled?: boolean }) {
   const value = wanted.value[name];
   const change = (event: Event): void => set(name, (event.currentTarget as HTMLInputElement).value);
   return (
     <label>
       <span>{label}</span>
-      {placeholder ? <input value={value} onInput={change} placeholder={placeholder} /> : <input type="datetime-local" value={value} onInput={change} />}
+      {placeholder ? <input value={value} onInput={change} placeholder={placeholder} disabled={disabled} /> : <input type="datetime-local" value={value} onInput={change} />}
     </label>
   );
 }

@@ -19,6 +19,7 @@ export const watched = {
   rows: signal<Record<string, number>>({}), // the versions of rows, by keyOf
   ordered: signal<boolean | null>(null), // whether the journal has an order of all events; null: unknown
   head: signal(0), // the position of the last event of the journal; 0: unknown
+  begun: signal(0), // how often the telling began
   missed: signal(false), // there have been more events than are told
 };
 
@@ -67,7 +68,7 @@ function take(news: News): void {
 function show(news: News, told: JournalEvent[]): void {
   watched.live.value = true;
   wait = 1000;
-  watched.ordered.value = news.ordered ?? watched.ordered.peek();
+  if (news.ordered !== undefined) begin(news.ordered);
   if (news.head) watched.head.value = Math.max(watched.head.peek(), news.head);
   if (news.skipped) watched.missed.value = true;
   if (news.projected) watched.rows.value = { ...watched.rows.peek(), ...Object.fromEntries(news.projected.map((each) => [keyOf(each), each.version])) };
@@ -78,6 +79,16 @@ function show(news: News, told: JournalEvent[]): void {
   const shown = new Set(watched.events.peek().map(keyOf));
   watched.rows.value = Object.fromEntries(Object.entries(watched.rows.peek()).filter(([key]) => shown.has(key)));
   for (const event of events) name(event);
+}
+
+/** The telling begins with what the rows lack. What came before it may have been missed, and is in the rows. */
+function begin(ordered: boolean): void {
+  watched.ordered.value = ordered;
+  watched.missed.value ||= watched.begun.peek() > 0;
+  watched.begun.value++;
+  const rows = { ...watched.rows.peek() };
+  for (const event of watched.events.peek()) rows[keyOf(event)] = Math.max(rows[keyOf(event)] ?? 0, event.seqNr);
+  watched.rows.value = rows;
 }
 
 /** Learns the name of an aggregate from an event that gives it one. */

@@ -42,6 +42,17 @@ document.adoptedStyleSheets.push(still)`
 // chromium returns a tab of a browser profile of its own.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
+	return newTab(t, still)
+}
+
+// moving is chromium for what is about motion.
+func moving(t *testing.T) context.Context {
+	t.Helper()
+	return newTab(t, "")
+}
+
+func newTab(t *testing.T, script string) context.Context {
+	t.Helper()
 	browser := running(t)
 	var id target.ID
 	inBrowser := cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser)
@@ -59,7 +70,7 @@ func chromium(t *testing.T) context.Context {
 		_ = target.DisposeBrowserContext(profile).Do(inBrowser)
 	})
 	if err := chromedp.Run(tab, page.Enable(), chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(still).Do(ctx)
+		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
 		return err
 	})); err != nil {
 		t.Fatalf("attach to a tab of Chromium: %v", err)

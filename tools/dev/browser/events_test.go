@@ -5,8 +5,6 @@ package browser
 import (
 	"fmt"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
 var (
@@ -61,7 +59,46 @@ func TestTheMapShowsWhatOthersDo(t *testing.T) {
 	p.shows(openEvent, "Carol left")
 	p.shows(openEvent, "Caused by\nCarol 2 account closed")
 	p.click(labelled(openEvent, "Close"))
-	p.run(chromedp.Evaluate("1", nil))
+
+	// A tab that was hidden has missed events. It shows nothing as ahead that is in the rows, and finds all of them.
+	hide := func(hidden bool) {
+		t.Helper()
+		p.run(evaluation(fmt.Sprintf("Object.defineProperty(document, 'hidden', {value: %t, configurable: true}); document.dispatchEvent(new Event('visibilitychange')); null", hidden), nil))
+	}
+	hide(true)
+	for n := range 3 {
+		send(t, s, "/threads/post_message", map[string]any{"executor_id": viewer, "thread_id": thread, "text": fmt.Sprint("unwatched ", n)})
+	}
+	p.shows(ada, "unwatched 2")
+	p.click(labelled("document", "Events"))
+	events := within("All events")
+	p.showsNot(events, "unwatched 0")
+	hide(false)
+	p.shows(events, "unwatched 0")
+	p.showsNot(events, "More events come than can be shown")
+	send(t, s, "/threads/post_message", map[string]any{"executor_id": viewer, "thread_id": thread, "text": "watched again"})
+	p.shows(events, "watched again")
+	p.click(labelled("document", "Chat"))
+	p.shows(everything, "Tea at four 9 message posted")
+	p.shows(everything, "all in the rows")
+	p.click(labelled("document", "Events"))
+
+	// People are found by the names that the page has learned; a request, and a time, by theirs.
+	p.fill(labelled(events, "Person"), "carol\r")
+	p.shows(events, "6 events are shown, that is all") // by her, and by the process manager for her
+	p.showsNot(events, "unwatched")
+	p.click("[..." + events + ".querySelectorAll('tbody tr')].find((each) => each.innerText.includes('closed the account')).querySelector('td:last-child button')")
+	p.shows(events, "3 events are shown, that is all")
+	p.shows(events, "Carol left")
+	p.click(labelled(events, "All"))
+	p.shows(events, "unwatched 0")
+	for field, wanted := range map[string]string{"From": "0 events are shown", "To": "unwatched 0"} {
+		p.run(evaluation(fmt.Sprintf("{ const field = %s; field.value = '2099-01-01T00:00'; field.dispatchEvent(new Event('input', {bubbles: true})); } null", labelled(events, field)), nil))
+		p.click(labelled(events, "Find"))
+		p.shows(events, wanted)
+		p.click(labelled(events, "All"))
+		p.shows(events, "unwatched 0")
+	}
 }
 
 // While the projection stands still, events are not in the rows, whoever has written them.

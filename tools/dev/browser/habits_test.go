@@ -120,9 +120,12 @@ func TestARefusedMessageCanBeMended(t *testing.T) {
 	// The aggregate has not been asked: the picture doesn't show that it was.
 	p.shows(flow, "not a command: invalid_request")
 	p.eventually("the aggregate is not reached", `[...`+flow+`.querySelectorAll('.station.reached')].map((each) => each.innerText).join() === 'Command'`)
+	p.run(chromedp.Reload())
+	p.shows(ada, "Refused:") // also where the page was loaded again in the meantime
 	p.click(labelled(ada, "Mend it"))
 	p.eventually("the text is back", labelled(ada, "Message from Ada")+".value.length === 4001 && document.activeElement.tagName === 'TEXTAREA'")
 	p.showsNot(ada, "Refused:")
+	p.eventually("nothing is kept of it", "Object.keys(localStorage).every((key) => !key.startsWith('threads.outbox'))")
 }
 
 // A refusal is told until the next try, also where the page was loaded again in the meantime.
@@ -508,12 +511,12 @@ func TestTextsRunInTheirDirection(t *testing.T) {
 func TestNothingMovesForThoseWhoWantNoMotion(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
+	p := open(t, moving(t), s.url, 1440, 900)
 	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}))
 	p.run(chromedp.Evaluate(`globalThis.moved = 0; {
 		const animate = Element.prototype.animate;
 		Element.prototype.animate = function (...how) { globalThis.moved++; return animate.apply(this, how); };
-		document.addEventListener('transitionrun', () => globalThis.moved++);
+		for (const kind of ['transitionrun', 'animationstart']) document.addEventListener(kind, () => globalThis.moved++);
 	}`, nil))
 	talk(p)
 	if moved := evaluate[int](p, "globalThis.moved"); moved > 0 {

@@ -35,6 +35,11 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	}
 
 	experiment("Pause the projection", "Pause", "it stays grey")
+	experiment("Pause the projection", "Resume", "nothing was written meanwhile")
+	if evaluate[bool](p, "!!"+within("Pause the projection")+".querySelector('.verdict')") {
+		t.Error("a promise is held that was not tried")
+	}
+	experiment("Pause the projection", "Pause", "it stays grey")
 	p.shows(within("Broken on purpose"), "The projection is paused")
 	says(p, bob, "Bob", "while it is paused")
 	p.shows(bob, "not in the rows yet")
@@ -69,6 +74,7 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	p.showsNot(within("Lose events"), "from the journal: 0.")
 
 	experiment("Make an event unreadable", "Break the next event", "The thread is parked")
+	p.shows(arrival, "can't be read: it is parked, and waits")
 	p.allow("409") // of a retry that finds nothing to do, because the projection's own was faster
 	experiment("Make an event unreadable", "Mend it", "Nothing is parked any more")
 	p.shows(bob, "nobody will read this")

@@ -215,13 +215,16 @@ func TestADotDoesNotWaitForTheAnswer(t *testing.T) {
 	p.eventually("the message is shown once", ada+".innerText.split('answered late').length === 2")
 }
 
+const lit = "document.getAnimations().some((each) => each.animationName === 'lit')"
+
 // What is there when a view is opened is no news: no row flashes, and no dot leaves a trail.
 func TestAViewThatIsOpenedAgainStandsStill(t *testing.T) {
 	t.Parallel()
 	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 1100)
+	p := open(t, moving(t), s.url, 1440, 1100)
 	begin(p)
 	says(p, ada, "Ada", "Anyone for a cup?")
+	p.eventually("what is new lights up", lit)
 	p.shows(within("Slow motion"), "Now it is fast again")
 	still := func(about string) {
 		t.Helper()
@@ -246,7 +249,7 @@ func TestAViewThatIsOpenedAgainStandsStill(t *testing.T) {
 func TestABounceWithoutMotion(t *testing.T) {
 	t.Parallel()
 	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 1100)
+	p := open(t, moving(t), s.url, 1440, 1100)
 	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}))
 	begin(p)
 	says(p, ada, "Ada", "Anyone for a cup?")

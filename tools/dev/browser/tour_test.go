@@ -26,7 +26,7 @@ func TestANewcomersFirstMinute(t *testing.T) {
 		p.prefer("dark")
 		p.screenshot("tour-" + name + "-dark")
 		p.prefer("light")
-		p.run(chromedp.EmulateViewport(390, 844))
+		p.run(chromedp.EmulateViewport(375, 812))
 		p.fits(name + " on a phone")
 		p.screenshot("tour-" + name + "-phone")
 		p.run(chromedp.EmulateViewport(1440, 900))

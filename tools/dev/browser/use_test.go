@@ -7,9 +7,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -37,10 +39,18 @@ func TestEverybodyCanUseIt(t *testing.T) {
 	}
 	p.click(labelled("document", "Chat"))
 	p.click(labelled(ada, "2 people"))
-	p.run(chromedp.EmulateViewport(390, 844))
-	if wide := evaluate[string](p, `[...document.body.querySelectorAll('*')].filter((each) => each.getBoundingClientRect().right > 391 && each.offsetParent)
-		.map((each) => each.tagName + '.' + each.className).join(' ')`); evaluate[int](p, "document.documentElement.scrollWidth") > 390 {
-		t.Errorf("these are wider than a phone: %s", wide)
+	p.run(chromedp.EmulateViewport(375, 812))
+	fits := func(view string) {
+		t.Helper()
+		if wide := evaluate[string](p, `[...document.body.querySelectorAll('*')].filter((each) => each.getBoundingClientRect().right > 376 && each.offsetParent)
+			.map((each) => each.tagName + '.' + each.className).join(' ')`); evaluate[int](p, "document.documentElement.scrollWidth") > 375 {
+			t.Errorf("%s: these are wider than a phone: %s", view, wide)
+		}
+	}
+	for _, view := range []string{"Failure lab", "Operations", "Events", "Chat"} {
+		p.click(labelled("document", view))
+		p.eventually(view+" is shown", "document.querySelector('[aria-current=page]').innerText === '"+view+"'")
+		fits(view)
 	}
 	p.accessible("a phone")
 	p.screenshot("phone-dark")
@@ -93,7 +103,7 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 
 func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 	t.Parallel()
-	s := start(t, "AUTH=dev")
+	s := start(t, "AUTH=dev", "LAB=on")
 	first := chromium(t)
 	p := open(t, first, s.url, 1000, 900)
 	p.click(labelled("document", "Log in as ada"))
@@ -106,7 +116,8 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 	if seen := evaluate[string](p, "document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)"); regexp.MustCompile("eyJ|session=").MatchString(seen) {
 		t.Errorf("scripts see %s", seen)
 	}
-	p.click(labelled("document", "Operations")) // ada is an operator
+	p.shows("document.body", "Failure lab") // ada is an operator
+	p.click(labelled("document", "Operations"))
 	p.click(labelled(within("Read model"), "Verify"))
 	p.shows(within("Read model"), "all is well")
 	p.click(labelled(tasks, "Export the events of Secrets"))
@@ -117,7 +128,7 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 	other.click(labelled("document", "Operations"))
 	other.shows(within("Programs"), "write-api")
 	// What the token may not do is not shown, and not asked for.
-	for _, text := range []string{"Parked", "Rebuild", "Events", "In the whole system"} {
+	for _, text := range []string{"Parked", "Rebuild", "Events", "In the whole system", "Failure lab"} {
 		other.showsNot("document.body", text)
 	}
 	other.shows(tasks, "There is no task yet") // ada's are hers
@@ -125,7 +136,7 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 	other.shows("document.body", "Who do you want to be?")
 }
 
-// A browser must load little for the first view.
+// A browser must load little for the first view. The failure lab, where there is one, has 6 KB more.
 func TestTheFirstViewIsSmall(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -136,6 +147,28 @@ func TestTheFirstViewIsSmall(t *testing.T) {
 		t.Errorf("the first view takes %d bytes", size)
 	}
 	t.Logf("the first view takes %d bytes", size)
+}
+
+// An open page asks for little while nothing happens.
+func TestAPageAtRestLoadsLittle(t *testing.T) {
+	t.Parallel()
+	const rest, most = 5, 8 << 10 // seconds, and bytes in each
+	s := start(t)
+	p := openAt(t, chromium(t), s.url, "/", 1000, 900)
+	begin(p)
+	says(p, ada, "Ada", "Good night")
+	p.shows(bob, "Good night")
+	var loaded atomic.Int64
+	chromedp.ListenTarget(p.ctx, func(event any) {
+		if finished, is := event.(*network.EventLoadingFinished); is {
+			loaded.Add(int64(finished.EncodedDataLength))
+		}
+	})
+	p.run(chromedp.Sleep(rest * time.Second))
+	if loaded.Load() == 0 || loaded.Load() > rest*most {
+		t.Errorf("%d bytes were loaded in %d s", loaded.Load(), rest)
+	}
+	t.Logf("%d bytes were loaded in %d s", loaded.Load(), rest)
 }
 
 // complains waits until the page has reported an error.

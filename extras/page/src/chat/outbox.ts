@@ -1,5 +1,6 @@
 // The outbox: what people have ordered and the write-api has not answered yet. Each person's commands are sent one after
-// the other, in their order, each with its key until its outcome is known. They outlive a reload, and a lost connection.
+// the other, in their order, each with its key until its outcome is known. They outlive a reload, and a lost connection;
+// so does a message that was refused.
 import { computed, signal } from '@preact/signals';
 import { alphabet, command, inWords, ulid } from '../api.ts';
 import type { Command, Fields, Outcome, OutcomeOf } from '../api.ts';
@@ -66,12 +67,14 @@ async function send(person: string): Promise<void> {
     const outcome = await command(entry.path, personOf(person), entry.fields, entry.key);
     if (!outcome.ok) afterFirst(entry.key, false);
     if (!outcome.ok && outcome.problem.status === 401) break; // it is sent after the next login
-    localStorage.removeItem(prefix + entry.key);
+    const refused: Entry | null = !outcome.ok && entry.path === post ? { ...entry, state: 'refused', reason: inWords(outcome.problem) } : null;
+    if (refused) localStorage.setItem(prefix + entry.key, JSON.stringify(refused)); // until somebody has mended it, or thrown it away
+    else localStorage.removeItem(prefix + entry.key);
     const tell = answered.get(entry.key);
     answered.delete(entry.key);
     if (!isMessage(entry)) drop(entry);
     else if (outcome.ok) replace({ ...entry, ...writtenAs(outcome.answer as MessageAnswer) });
-    else if (entry.path === post) replace({ ...entry, state: 'refused', reason: inWords(outcome.problem) });
+    else if (refused) replace(refused);
     else drop(entry);
     if (tell) tell(outcome);
     else if (!outcome.ok && entry.path !== post) report(entry, inWords(outcome.problem));
@@ -105,6 +108,7 @@ function replace(entry: Entry): void {
 }
 
 export function drop(entry: Entry): void {
+  localStorage.removeItem(prefix + entry.key);
   outbox.value = outbox.peek().filter((each) => each.key !== entry.key);
 }
 

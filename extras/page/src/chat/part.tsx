@@ -35,6 +35,8 @@ const pageForLab: PageForLab = {
     if (!outcome?.ok) throw new Error(outcome ? inWords(outcome.problem) : 'open a thread in the chat first');
     return outcome.answer.version;
   },
+  waiting: () => state.traces.peek().find((trace) => trace.stage === 'written' && trace.aggregate === frontPane()?.selected.peek())?.version ?? 0,
+  attempts: () => state.traces.peek()[0]?.attempts ?? 0,
   rebuild: async (meanwhile) => {
     const pane = frontPane();
     if (!pane) throw new Error('open a thread in the chat first');
@@ -73,7 +75,7 @@ function Front() {
 
 export const front: View = { id: 'chat', name: 'Chat', Body: Front };
 export const past: View = { id: 'history', name: 'Time travel', Body: History }; // extra:history
-export const broken: View = { id: 'lab', name: 'Failure lab', Body: Front, shown: () => state.session.value.lab };
+export const broken: View = { id: 'lab', name: 'Failure lab', Body: Front, shown: () => state.session.value.lab && state.session.value.operator };
 
 function Tools() {
   return (
@@ -92,8 +94,8 @@ function recall(): void {
 }
 
 async function begin(): Promise<void> {
-  const { account, lab: hasLab } = state.session.peek();
-  if (hasLab) {
+  const { account, lab: hasLab, operator } = state.session.peek();
+  if (hasLab && operator) {
     const script = '/lab/lab.js';
     const { open } = (await import(script)) as { open: (page: PageForLab) => Lab };
     const opened = open(pageForLab);

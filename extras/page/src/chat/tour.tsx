@@ -324,7 +324,7 @@ async function rebuild(): Promise<void> {
       if (half && !facts.peek().version) learn({ version: await say(pane, 'Written during the rebuild') });
     });
     if (!ended) throw new Error(text);
-    const { wrong } = await ask('POST /operate/rows/verify', { repair: false });
+    const { wrong } = await ask('POST /operate/rows/verify', { repair: false }); // of many, those that can be compared in time
     if (wrong > 0) throw new Error(`The rows of ${wrong} aggregates differ from the journal.`);
     learn({ done: `all rows are new, made from the journal alone. The second set took the place of the live one in one step: nobody read half of it.${lab.value ? '' : ' It was over at once; make run has the failure lab, which slows it down.'}` });
   } catch (error) {
