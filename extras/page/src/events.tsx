@@ -19,6 +19,8 @@ const wanted = signal<Wanted>(none);
 const following = signal(true);
 const page = { events: signal<JournalEvent[]>([]), next: signal<Next | null>(null), busy: signal(false), problem: signal(''), said: signal('') };
 
+const pageSize = 100;
+
 let asking = 0;
 
 /** Reads a page: the latest events, or those after the ones that are shown. */
@@ -30,7 +32,7 @@ async function load(more: boolean): Promise<void> {
   const asked = { ...rest, aid: aidOf(aid), executor: personId(executor), since: time(since), until: time(until) };
   try {
     const next = (more && page.next.peek()) || 0;
-    const found = await search({ ...asked, limit: 100, [typeof next === 'string' ? 'after' : 'before']: next });
+    const found = await search({ ...asked, limit: pageSize, [typeof next === 'string' ? 'after' : 'before']: next });
     if (mine !== asking) return;
     const all = more ? [...page.events.peek(), ...found.events] : found.events;
     page.events.value = typeof next === 'string' ? all.sort((a, b) => (a.occurredAt < b.occurredAt ? 1 : -1)) : all;
@@ -82,7 +84,7 @@ function fresh(): JournalEvent[] {
 function Events() {
   const ordered = watched.ordered.value;
   useEffect(() => {
-    if (ordered) void load(false);
+    if (ordered && page.events.peek().length <= pageSize) void load(false); // who has gone further back stays there
   }, [watched.begun.value]);
   const events = [...fresh(), ...page.events.value];
   const head = watched.head.value;
