@@ -8,6 +8,7 @@ package lab
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -239,17 +240,24 @@ type newRows struct {
 	Count    int      `json:"count"`    // of all messages
 }
 
-// readNewRows reads only keys and numbers: what the rows say is not for everybody who may use the lab.
-func readNewRows(ctx context.Context, rows *sqlx.DB, thread string) newRows {
+// readNewRows reads the rows of one moment, and only keys and numbers: what they say is not for everybody who may use
+// the lab.
+func readNewRows(ctx context.Context, db *sqlx.DB, thread string) newRows {
+	none := newRows{Members: []string{}, Messages: []string{}}
+	rows, err := db.BeginTxx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return none
+	}
+	defer func() { _ = rows.Rollback() }()
 	found := newRows{Made: true, Members: []string{}, Messages: []string{}}
-	err := errors.Join(
+	err = errors.Join(
 		rows.GetContext(ctx, &found.Version, "SELECT COALESCE(MAX(version), 0) FROM threads_next WHERE id = ?", thread),
 		rows.SelectContext(ctx, &found.Members, "SELECT user_account_id FROM members_next WHERE thread_id = ? AND removed = 0", thread),
 		rows.SelectContext(ctx, &found.Messages, "SELECT id FROM messages_next WHERE thread_id = ? AND deleted = 0 ORDER BY id DESC LIMIT 50", thread),
 		rows.GetContext(ctx, &found.Count, "SELECT COUNT(*) FROM messages_next WHERE thread_id = ? AND deleted = 0", thread),
 	)
 	if err != nil {
-		return newRows{Members: []string{}, Messages: []string{}} // usually because there are no such tables
+		return none // usually because there are no such tables
 	}
 	return found
 }

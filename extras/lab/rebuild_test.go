@@ -2,6 +2,8 @@ package lab_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"iter"
 	"net/http"
 	"net/http/httptest"
@@ -97,4 +99,48 @@ func TestTheSecondSetIsTold(t *testing.T) {
 	told(`{"made":true,"version":4,"members":["ada"],"messages":["m1"],"count":1}`)
 	run("DROP TABLE messages_next")
 	told(nothing)
+}
+
+// What is told is of one version, also while the rebuild writes.
+func TestTheSecondSetIsToldAsOfOneMoment(t *testing.T) {
+	const versions = 300
+	db := readmodeltest.SQLite(t).DB
+	for _, table := range []string{"threads", "members", "messages"} {
+		if _, err := db.ExecContext(t.Context(), "CREATE TABLE "+table+"_next AS SELECT * FROM "+table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	written := make(chan error, 1)
+	go func() {
+		defer close(written)
+		for version := 1; version <= versions; version++ {
+			tx, err := db.BeginTxx(t.Context(), nil)
+			if err != nil {
+				written <- err
+				return
+			}
+			_, deleted := tx.ExecContext(t.Context(), "DELETE FROM threads_next")
+			_, thread := tx.ExecContext(t.Context(), "INSERT INTO threads_next (id, version) VALUES ('tea', ?)", version)
+			_, message := tx.ExecContext(t.Context(), "INSERT INTO messages_next (id, thread_id, deleted) VALUES (?, 'tea', 0)", version)
+			if err := errors.Join(deleted, thread, message, tx.Commit()); err != nil {
+				written <- err
+				return
+			}
+		}
+	}()
+	handler := lab.New().Handler("", db)
+	for read := (struct{ Version, Count int }{}); read.Version < versions; {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/new-rows?thread=tea", nil))
+		if err := json.Unmarshal(answer.Body.Bytes(), &read); err != nil || read.Version != read.Count {
+			t.Fatalf("%s: %v", answer.Body, err)
+		}
+		select {
+		case err := <-written:
+			if err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+	}
 }
