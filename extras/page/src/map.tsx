@@ -148,7 +148,7 @@ export function useArrival(of: Mapped): Arrived | null {
   const now = samples.at(-1);
   const before = samples.find((each) => now && now.at - each.at < recent);
   const it = useRef({ duplicates: 0, at: of.version, mine: true, behind: 0, hole: 0, filled: 0, filledAt: 0 }).current; // what was seen last, with the version of the rows, and the time
-  const hole = holeOf(of);
+  const [last, hole] = [lastEvent(of), holeOf(of)];
   if (now && now.duplicates !== it.duplicates) Object.assign(it, { duplicates: now.duplicates, at: of.version, mine: (watched.events.value.at(-1)?.aid ?? of.aid) === of.aid });
   if (it.hole && of.version >= it.hole) Object.assign(it, { filled: it.hole, filledAt: performance.now() });
   it.hole = hole;
@@ -156,7 +156,6 @@ export function useArrival(of: Mapped): Arrived | null {
   const query = asked.value?.key === of.key ? asked.value : null;
   if (query && !query.answered) return { kind: 'asks', card: '', text: `${query.who}'s query waits for ${query.version}, rows are at ${of.version}` };
   if (hole) {
-    const last = lastEvent(of);
     const held = (now?.records ?? 0) > 0; // what came after it
     return last > hole && held
       ? { kind: 'gap', card: `${last}`, text: `${last} came, ${hole} is missing: it is in the journal` }
@@ -165,7 +164,7 @@ export function useArrival(of: Mapped): Arrived | null {
   if (it.filled && performance.now() - it.filledAt < recent) return { kind: 'fetched', card: `${it.filled}`, text: `${it.filled} is read from the journal: it never came` };
   if (again > 0 && it.mine) return { kind: 'bounced', card: `${it.at}`, text: `${again === 1 ? 'Came again' : `${again} came again`}, bounced off: already at ${it.at}` };
   const parked = state.status.value.some((each) => (each.health?.parked_aggregates ?? 0) > 0);
-  if (lastEvent(of) === of.version) it.behind = 0;
+  if (last === of.version) it.behind = 0;
   else it.behind ||= performance.now();
   if (parked && it.behind && performance.now() - it.behind > 2000) return { kind: 'lost', card: `${of.version + 1}`, text: `${of.version + 1} can't be read: it is parked, and waits` };
   if (filled > 0) return { kind: 'fetched', card: '', text: `${filled === 1 ? 'An event was' : `${filled} events were`} read from the journal: a record was lost, or late` };

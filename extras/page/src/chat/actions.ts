@@ -146,6 +146,7 @@ function refresh(pane: Pane, thread: ShownThread, at: number): void {
   if (before && pane.older.value.length > 0 && thread.version - before.version !== posted) void loadEarlier(pane, pane.older.value.length);
   if (thread.members.pageInfo.hasNextPage) void readMembers(pane, pane.further.peek().length);
   else {
+    pane.own.value = null;
     pane.further.value = [];
     pane.manyMembers.value = false;
   }
