@@ -5,15 +5,15 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 )
 
 // TestClockWatch runs in a synctest bubble with its own time.
 func TestClockWatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		var ahead time.Duration
 		reads, failure := 0, error(nil)
 		watch := &es.ClockWatch{
@@ -76,7 +76,7 @@ func TestClockWatch(t *testing.T) {
 
 // TestAClockThatDoesNotAnswer checks that callers do not wait long for such a clock.
 func TestAClockThatDoesNotAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		watch := &es.ClockWatch{Clock: time.Now, Other: func(ctx context.Context) (time.Time, error) {
 			<-ctx.Done()
 			return time.Time{}, ctx.Err()

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 )
 
@@ -33,7 +33,7 @@ func notBehind(ctx context.Context, source *dynamodbstreams.Source) error {
 }
 
 func TestIdleIsNotBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, _, _, source := follow(t, recordsOf(1, 3, time.Now())...)
 		<-time.After(3 * time.Hour)
 		before := streams.count("GetShardIterator")
@@ -50,7 +50,7 @@ func TestIdleIsNotBehind(t *testing.T) {
 }
 
 func TestAProjectorThatCannotWriteIsSeen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, shard, store, source := follow(t)
 		store.look(func() { store.before = func(projection.Batch) error { return errRefused } })
 		streams.change(func() { shard.records = append(shard.records, recordsOf(1, 1500, time.Now())...) })
@@ -74,7 +74,7 @@ func TestAProjectorThatCannotWriteIsSeen(t *testing.T) {
 
 // A projector that hangs is worse than one that fails, because it reports no error.
 func TestAReaderThatHangsIsSeen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, shard, store, source := follow(t)
 		release := make(chan struct{})
 		var once bool
@@ -103,7 +103,7 @@ func TestAReaderThatHangsIsSeen(t *testing.T) {
 }
 
 func TestAStreamThatDoesNotAnswerIsSeen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, _, _, source := follow(t, recordsOf(1, 3, time.Now())...)
 		streams.change(func() { streams.fault = func(string, string) error { return errors.New("connection refused") } })
 		<-time.After(time.Minute)
@@ -120,7 +120,7 @@ func TestAStreamThatDoesNotAnswerIsSeen(t *testing.T) {
 
 // A stopped reader has no lag as long as there are no new records.
 func TestStandingStillWithNothingNewIsNotBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, shard, _, source := follow(t, recordsOf(1, 3, time.Now())...)
 		reads := 0
 		streams.change(func() {
@@ -144,7 +144,7 @@ func TestStandingStillWithNothingNewIsNotBehind(t *testing.T) {
 }
 
 func TestASourceThatEndedIsSeen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		streams.add(&fakeShard{id: shardID(0), from: time.Now()})
 		source, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{})
@@ -158,7 +158,7 @@ func TestASourceThatEndedIsSeen(t *testing.T) {
 }
 
 func TestBeforeTheStreamIsReachedTheLagGrows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		source, stop := start(t.Context(), &aws24h{}, newMemory(), dynamodbstreams.Settings{})
 		defer stop()
 		<-time.After(time.Minute)

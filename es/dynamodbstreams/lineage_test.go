@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"pgregory.net/rapid"
 
 	"example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 )
 
@@ -97,7 +97,7 @@ func TestNothingIsLostAndParentsComeFirst(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := drawStory(r)
 		var err error
-		synctest.Test(t, func(t *testing.T) { err = s.tell(t.Context()) })
+		testenv.Bubble(t, func(t *testing.T) { err = s.tell(t.Context()) })
 		if err != nil {
 			r.Fatal(err)
 		}

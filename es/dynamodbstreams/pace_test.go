@@ -3,15 +3,15 @@ package dynamodbstreams_test
 import (
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/estest/testenv"
 )
 
 // TestPollingFollowsCloselyAndBacksOff: polls of an idle shard cost money, and waits on a busy shard cost time.
 func TestPollingFollowsCloselyAndBacksOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, shard, store, _ := follow(t)
 		polls := func(during time.Duration) int {
 			before := streams.count("GetRecords")
@@ -43,7 +43,7 @@ func TestPollingFollowsCloselyAndBacksOff(t *testing.T) {
 }
 
 func TestFullPagesAreFollowedWithoutAWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: recordsOf(1, 5000, time.Now())})
 		begun := time.Now()

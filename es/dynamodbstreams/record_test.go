@@ -2,16 +2,16 @@ package dynamodbstreams_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/estest/testenv"
 )
 
 func TestEveryRecordIsHandedOverOrCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		records := recordsOf(1, 8, time.Now())
 		image := func(i int) map[string]types.AttributeValue { return records[i].Dynamodb.NewImage }
 		text := image(0)["payload"].(*types.AttributeValueMemberS).Value

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	source "example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 )
 
@@ -47,7 +47,7 @@ func (s *slowService) handedOut() (records, readers int) {
 
 // Three projections must share the readers of a shard, and a projection that stands still must not delay the others.
 func TestProjectionsShareTheReadersOfAShard(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams := &slowService{aws24h: &aws24h{arn: arn}}
 		shard := streams.add(&fakeShard{id: shardID(0), from: time.Now()})
 		shared := source.Share(streams)

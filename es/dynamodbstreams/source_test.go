@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"example.com/threads/es/dynamodbstreams"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 )
 
 func TestAHundredShardsAndMoreAreAllRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		for i := range 250 {
 			streams.add(&fakeShard{id: shardID(i), from: time.Now(), records: recordsOf(uint64(i+1), uint64(i+1), time.Now())})
@@ -32,7 +32,7 @@ func TestAHundredShardsAndMoreAreAllRead(t *testing.T) {
 }
 
 func TestTheFirstStartRepairs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn, trimsEmpty: true}, newMemory()
 		shard := streams.add(&fakeShard{id: shardID(0), from: time.Now()})
 		store.journal = func() []uint64 { return []uint64{1, 2} } // written before the stream was enabled
@@ -45,7 +45,7 @@ func TestTheFirstStartRepairs(t *testing.T) {
 }
 
 func TestARestartGoesOnFromTheCheckpoint(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		shard := streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: recordsOf(1, 5, time.Now())})
 		for n := 5; n <= 15; n += 5 {
@@ -62,7 +62,7 @@ func TestARestartGoesOnFromTheCheckpoint(t *testing.T) {
 }
 
 func TestABatchThatWasStoredAndNotConfirmedComesAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: recordsOf(1, 3, time.Now())})
 		failures := 2
@@ -96,7 +96,7 @@ func TestRecordsThatTheStreamForgotAreRepaired(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			testenv.Bubble(t, func(t *testing.T) {
 				streams, store := &aws24h{arn: arn}, newMemory()
 				shard := streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: recordsOf(1, 2, time.Now())})
 				_, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{})
@@ -124,7 +124,7 @@ func TestRecordsThatTheStreamForgotAreRepaired(t *testing.T) {
 
 // A shard whose parent ended long ago may have lost its first records even though it was never read.
 func TestAChildThatBeginsLateIsNotTrusted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		now := time.Now()
 		streams.add(&fakeShard{id: shardID(0), from: now, to: now.Add(time.Second), records: recordsOf(1, 1, now)})
@@ -157,7 +157,7 @@ func TestAChildThatBeginsLateIsNotTrusted(t *testing.T) {
 }
 
 func TestAnExpiredIteratorIsReplacedWithoutRepeating(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		shard := streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: recordsOf(1, 2, time.Now())})
 		source, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{})
@@ -176,7 +176,7 @@ func TestAnExpiredIteratorIsReplacedWithoutRepeating(t *testing.T) {
 }
 
 func TestThrottlesAndBrokenConnectionsLoseNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		calls := 0
 		streams, store := &aws24h{arn: arn}, newMemory()
 		streams.fault = func(call, _ string) error {
@@ -203,7 +203,7 @@ func TestThrottlesAndBrokenConnectionsLoseNothing(t *testing.T) {
 }
 
 func TestAShardThatCannotBeProjectedStopsNoOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		now := time.Now()
 		streams.add(&fakeShard{id: shardID(0), from: now, records: recordsOf(1, 3, now)})
@@ -240,7 +240,7 @@ func TestAShardThatCannotBeProjectedStopsNoOther(t *testing.T) {
 }
 
 func TestTheEndOfAStreamLeadsToTheNext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		shard := streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: recordsOf(1, 2, time.Now())})
 		_, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{})
@@ -266,7 +266,7 @@ func TestTheEndOfAStreamLeadsToTheNext(t *testing.T) {
 }
 
 func TestCheckpointsOfShardsThatLeftTheStreamAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams, store := &aws24h{arn: arn}, newMemory()
 		now := time.Now()
 		streams.add(&fakeShard{id: shardID(0), from: now, to: now.Add(time.Hour), records: recordsOf(1, 1, now)})
@@ -292,7 +292,7 @@ func TestCheckpointsOfShardsThatLeftTheStreamAreForgotten(t *testing.T) {
 }
 
 func TestAStopFinishesTheBatchInHand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		streams := &aws24h{arn: arn}
 		streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: recordsOf(1, 3, time.Now())})
 		slow := &slowProjector{memory: newMemory(), begun: make(chan struct{})}

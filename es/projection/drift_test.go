@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
 )
 
@@ -93,7 +94,7 @@ func fiftyKeys() (keys []es.AggregateID) {
 // expectRate watches at a rate of ten small aggregates, and expects that at most so many are read per second.
 func expectRate(t *testing.T, store quietStore, journal *countingJournal, want int64) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		projector := projection.New(store, journal, projection.Options{}, anyRows{})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})

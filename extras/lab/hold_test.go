@@ -5,15 +5,15 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/lab"
 )
 
 // A page that has been closed no longer asks for the hold.
 func TestAHoldEndsUnlessItIsAskedForAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		l := lab.New()
 		holds := func() bool {
 			answer := httptest.NewRecorder()

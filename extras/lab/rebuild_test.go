@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/lab"
 	"example.com/threads/tests/readmodeltest"
 )
@@ -34,7 +34,7 @@ func (twoPages) ReadJournal(_ context.Context, _, _ int, after string) iter.Seq2
 // Each event comes alone and is followed by the hold, until its lease ends. A position is stored only when all before
 // it was read.
 func TestARebuildIsHeldAfterEachEvent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		l := lab.New()
 		read := func(after string, hold string) (pages, nexts []string, took time.Duration) {
 			set(t, l, hold)

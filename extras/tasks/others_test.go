@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
@@ -78,7 +78,7 @@ func (w *world) readable(t *testing.T) string {
 }
 
 // Lines in the name of another account can't be read any more when that account is erased.
-func TestLinesInTheNameOfOthers(t *testing.T) { synctest.Test(t, testLinesInTheNameOfOthers) }
+func TestLinesInTheNameOfOthers(t *testing.T) { testenv.Bubble(t, testLinesInTheNameOfOthers) }
 
 func testLinesInTheNameOfOthers(t *testing.T) {
 	w := newWorld()
@@ -135,7 +135,7 @@ func testLinesInTheNameOfOthers(t *testing.T) {
 // Sealed content does not compress, so a part must be small enough for an item of DynamoDB as it is. The problem of a
 // line is at most ten times as large as the line: twenty unknown fields without a name.
 func TestAPartOfAResultFitsIntoAnItem(t *testing.T) {
-	synctest.Test(t, testAPartOfAResultFitsIntoAnItem)
+	testenv.Bubble(t, testAPartOfAResultFitsIntoAnItem)
 }
 
 func testAPartOfAResultFitsIntoAnItem(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
 )
@@ -24,7 +24,7 @@ func (b breaksOff) Read([]byte) (int, error) {
 }
 
 func TestAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
-	synctest.Test(t, testAnInputThatNoTaskNeedsIsDeleted)
+	testenv.Bubble(t, testAnInputThatNoTaskNeedsIsDeleted)
 }
 
 func testAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
@@ -54,7 +54,7 @@ func testAnInputThatNoTaskNeedsIsDeleted(t *testing.T) {
 }
 
 func TestAnInputWhoseTaskMayExistIsKept(t *testing.T) {
-	synctest.Test(t, testAnInputWhoseTaskMayExistIsKept)
+	testenv.Bubble(t, testAnInputWhoseTaskMayExistIsKept)
 }
 
 func testAnInputWhoseTaskMayExistIsKept(t *testing.T) {
@@ -65,7 +65,7 @@ func testAnInputWhoseTaskMayExistIsKept(t *testing.T) {
 	}
 }
 
-func TestARepeatedInputIsDeleted(t *testing.T) { synctest.Test(t, testARepeatedInputIsDeleted) }
+func TestARepeatedInputIsDeleted(t *testing.T) { testenv.Bubble(t, testARepeatedInputIsDeleted) }
 
 func testARepeatedInputIsDeleted(t *testing.T) {
 	w := newWorld()
@@ -84,7 +84,7 @@ func testARepeatedInputIsDeleted(t *testing.T) {
 }
 
 func TestTheInputOfACancelledTaskIsDeleted(t *testing.T) {
-	synctest.Test(t, testTheInputOfACancelledTaskIsDeleted)
+	testenv.Bubble(t, testTheInputOfACancelledTaskIsDeleted)
 }
 
 func testTheInputOfACancelledTaskIsDeleted(t *testing.T) {
@@ -101,7 +101,7 @@ func testTheInputOfACancelledTaskIsDeleted(t *testing.T) {
 	}
 }
 
-func TestNoRoom(t *testing.T) { synctest.Test(t, testNoRoom) }
+func TestNoRoom(t *testing.T) { testenv.Bubble(t, testNoRoom) }
 
 func testNoRoom(t *testing.T) {
 	w := newWorld()
@@ -119,7 +119,7 @@ func testNoRoom(t *testing.T) {
 	}
 }
 
-func TestExpiredFilesAreDeleted(t *testing.T) { synctest.Test(t, testExpiredFilesAreDeleted) }
+func TestExpiredFilesAreDeleted(t *testing.T) { testenv.Bubble(t, testExpiredFilesAreDeleted) }
 
 func testExpiredFilesAreDeleted(t *testing.T) {
 	w := newWorld()

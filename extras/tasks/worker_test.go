@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/rest"
@@ -34,7 +34,7 @@ func input(n int) string {
 	return lines.String()
 }
 
-func TestAnImport(t *testing.T) { synctest.Test(t, testAnImport) }
+func TestAnImport(t *testing.T) { testenv.Bubble(t, testAnImport) }
 
 func testAnImport(t *testing.T) {
 	const lines = 1700
@@ -97,7 +97,7 @@ func wantRejected(t *testing.T, result string, lines int) {
 // A worker is killed at any point and followed by another one. Each accepted line must have one effect, and each
 // rejected line must be in the result once.
 func TestAnImportWhoseWorkersAreKilled(t *testing.T) {
-	synctest.Test(t, testAnImportWhoseWorkersAreKilled)
+	testenv.Bubble(t, testAnImportWhoseWorkersAreKilled)
 }
 
 func testAnImportWhoseWorkersAreKilled(t *testing.T) {
@@ -138,7 +138,7 @@ func testAnImportWhoseWorkersAreKilled(t *testing.T) {
 	}
 }
 
-func TestACancelledImportStops(t *testing.T) { synctest.Test(t, testACancelledImportStops) }
+func TestACancelledImportStops(t *testing.T) { testenv.Bubble(t, testACancelledImportStops) }
 
 func testACancelledImportStops(t *testing.T) {
 	w := newWorld()
@@ -160,7 +160,7 @@ func testACancelledImportStops(t *testing.T) {
 }
 
 // The part in progress is completed and reported, so that no line is sent twice however long the suspension is.
-func TestTasksOfASuspendedTenant(t *testing.T) { synctest.Test(t, testTasksOfASuspendedTenant) }
+func TestTasksOfASuspendedTenant(t *testing.T) { testenv.Bubble(t, testTasksOfASuspendedTenant) }
 
 func testTasksOfASuspendedTenant(t *testing.T) {
 	const lines = 3000
@@ -204,7 +204,7 @@ func testTasksOfASuspendedTenant(t *testing.T) {
 
 // A part that takes long does not delay the stop.
 func TestASlowImportOfASuspendedTenant(t *testing.T) {
-	synctest.Test(t, testASlowImportOfASuspendedTenant)
+	testenv.Bubble(t, testASlowImportOfASuspendedTenant)
 }
 
 func testASlowImportOfASuspendedTenant(t *testing.T) {
@@ -224,7 +224,7 @@ func testASlowImportOfASuspendedTenant(t *testing.T) {
 	}
 }
 
-func TestAnExport(t *testing.T) { synctest.Test(t, testAnExport) }
+func TestAnExport(t *testing.T) { testenv.Bubble(t, testAnExport) }
 
 func testAnExport(t *testing.T) {
 	w := newWorld()
@@ -249,7 +249,7 @@ func testAnExport(t *testing.T) {
 	}
 }
 
-func TestAnExportIsForAdmins(t *testing.T) { synctest.Test(t, testAnExportIsForAdmins) }
+func TestAnExportIsForAdmins(t *testing.T) { testenv.Bubble(t, testAnExportIsForAdmins) }
 
 func testAnExportIsForAdmins(t *testing.T) {
 	w := newWorld()
@@ -266,7 +266,7 @@ func testAnExportIsForAdmins(t *testing.T) {
 	}
 }
 
-func TestACommandIsDoneLater(t *testing.T) { synctest.Test(t, testACommandIsDoneLater) }
+func TestACommandIsDoneLater(t *testing.T) { testenv.Bubble(t, testACommandIsDoneLater) }
 
 func testACommandIsDoneLater(t *testing.T) {
 	for text, want := range map[string]struct {
@@ -291,7 +291,7 @@ func testACommandIsDoneLater(t *testing.T) {
 	}
 }
 
-func TestAnInputThatIsGone(t *testing.T) { synctest.Test(t, testAnInputThatIsGone) }
+func TestAnInputThatIsGone(t *testing.T) { testenv.Bubble(t, testAnInputThatIsGone) }
 
 func testAnInputThatIsGone(t *testing.T) {
 	w := newWorld()
@@ -303,7 +303,7 @@ func testAnInputThatIsGone(t *testing.T) {
 }
 
 // A fault of the program must not keep a task running for ever. While a store does not answer, the task is retried.
-func TestATaskThatCanNotBeDone(t *testing.T) { synctest.Test(t, testATaskThatCanNotBeDone) }
+func TestATaskThatCanNotBeDone(t *testing.T) { testenv.Bubble(t, testATaskThatCanNotBeDone) }
 
 func testATaskThatCanNotBeDone(t *testing.T) {
 	w := newWorld()
@@ -322,7 +322,7 @@ func testATaskThatCanNotBeDone(t *testing.T) {
 	}
 }
 
-func TestWhoSeesWhat(t *testing.T) { synctest.Test(t, testWhoSeesWhat) }
+func TestWhoSeesWhat(t *testing.T) { testenv.Bubble(t, testWhoSeesWhat) }
 
 func testWhoSeesWhat(t *testing.T) {
 	w := newWorld()

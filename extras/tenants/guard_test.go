@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/interfaceadaptor/admission"
 )
 
@@ -35,7 +35,7 @@ func statusOf(err error) int {
 }
 
 func TestTenantsOfARegistry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		asked, active := 0, map[string]bool{"acme": true}
 		var down error
 		isActive := Settings{Registered: true}.Active(func(_ context.Context, tenant es.Tenant) (bool, error) {
@@ -70,7 +70,7 @@ func TestTenantsOfARegistry(t *testing.T) {
 
 // Requests for many unknown tenants must not fill the memory, and concurrent ones must share one query to the registry.
 func TestTenantsAreAskedForTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // in which no time passes
+	testenv.Bubble(t, func(t *testing.T) { // in which no time passes
 		began, proceed := make(chan struct{}), make(chan struct{})
 		asked := 0
 		isActive := Settings{Registered: true}.Active(func(_ context.Context, tenant es.Tenant) (bool, error) {

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 	"testing/cryptotest"
-	"testing/synctest"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
 	"example.com/threads/es/database"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
@@ -68,7 +68,7 @@ func (r runner) open(t *testing.T) *sqlx.DB {
 
 // run runs the schedule of a seed with these faults, and returns the story and what is broken, if anything.
 func (r runner) run(seed uint64, faults []fault) (story []string, failure string) {
-	synctest.Test(r.t, func(t *testing.T) {
+	testenv.Bubble(r.t, func(t *testing.T) {
 		db := r.open(t) // here, because its own goroutine may hand over a connection
 		clean(t, db)
 		cryptotest.SetGlobalRandom(t, seed) // ids of events are part of the order of the outbox

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
 )
@@ -24,7 +24,7 @@ func (projector) Begin(context.Context, bool) error { return nil }
 func (projector) OweRepair(context.Context) error { return nil }
 
 func TestAStopLeavesTheBatchInHandItsTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, stop)
 		begun := time.Now()
@@ -46,7 +46,7 @@ func TestAPanicIsAnError(t *testing.T) {
 }
 
 func TestRetryGoesOnUntilItSucceedsOrIsStopped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		broken := errors.New("out of order")
 		var tried, reported int
