@@ -424,14 +424,22 @@ async function mendAll(page: PageForLab): Promise<void> {
   if (unreadable) await mendEvents(page);
 }
 
-function Banner({ page, lost }: { page: PageForLab; lost: number }) {
+function Banner({ page, lost, find }: { page: PageForLab; lost: number; find: () => void }) {
   const now = faults.value;
   const problem = useSignal('');
   const texts = now ? broken(now) : [];
-  const mendable = texts.length > 0;
-  if (lost && !now?.delivery) texts.push(`The stream has lost event ${lost}.`); // the next one mends it
+  const missing = lost > 0 && !now?.delivery;
+  if (missing) texts.push(`The stream has lost event ${lost}.`);
   const slow = texts.length === 1 && ((now?.hold_ms ?? 0) > 0 || (now?.replay_ms ?? 0) > 0); // and that is all
-  const mend = (): Promise<void> => mendAll(page).then(() => void (problem.value = ''), (error: unknown) => void (problem.value = String(error)));
+  const mend = async (): Promise<void> => {
+    try {
+      await mendAll(page);
+      problem.value = '';
+      if (missing) find();
+    } catch (error) {
+      problem.value = String(error);
+    }
+  };
   return (
     <div role="status" class={texts.length > 0 ? 'banner' : 'hidden'} aria-label="Broken on purpose">
       {texts.length > 0 && (
@@ -439,7 +447,7 @@ function Banner({ page, lost }: { page: PageForLab; lost: number }) {
           <span>
             <b>{slow ? 'Slow, to be seen:' : 'Broken on purpose:'}</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
           </span>
-          {mendable && <button onClick={() => void mend()}>{slow ? 'Full speed' : 'Mend all'}</button>}
+          <button onClick={() => void mend()}>{slow ? 'Full speed' : 'Mend all'}</button>
         </>
       )}
     </div>
@@ -450,7 +458,7 @@ function Banner({ page, lost }: { page: PageForLab; lost: number }) {
 export function open(page: PageForLab): Lab {
   void watch(page);
   const newRows: Lab['newRows'] = (thread) => page.ask('GET /lab/new-rows', undefined, `?${new URLSearchParams({ thread })}`);
-  return { faults, set: (change) => set(page, change), newRows, View: () => <View page={page} />, Banner: ({ lost }) => <Banner page={page} lost={lost} /> };
+  return { faults, set: (change) => set(page, change), newRows, View: () => <View page={page} />, Banner: (props) => <Banner page={page} {...props} /> };
 }
 
 function View({ page }: { page: PageForLab }) {

@@ -34,42 +34,63 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
+		binaries = folder
 		// Build as make run does.
-		build := exec.CommandContext(context.Background(), "go", "build", "-tags", "lab", "-o", folder, "./cmd/standalone")
-		build.Dir = root
-		if output, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, output)
+		if err := build("-tags=lab", "./cmd/standalone"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		binaries = folder
 		defer func() { endShared() }()
 		return m.Run()
 	}())
 }
 
-// program is the whole system in one process, with its own addresses and data.
+// build builds programs into the folder of those under test.
+func build(args ...string) error {
+	command := exec.CommandContext(context.Background(), "go", append([]string{"build", "-o", binaries}, args...)...)
+	command.Dir = root
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the programs: %w\n%s", err, output)
+	}
+	return nil
+}
+
+// program is a program with its own addresses and data. By default it is the whole system in one process.
 type program struct {
-	t      *testing.T
-	url    string // of the page
-	env    []string
-	life   *exec.Cmd
-	output string
+	t       *testing.T
+	name    string
+	url     string   // of the page
+	answers []string // paths that answer once it is ready
+	env     []string
+	life    *exec.Cmd
+	output  string
 }
 
 // start runs the program until the test ends.
 func start(t *testing.T, more ...string) *program {
 	t.Helper()
 	page := freeAddress(t)
-	p := &program{t: t, url: "http://" + page, output: filepath.Join(t.TempDir(), "output")}
-	p.env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "DATA_DIR=" + t.TempDir(), "WEB_ADDR=" + page, "WRITE_API_ADDR=" + freeAddress(t), "READ_API_ADDR=" + freeAddress(t),
+	return run(t, "standalone", page, allReady, append([]string{
+		"DATA_DIR=" + t.TempDir(), "WEB_ADDR=" + page, "WRITE_API_ADDR=" + freeAddress(t), "READ_API_ADDR=" + freeAddress(t),
 		"UPDATER_ADDR=" + freeAddress(t), "AUTH_DEV_ADDR=" + freeAddress(t),
-	}, more...)
+	}, more...))
+}
+
+// allReady are the paths at the page that answer once all programs are ready.
+var allReady = []string{"/health/ready", "/api/read/health/ready", "/api/write/health/ready"}
+
+// run runs a program until the test ends.
+func run(t *testing.T, name, address string, answers, env []string) *program {
+	t.Helper()
+	p := &program{
+		t: t, name: name, url: "http://" + address, answers: answers, env: append([]string{"PATH=" + os.Getenv("PATH")}, env...),
+		output: filepath.Join(t.TempDir(), "output"),
+	}
 	t.Cleanup(func() {
 		p.end(syscall.SIGKILL)
 		if t.Failed() {
 			said, _ := os.ReadFile(p.output)
-			t.Logf("the program's output:\n%s", said)
+			t.Logf("the output of %s:\n%s", name, said)
 		}
 	})
 	p.begin()
@@ -83,7 +104,7 @@ func (p *program) begin() {
 		p.t.Fatal(err)
 	}
 	defer func() { _ = output.Close() }()
-	p.life = exec.CommandContext(context.WithoutCancel(p.t.Context()), filepath.Join(binaries, "standalone"))
+	p.life = exec.CommandContext(context.WithoutCancel(p.t.Context()), filepath.Join(binaries, p.name))
 	p.life.Env, p.life.Stdout, p.life.Stderr = p.env, output, output
 	p.life.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.life.Start(); err != nil {
@@ -102,7 +123,7 @@ func (p *program) begin() {
 }
 
 func (p *program) ready() error {
-	for _, path := range []string{"/health/ready", "/api/read/health/ready", "/api/write/health/ready"} {
+	for _, path := range p.answers {
 		request, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+path, nil)
 		if err != nil {
 			return err

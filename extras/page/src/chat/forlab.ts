@@ -41,7 +41,8 @@ export interface NewRows {
 
 export interface Lab {
   View: ComponentType;
-  Banner: ComponentType<{ lost: number }>; // what is broken now, with a button that mends it; lost: an event whose record never came, 0: none
+  // What is broken now, with a button that mends it; lost: an event whose record never came, 0: none; find: has it found.
+  Banner: ComponentType<{ lost: number; find: () => void }>;
   faults: ReadonlySignal<Faults | null>; // null: not known yet
   set: (change: Partial<Faults>) => Promise<void>;
   newRows: (thread: string) => Promise<NewRows>;

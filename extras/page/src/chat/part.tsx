@@ -18,7 +18,7 @@ import { resume } from './outbox.ts';
 import { frontPane, Pane, panes } from './panes.ts';
 import { look as lookAtSecond, second } from './second.ts';
 import * as tasks from './tasks.tsx'; // extra:tasks
-import { look, lostByTour, Tour, TourButton } from './tour.tsx';
+import { findLost, look, lostByTour, Tour, TourButton } from './tour.tsx';
 import { unreadByAll } from './unread.ts';
 
 export { account, thread } from './aggregates.ts';
@@ -80,7 +80,7 @@ export const broken: View = { id: 'lab', name: 'Failure lab', Body: Front, shown
 function Tools() {
   return (
     <>
-      {lab.value && <lab.value.Banner lost={lostByTour()} />}
+      {lab.value && <lab.value.Banner lost={lostByTour()} find={findLost} />}
       <TourButton />
     </>
   );

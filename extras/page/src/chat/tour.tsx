@@ -105,7 +105,7 @@ const steps: Step[] = [
     about: () => {
       const written = sent(post, ['written']);
       return written
-        ? `Event ${written.version} is in the journal, and in the stream, which brings each new event to the projection. ${nameOf(reader())} still reads the rows of event ${reader()?.thread.value?.version}: the projection, which makes rows from events, ${lab.value?.faults.value?.hold_ms ? 'is slowed down, so that you can see it' : 'is on its way'}.`
+        ? `Event ${written.version} is in the journal, and ${nameOf(reader())} still reads the rows of event ${reader()?.thread.value?.version}: the projection, which makes rows from events, ${lab.value?.faults.value?.hold_ms ? 'is slowed down, so that you can see it' : 'is on its way'}.`
         : `Write a message as ${nameOf(writer())}, and watch the journal, which is marked: the events of this thread.`;
     },
     buttons: () => [],
@@ -136,7 +136,7 @@ const steps: Step[] = [
     seen: () => {
       const trace = sent('/threads/rename', ['refused']);
       const { code, detail } = (trace?.answer ?? {}) as Partial<Problem>;
-      return trace ? `${detail} (${code}). The aggregate decides before anything is written: the journal has no new event.` : '';
+      return trace ? `${detail} (${code}). The aggregate has decided, and the journal has no new event.` : '';
     },
   },
   {
@@ -157,7 +157,7 @@ const steps: Step[] = [
         });
       }
       return read !== undefined
-        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)}'s query has just been answered from the rows at event ${read}. That is old, but not wrong: eventual consistency. The answer to ${nameOf(writer())}'s command has the token …${tokenOf(facts.value.version).slice(22)}, which names event ${facts.value.version}.`
+        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)}'s query has just been answered from the rows at event ${read}: old, but not wrong, which is called eventual consistency.`
         : '';
     },
   },
@@ -166,7 +166,7 @@ const steps: Step[] = [
     place: 'rows',
     about: () => {
       const { asked, version, behind } = facts.value;
-      if (!asked) return `Each answer of the write side has a token, which names its event. ${nameOf(writer())} has given hers to ${nameOf(reader())}: ask as ${nameOf(reader())} once more, with it.`;
+      if (!asked) return `Ask once more as ${nameOf(reader())}, with the token that came with the answer to ${nameOf(writer())}'s last command and which names its event.`;
       return `The query has the token …${tokenOf(version).slice(22)}, so its answer waits for event ${version}${behind ? ` (told ${behind === 1 ? 'once' : `${behind} times`} that it is not there yet, and asked again)` : ''}${paused() ? ': let the projection go on.' : '.'}`;
     },
     buttons: () => [
@@ -175,7 +175,7 @@ const steps: Step[] = [
     ],
     seen: () => {
       const { read, version = 0, took = 0 } = facts.value;
-      return read !== undefined && read >= version ? `the answer came after ${inTime(took)}, when the rows had it, and has event ${read}. Who has a token reads at least its event, or is told to wait.` : '';
+      return read !== undefined && read >= version ? `the answer came after ${inTime(took)}, when the rows had it, and has event ${read}. Who has a token reads at least its event.` : '';
     },
   },
   {
@@ -184,13 +184,13 @@ const steps: Step[] = [
     about: () =>
       facts.value.came
         ? `Event ${facts.value.came} is in the rows, and comes a second time: see how it bounces off.`
-        : `Send one message twice with one key: the name that the sender gives to a command, so that it is known again when its answer got lost.${lab.value ? ' The stream will bring its event twice, too.' : ''}`,
+        : `Send one message twice with one key, the name by which a command is known again when its answer got lost${lab.value ? '; the stream, which brings each new event to the projection, will bring it twice, too' : ''}.`,
     buttons: () => [['Send it twice', sendTwice]],
     seen: () => {
       const { version } = facts.value;
       const trace = sent(post, ['written', 'visible']);
       return version !== undefined && trace?.replayed && trace.version === version
-        ? `both answers say event ${version}: one command, one event.${lab.value ? ` The stream brought it twice: the projection applied the first, and the second bounced off the rows, which were already at ${version}.` : ''} That is exactly once.`
+        ? `both answers say event ${version}: one command, one event${lab.value ? `; the stream brought it twice, and the second bounced off the rows, which were already at ${version}` : ''}. That is exactly once.`
         : '';
     },
   },
@@ -201,7 +201,7 @@ const steps: Step[] = [
     about: () => {
       const { hole, came } = facts.value;
       if (came) return `Event ${came} has come, and the projection sees that event ${hole} is missing: the rows have a hole until it has read event ${hole} from the journal.`;
-      if (hole) return `The stream has lost the record of event ${hole}. This page knows of it from the journal, where the event is safe; the projection does not yet, so the rows lack it. The next record will show the gap.`;
+      if (hole) return `The stream has lost the record of event ${hole}: the journal has the event, the rows lack it, and the projection will know when the next record comes.`;
       return 'The stream brings the projection a copy of each event, which is called its record: let it lose one.';
     },
     buttons: () => (facts.value.hole ? (facts.value.came ? [] : [['Send the next message', fillHole]]) : [['Send, and lose the record', loseRecord]]),
@@ -212,8 +212,8 @@ const steps: Step[] = [
     place: 'rows',
     about: () => {
       const { asked, version } = facts.value;
-      if (!asked) return 'Rows can be thrown away, events can not: read all events again, from event 1 on, and make new rows of them. That is a replay.';
-      if (version) return `The chat goes on: event ${version} is in the live set already; this page has sent it as ${nameOf(writer())}, to show that. When the second set has all events, it takes the place of the live one.`;
+      if (!asked) return 'Rows can be thrown away, events can not: read all events again, from event 1 on, and make new rows of them, which is called a replay.';
+      if (version) return `The chat goes on: event ${version}, which this page has sent as ${nameOf(writer())} to show it, is in the live set, whose place the second one takes when it has all events.`;
       return 'The events are read again from event 1 on, and a second set of tables fills beside the live one, which is read meanwhile.';
     },
     buttons: () => (facts.value.asked ? [] : [['Rebuild the rows', rebuild]]),
@@ -400,10 +400,15 @@ effect(() => {
   });
 });
 
-/** The event whose record is lost, until the rows have it. */
+/** The event whose record is lost, until the projection knows of it. */
 export const lostByTour = (): number => {
-  const { hole = 0 } = facts.value;
-  return shown() && hole > (reader()?.thread.value?.version ?? 0) ? hole : 0;
+  const { hole = 0, came } = facts.value;
+  return shown() && !came && hole > (reader()?.thread.value?.version ?? 0) ? hole : 0;
+};
+
+/** Sends the next message, whose record shows the projection that one is missing. */
+export const findLost = (): void => {
+  if (!busy.peek()) void run(fillHole);
 };
 
 /** The place on the map that the step is about. */
