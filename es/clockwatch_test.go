@@ -44,14 +44,16 @@ func TestClockWatch(t *testing.T) {
 			t.Errorf("ahead: %s", watch.Ahead())
 		}
 
-		ahead = 0
-		want("set right, not compared yet", "ahead")
-		failure = errors.New("no answer")
-		<-time.After(later)
+		// A clock that is set is compared at once.
+		ahead, failure = 0, errors.New("no answer")
 		want("set right, but nothing to compare with", "ahead")
 		failure = nil
 		<-time.After(later)
 		want("set right", "")
+		ahead = -72 * time.Hour
+		want("set back a moment ago", "72h0m0s behind")
+		ahead = 0
+		want("set right a moment ago", "")
 
 		before := reads
 		for range 10 {

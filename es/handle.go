@@ -22,7 +22,7 @@ type attempt[S any] struct {
 // handle runs load -> decide -> save for the calls of a batch until each has its answer. A write is conditional on the
 // version that the batch was decided on. If it succeeds, that was the latest, so the batch's rejections hold, too.
 func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
-	// A batch is completed even if the caller whose context it uses disconnects.
+	// An attempt is completed even if the caller whose context it uses disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(calls[0].ctx), s.settings.Timeout)
 	defer cancel()
 	defer func() {
@@ -59,6 +59,11 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 			conflicts++
 			s.settings.Metrics.conflicts.Inc()
 			s.turns.met(key)
+			// Whoever has gone may send the command again, and must not be told that it is rejected and see it applied
+			// later by this attempt, of which nothing is written.
+			if calls = withoutAbandoned(calls); len(calls) == 0 {
+				return
+			}
 			if conflicts%turnAfterConflicts == 0 {
 				// The faster writers may not know that this one is waiting. The next read or write reports an error.
 				_ = s.gateway.AskForTurn(ctx, key)
@@ -79,6 +84,17 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 		s.report(ctx, key, err)
 		fail(calls, err)
 	}
+}
+
+// withoutAbandoned ends the calls whose callers have gone, and returns the others.
+func withoutAbandoned[C, E any](calls []*call[C, E]) []*call[C, E] {
+	return slices.DeleteFunc(slices.Clone(calls), func(c *call[C, E]) bool {
+		gone := context.Cause(c.ctx)
+		if gone != nil {
+			c.answer(Result{}, gone)
+		}
+		return gone != nil
+	})
 }
 
 // fail answers the calls that have no answer yet.

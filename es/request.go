@@ -50,8 +50,9 @@ func (r Request[C]) commandID(now time.Time) string {
 	return ulid.ULID(sum[:16]).String()
 }
 
-// receiptLifetime is how long a repeat with the same idempotency key gets the first answer at least.
-const receiptLifetime = 48 * time.Hour
+// receiptLifetime is how long a repeat with the same idempotency key gets the first answer at least. A process manager
+// or an import that stood still repeats its commands after days, too.
+const receiptLifetime = 30 * 24 * time.Hour
 
 // receipt returns the result as it is stored: the aggregate's id in the field <type>_id, the version, and Result.About.
 func (r Request[C]) receipt(commandID string, result Result, now time.Time) (Receipt, error) {

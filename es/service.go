@@ -242,24 +242,28 @@ type ClockWatch struct {
 
 	mutex    sync.Mutex
 	compared time.Time     // when Other was last called, even if it failed
+	said     time.Time     // by Clock then
 	ahead    time.Duration // how far Clock was ahead when Other last answered
 }
 
 // Check returns an error if the clocks differed by more than the tolerance when they were last compared, which it does
-// every 15 s if the other clock can be read. A nil watch knows no other clock, and finds none wrong.
+// every 15 s, and at once when this clock was set, if the other clock can be read. A nil watch knows no other clock,
+// and finds none wrong.
 func (w *ClockWatch) Check(ctx context.Context) error {
 	if w == nil {
 		return nil
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if w.compared.IsZero() || time.Since(w.compared) >= compareEvery {
+	since := time.Since(w.compared)                  // by the monotonic clock
+	moved := w.Clock().Round(0).Sub(w.said.Round(0)) // by this one
+	if w.compared.IsZero() || since >= compareEvery || (moved-since).Abs() > w.Tolerance {
 		ctx, cancel := context.WithTimeout(ctx, compareTimeout)
 		defer cancel()
 		if other, err := w.Other(ctx); err == nil {
 			w.ahead = w.Clock().Sub(other)
 		}
-		w.compared = time.Now()
+		w.compared, w.said = time.Now(), w.Clock()
 	}
 	if w.ahead.Abs() <= w.Tolerance {
 		return nil

@@ -203,6 +203,28 @@ func TestConflictsAreRetried(t *testing.T) {
 	}
 }
 
+// A caller who has gone may repeat the command elsewhere, and be told that it is rejected: what it left here, in
+// conflict with other writers, must not be applied afterwards.
+func TestAnAbandonedCommandEndsAtAConflict(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	service, store := process(t, gateway)
+	there, _ := process(t, gateway)
+	id := open(t, service)
+	ctx, leave := context.WithCancel(t.Context())
+	store.Fault = func(context.Context, sends) error {
+		store.Fault = nil
+		accepted(t, there, request(ada, id, say(ada, "faster")))
+		leave()
+		return es.ErrConflict
+	}
+	if _, err := service.Handle(ctx, keyed(request(ada, id, notebook.Rename{By: ada, Title: "coffee"}), "key")); !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller who has gone: %v", err)
+	}
+	if result := accepted(t, service, request(ada, id, say(ada, "next"))); result.Version != 3 {
+		t.Errorf("version %d: the abandoned command was applied", result.Version)
+	}
+}
+
 // contested is a store where other writers are always faster.
 func contested(gateway es.EventPersistenceGateway) es.EventPersistenceGateway {
 	return &faulty.Gateway{EventPersistenceGateway: gateway, Fault: faulty.Refuse(es.ErrConflict)}

@@ -179,7 +179,7 @@ func (m *model) feed(id es.AggregateID, entry es.Entry) {
 	}
 	partition := id.ID[len(id.ID)-1] % m.partitions
 	m.held = append(m.held, lambdatest.Record{
-		Shard: fmt.Sprint(partition % shardsOfModel), Partition: fmt.Sprint(id.Type, partition), Sequence: sequence, Created: created, JSON: content,
+		Shard: fmt.Sprint(partition % shardsOfModel), Item: fmt.Sprint(id, " ", entry.SeqNr), Sequence: sequence, Created: created, JSON: content,
 	})
 }
 

@@ -34,8 +34,12 @@ type position struct {
 // done reports whether nothing is left to read, so that the shard's children can begin.
 func (p position) done() bool { return p.kind == ended || p.kind == gone }
 
-// trusted reports whether a reader that starts at the oldest remaining record misses nothing.
-func (p position) trusted(now time.Time) bool { return p.kind != gone && now.Sub(p.at) < horizon }
+// trusted reports whether a reader that starts at the oldest remaining record misses nothing. A time that is still to
+// come was stored by a clock that was ahead, and tells nothing.
+func (p position) trusted(now time.Time) bool {
+	age := now.Sub(p.at)
+	return p.kind != gone && -time.Hour < age && age < horizon
+}
 
 func (p position) String() string {
 	at := p.at.UTC().Format(time.RFC3339)

@@ -106,9 +106,11 @@ func (o *Outbox) Add(ctx context.Context, tx projection.Tx, commands []Command) 
 	return in.Explain("keep commands of a process", pendings.Upsert(ctx, in, in.Dialect, rows))
 }
 
-// Due lists the commands that are due, oldest first.
+// Due lists the commands that are due, oldest first. One that is due later than any pause takes is due now: the clock
+// was ahead when it was stored.
 func (o *Outbox) Due(ctx context.Context, now time.Time, limit int) ([]Pending, error) {
-	due, err := find(ctx, o.db, "process = ? AND due_at <= ? ORDER BY due_at LIMIT ?", o.process, now.UnixMicro(), limit)
+	due, err := find(ctx, o.db, "process = ? AND (due_at <= ? OR due_at > ?) ORDER BY due_at LIMIT ?",
+		o.process, now.UnixMicro(), now.Add(2*retryAtMax).UnixMicro(), limit)
 	return due, o.store.Explain("read the commands of a process", err)
 }
 

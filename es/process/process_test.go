@@ -187,6 +187,21 @@ func TestACommandThatFailsHoldsUpNothing(t *testing.T) {
 	})
 }
 
+// What a clock that was ahead has stored must not wait until that time.
+func TestACommandFromAClockThatWasAheadIsSent(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		w.cause(t, "A", "B")
+		for id, ahead := range map[string]time.Duration{"A": 30 * 24 * time.Hour, "B": 5 * time.Minute} { // B waits
+			if _, err := w.db.Exec("UPDATE process_commands SET due_at = ? WHERE aggregate_id = ?", time.Now().Add(ahead).UnixMicro(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if sent, err := w.SendDue(t.Context(), w.send); sent != 1 || err != nil || w.got["process/cancel-all/EVENT/order-A"] != 1 {
+			t.Errorf("sent %d: %v, %v", sent, w.got, err)
+		}
+	})
+}
+
 // An operator may drop a command that fails, and no other. It is not sent again, and stays on record.
 func TestSkip(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {

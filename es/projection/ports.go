@@ -45,6 +45,7 @@ type Store interface {
 	// Versions returns the version of each aggregate that has a position. It takes no locks.
 	Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error)
 	// Parked lists at most limit dead letters that are due by then, of aggregates after a key, in the order of keys.
+	// One that is due more than an hour later is due, too: the clock was ahead when it was stored.
 	Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) ([]DeadLetter, error)
 	// Skipped returns all events that operators have decided to leave out, by their aggregates and seq_nrs.
 	Skipped(ctx context.Context) (map[Head]bool, error)

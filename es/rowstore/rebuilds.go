@@ -24,7 +24,7 @@ func (s *Store) RebuildState(ctx context.Context) (found RebuildState, err error
 		return found, s.Explain("read how far the rebuild is", err)
 	}
 	if !found.Over() {
-		found.Interrupted = time.Since(found.UpdatedAt) >= silentFor
+		found.Interrupted = time.Since(found.UpdatedAt).Abs() >= silentFor // a clock may have been ahead
 		if !found.Interrupted && 0 < found.Done && found.Done < found.Total {
 			found.SecondsLeft = found.UpdatedAt.Sub(found.StartedAt).Seconds() / float64(found.Done) * float64(found.Total-found.Done)
 		}
@@ -88,12 +88,15 @@ func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow,
 	}
 }
 
-// noneParked returns an error if an aggregate is parked in the set in the making, and not, or later, in the live one.
+// noneParked returns an error if an aggregate is parked in the set in the making, and not, or later, in the live one,
+// or if its event was skipped there meanwhile.
 func (s *Store) noneParked(ctx context.Context) error {
 	var parked projection.DeadLetter
 	err := deadLetters.Query(ctx, s.reader, func(letter projection.DeadLetter) { parked = letter }, `SELECT `+deadLetters.List("n")+` FROM dead_letters n
 		LEFT JOIN dead_letters l ON l.`+ofSet+` AND l.tenant_code = n.tenant_code AND l.aggregate_type = n.aggregate_type AND l.aggregate_id = n.aggregate_id
-		WHERE n.projection = ? AND (l.projection IS NULL OR l.seq_nr > n.seq_nr) LIMIT 1`, s.projection, s.projection, s.next)
+		WHERE n.projection = ? AND (l.projection IS NULL OR l.seq_nr > n.seq_nr OR EXISTS (SELECT 1 FROM skipped_events k
+			WHERE k.projection = ? AND k.tenant_code = n.tenant_code AND k.aggregate_type = n.aggregate_type AND k.aggregate_id = n.aggregate_id
+			AND k.seq_nr = n.seq_nr)) LIMIT 1`, s.projection, s.projection, s.next, s.projection)
 	if err != nil || parked.SeqNr == 0 {
 		return s.Explain("compare dead letters", err)
 	}

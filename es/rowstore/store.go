@@ -56,7 +56,8 @@ func (s *Store) InTerm(term uint64) *Store {
 func (s *Store) Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) (letters []projection.DeadLetter, err error) {
 	where, keys := beyond("", after)
 	err = deadLetters.Select(ctx, s.db, func(letter projection.DeadLetter) { letters = append(letters, letter) },
-		"WHERE "+ofSet+" AND retry_at <= ? AND "+where, slices.Concat(s.set(), []any{due.UnixMicro()}, keys, []any{limit})...)
+		"WHERE "+ofSet+" AND (retry_at <= ? OR retry_at > ?) AND "+where,
+		slices.Concat(s.set(), []any{due.UnixMicro(), due.Add(time.Hour).UnixMicro()}, keys, []any{limit})...)
 	return letters, s.Explain("read dead letters", err)
 }
 

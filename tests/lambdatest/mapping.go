@@ -16,16 +16,17 @@ type Function func(ctx context.Context, payload []byte) (answer []byte, err erro
 
 // Record is a record of a stream.
 type Record struct {
-	Shard     string
-	Partition string // the item's partition key
-	Sequence  string
-	Created   time.Time
-	JSON      json.RawMessage // as Lambda passes it on
+	Shard    string
+	Item     string // its key: partition and sort key
+	Sequence string
+	Created  time.Time
+	JSON     json.RawMessage // as Lambda passes it on
 }
 
 // Mapping is an event source mapping. Of the records of each shard it makes batches, in as many lanes as the
-// parallelisation factor says: records with the same partition key are in the same lane, in order, and a lane has one
-// batch at a time.
+// parallelisation factor says: records of the same item are in the same lane, in order, and a lane has one batch at a
+// time. Each event is an item, so with a factor above one those of an aggregate come beside each other, in any order.
+// (Lambda's page on parallelization factors promises order for the changes of one item only.)
 type Mapping struct {
 	Invoke    Function
 	BatchSize int
@@ -75,7 +76,7 @@ const longestLane = 1 << 17 // records
 // Feed hands the next record of a shard to its lane.
 func (m *Mapping) Feed(r Record) {
 	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(r.Partition))
+	_, _ = hash.Write([]byte(r.Item))
 	of := lane{r.Shard, hash.Sum32() % uint32(max(1, m.Factor))}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -84,14 +84,15 @@ func Records(ctx context.Context, config aws.Config, table string, least int) (r
 }
 
 func recordOf(change types.Record, shards int) (Record, error) {
-	partition, is := change.Dynamodb.Keys["pkey"].(*types.AttributeValueMemberS)
-	if !is {
-		return Record{}, errors.New("a record has no partition key")
+	partition, hasPartition := change.Dynamodb.Keys["pkey"].(*types.AttributeValueMemberS)
+	sort, hasSort := change.Dynamodb.Keys["skey"].(*types.AttributeValueMemberS)
+	if !hasPartition || !hasSort {
+		return Record{}, errors.New("a record has no key")
 	}
 	hash := fnv.New32()
 	_, _ = hash.Write([]byte(partition.Value))
 	r := Record{
-		Shard: fmt.Sprint("shard-", hash.Sum32()%uint32(shards)), Partition: partition.Value,
+		Shard: fmt.Sprint("shard-", hash.Sum32()%uint32(shards)), Item: partition.Value + " " + sort.Value,
 		Sequence: aws.ToString(change.Dynamodb.SequenceNumber), Created: aws.ToTime(change.Dynamodb.ApproximateCreationDateTime),
 	}
 	image := map[string]any{}

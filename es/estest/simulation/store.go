@@ -218,6 +218,9 @@ func (s *store) ids() []es.AggregateID {
 func (s *store) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.StoredAggregate, error] {
 	return func(yield func(es.StoredAggregate, error) bool) {
 		for _, id := range s.ids() {
+			if id.Check() != nil {
+				continue // its name is of no aggregate
+			}
 			head, err := s.Head(ctx, id)
 			if id.Type == aggregateType && !yield(es.StoredAggregate{ID: id, Head: head}, err) || err != nil {
 				return
@@ -230,6 +233,10 @@ func (s *store) JournalParts() int { return 1 }
 
 func (s *store) ReadJournal(ctx context.Context, part, parts int, after string) iter.Seq2[es.JournalPage, error] {
 	return func(yield func(es.JournalPage, error) bool) {
+		if strings.Count(after, "/") != 2 && after != "" {
+			yield(es.JournalPage{}, fmt.Errorf("no page ends at %q", after))
+			return
+		}
 		for i, id := range s.ids() {
 			name := fmt.Sprint(id.Tenant, "/", id.Type, "/", id.ID)
 			if i%parts != part || name <= after {

@@ -10,7 +10,7 @@ import (
 
 // The store of the simulated world is held to the contract of the real ones.
 func TestTheStoreKeepsTheContract(t *testing.T) {
-	estest.Run(t, func(_ *testing.T, settings estest.Settings) estest.Harness {
+	open := func(_ *testing.T, settings estest.Settings) estest.Harness {
 		s := newStore()
 		s.keep = settings.KeepSnapshots
 		change := func(id es.AggregateID, change func(*aggregate)) {
@@ -38,5 +38,7 @@ func TestTheStoreKeepsTheContract(t *testing.T) {
 				change(id, func(a *aggregate) { delete(a.snapshots, version) })
 			},
 		}
-	})
+	}
+	estest.Run(t, open)
+	estest.RunJournal(t, open)
 }

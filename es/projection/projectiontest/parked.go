@@ -54,6 +54,12 @@ func retryInTime(t *testing.T, db Database) {
 	if longest < 2*time.Minute {
 		t.Errorf("the pauses grow to %s", longest)
 	}
+	// The clock was ahead when that was stored, and is set right: the ledger does not wait until then.
+	letter, _ := letterOf(t, db, s.key)
+	clock.move(-30 * 24 * hour)
+	if n := attempts(); n != letter.Attempts+1 {
+		t.Errorf("%d attempts after %d, once the clock was set right", n, letter.Attempts)
+	}
 	journal.Break(s.key, 0)
 	clock.move(hour)
 	if outcome, err := projector.RetryParked(t.Context()); err != nil || outcome.Released != 1 {

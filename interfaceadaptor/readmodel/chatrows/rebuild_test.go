@@ -492,6 +492,34 @@ func TestRebuildOfAParkedAggregateDoesNotGoBack(t *testing.T) {
 	})
 }
 
+// An operator who skips an event while rows are made must not find it in the way again after the switch.
+func TestAnEventThatIsSkippedMeanwhileStopsTheSwitch(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		r := newRebuilt(t, db)
+		next := r.park()
+		rebuild := r.rebuild()
+		skipped := false
+		rebuild.Observe = func(state rowstore.RebuildState) {
+			if skipped || state.Phase != "verifying" {
+				return
+			}
+			skipped = true
+			if err := r.store.SkipEvent(t.Context(), r.key, next, "no use", "grace", time.Now()); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := rebuild.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "resume the rebuild") {
+			t.Errorf("skipped meanwhile: %v", err)
+		}
+		if err := r.rebuild().Resume(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if parked, err := r.store.CountParked(t.Context()); parked != 0 || err != nil {
+			t.Errorf("%d aggregates are parked, %v", parked, err)
+		}
+	})
+}
+
 // An event that an operator has skipped must stay out of the rows, readable or not.
 func TestRebuildLeavesOutWhatWasSkipped(t *testing.T) {
 	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
