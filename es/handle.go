@@ -33,7 +33,7 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 	conflicts, shortest := 0, s.settings.Timeout
 	try, err := attempt[S]{began: time.Now()}, error(nil)
 	if !calls[0].request.Begins {
-		try, err = s.load(ctx, key, s.turns.others(key))
+		try, err = s.load(ctx, key, s.fairness.others(key))
 	}
 	for err == nil && len(calls) > 0 {
 		var decided []*call[C, E]
@@ -58,15 +58,15 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 		case errors.Is(err, ErrConflict):
 			conflicts++
 			s.settings.Metrics.conflicts.Inc()
-			s.turns.met(key)
+			s.fairness.met(key)
 			// Whoever has gone may send the command again, and must not be told that it is rejected and see it applied
 			// later by this attempt, of which nothing is written.
 			if calls = withoutAbandoned(calls); len(calls) == 0 {
 				return
 			}
-			if conflicts%turnAfterConflicts == 0 {
+			if conflicts%askAfterConflicts == 0 {
 				// The faster writers may not know that this one is waiting. The next read or write reports an error.
-				_ = s.gateway.AskForTurn(ctx, key)
+				_ = s.gateway.AskToYield(ctx, key)
 			}
 			shortest = min(shortest, time.Since(try.began))
 			if again(ctx, shortest) {
@@ -114,7 +114,7 @@ func (s *Service[S, C, E]) load(ctx context.Context, key AggregateID, fresh bool
 	known, _ := s.states.get(key)
 	try.state, err = s.Reload(ctx, key)
 	if err == nil && try.state.Version > known.Version { // another process has written it
-		s.turns.met(key)
+		s.fairness.met(key)
 	}
 	return try, err
 }
@@ -191,12 +191,12 @@ func (s *Service[S, C, E]) write(ctx context.Context, key AggregateID, try attem
 		return s.confirm(ctx, key, try.state.Version)
 	}
 	ctx, span := startAppend(ctx, decided, len(events))
-	err := s.save(ctx, key, try.state.Version, after, events, receipts, !s.turns.others(key))
+	err := s.save(ctx, key, try.state.Version, after, events, receipts, !s.fairness.others(key))
 	span.End()
 	if err == nil {
 		s.settings.Metrics.perWrite.Observe(float64(len(decided)))
 		s.settings.Metrics.events.Observe(float64(len(events)))
-		s.turns.wrote(key, time.Since(try.began))
+		s.fairness.wrote(key, time.Since(try.began))
 	}
 	return err
 }
@@ -227,17 +227,17 @@ func again(ctx context.Context, takes time.Duration) bool {
 }
 
 const (
-	// turnAfterConflicts is the number of conflicts after each of which a process asks the other writers for a turn.
-	turnAfterConflicts = 2
+	// askAfterConflicts is the number of conflicts after each of which a process asks the other writers to yield.
+	askAfterConflicts = 2
 	// contentionFades is how long an aggregate is treated as contended after the last sign of another writer.
 	contentionFades = time.Second
 	// longestYield is the maximum time that a process waits for the others, however slow its store is.
 	longestYield = 100 * time.Millisecond
 )
 
-// turns shares an aggregate fairly between processes. The one that has just written would always write next, because
+// fairness shares an aggregate fairly between processes. The one that has just written would always write next, because
 // the others must first read its write. So it waits as long as they need to read, if it knows of others.
-type turns struct {
+type fairness struct {
 	mutex     sync.Mutex
 	contended map[AggregateID]contention
 }
@@ -248,7 +248,7 @@ type contention struct {
 }
 
 // met records a sign of another process: a conflict, or a version that it wrote.
-func (t *turns) met(key AggregateID) {
+func (t *fairness) met(key AggregateID) {
 	now := time.Now()
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -256,17 +256,17 @@ func (t *turns) met(key AggregateID) {
 	t.contended[key] = contention{now.Add(contentionFades), t.contended[key].yields}
 }
 
-func (t *turns) at(key AggregateID) contention {
+func (t *fairness) at(key AggregateID) contention {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.contended[key]
 }
 
 // others reports whether other processes are known to write to the aggregate.
-func (t *turns) others(key AggregateID) bool { return time.Now().Before(t.at(key).fades) }
+func (t *fairness) others(key AggregateID) bool { return time.Now().Before(t.at(key).fades) }
 
-// wrote records that this process wrote. took estimates the time that another process needs for its turn.
-func (t *turns) wrote(key AggregateID, took time.Duration) {
+// wrote records that this process wrote. took estimates the time that another process needs for its write.
+func (t *fairness) wrote(key AggregateID, took time.Duration) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if c, contended := t.contended[key]; contended {
@@ -275,8 +275,8 @@ func (t *turns) wrote(key AggregateID, took time.Duration) {
 	}
 }
 
-// yield waits until the other processes have had their turn. Commands that arrive meanwhile share the next write.
-func (t *turns) yield(key AggregateID) {
+// yield waits until the other processes have written. Commands that arrive meanwhile share the next write.
+func (t *fairness) yield(key AggregateID) {
 	if wait := time.Until(t.at(key).yields); wait > 0 {
 		<-time.After(wait)
 	}

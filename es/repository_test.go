@@ -374,8 +374,8 @@ func TestANotebookWithAnEventThatCanNotBeReadIsNotDecidedOn(t *testing.T) {
 	notebooks, key := openRepository(t, gateway, 1000), newKey(t)
 	create(t, notebooks, key)
 	id := es.AggregateID{Tenant: key.Tenant, Type: notebook.Type, ID: key.ID}
-	poison := es.Entry{SeqNr: 2, EventID: "poison", EventType: "Poison", OccurredAt: time.Now(), Payload: []byte(`{"id":"poison"}`)}
-	if err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: []es.Entry{poison}}); err != nil {
+	unreadable := es.Entry{SeqNr: 2, EventID: "unreadable", EventType: "Unreadable", OccurredAt: time.Now(), Payload: []byte(`{"id":"unreadable"}`)}
+	if err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: []es.Entry{unreadable}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := openRepository(t, gateway, 1000).Load(t.Context(), key); es.KindOf(err) != es.Internal {

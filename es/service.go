@@ -51,7 +51,7 @@ func (s Settings) withDefaults() Settings {
 type Service[S, C, E any] struct {
 	*Repository[S, E]
 	aggregate Aggregate[S, C, E]
-	turns     turns
+	fairness  fairness
 	working   sync.WaitGroup // on the calls of an aggregate
 
 	mutex sync.Mutex
@@ -64,7 +64,7 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 	return &Service[S, C, E]{
 		Repository: NewRepository(aggregate, store, settings),
 		aggregate:  aggregate.withDefaults(),
-		turns:      turns{contended: map[AggregateID]contention{}},
+		fairness:   fairness{contended: map[AggregateID]contention{}},
 		waiting:    map[AggregateID][]*call[C, E]{},
 	}
 }
@@ -189,7 +189,7 @@ func (s *Service[S, C, E]) work(key AggregateID) {
 
 // next takes a batch of the waiting calls, without those whose callers have gone and with no command id twice.
 func (s *Service[S, C, E]) next(key AggregateID) []*call[C, E] {
-	s.turns.yield(key)
+	s.fairness.yield(key)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var batch, rest []*call[C, E]

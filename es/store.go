@@ -23,9 +23,9 @@ type EventPersistenceGateway interface {
 	// although its answer was lost is recognised as this call's own and counts as success.
 	Append(ctx context.Context, write Append) error
 
-	// AskForTurn makes the next Append with Heed fail, so that others learn of a writer that keeps getting
+	// AskToYield makes the next Append with Heed fail, so that others learn of a writer that keeps getting
 	// ErrConflict. An Append without Heed clears the request.
-	AskForTurn(ctx context.Context, id AggregateID) error
+	AskToYield(ctx context.Context, id AggregateID) error
 
 	// Receipt reads the receipt of a command id consistently; false if there is none, or it has expired.
 	Receipt(ctx context.Context, tenant Tenant, commandID string) (Receipt, bool, error)
@@ -165,7 +165,7 @@ type Append struct {
 	Entries         []Entry
 	FirstSnapshot   []byte // the state after entry 1; only with ExpectedVersion 0
 	Receipts        []Receipt
-	// Heed makes the write fail with ErrConflict when another writer has asked for a turn since the last write.
+	// Heed makes the write fail with ErrConflict when another writer has asked this one to yield since the last write.
 	Heed bool
 }
 

@@ -145,8 +145,8 @@ func (w *world) account(t *testing.T, user ident.UserID, c account.Command) {
 	w.keys[result.Key] = true
 }
 
-// poison writes an event that can't be read to a new thread.
-func (w *world) poison(t *testing.T) es.AggregateID {
+// writeUnreadable writes an event that can't be read to a new thread.
+func (w *world) writeUnreadable(t *testing.T) es.AggregateID {
 	t.Helper()
 	id := es.AggregateID{Type: "thread", ID: newID[thread.Thread]().String()}
 	w.keys[id] = true
@@ -251,7 +251,7 @@ func TestKilledEnvironments(t *testing.T) {
 	w.invoke(t, []byte(scheduled)) // so that no repair is due
 	faulty := w.underFaults(t, 8, 100, kills)
 	defer faulty.end()
-	poisoned, closing := w.write(t, threads, posts, func() bool { return int(faulty.killed.Load()) == kills })
+	unreadable, closing := w.write(t, threads, posts, func() bool { return int(faulty.killed.Load()) == kills })
 	testenv.Eventually(t, time.Duration(kills)*20*time.Second, func() error {
 		if n := faulty.mapping.Waiting(); n > 0 {
 			return fmt.Errorf("%d records are not done", n)
@@ -262,7 +262,7 @@ func TestKilledEnvironments(t *testing.T) {
 		return w.complete(t, faulty.fed.Load())
 	})
 	faulty.end()
-	compareRows(t, w.db, w.gateway, w.keys, map[es.AggregateID]uint64{poisoned: 1})
+	compareRows(t, w.db, w.gateway, w.keys, map[es.AggregateID]uint64{unreadable: 1})
 	slices.Sort(w.function.Cold)
 	t.Logf("%d cold starts, p50 %s, the slowest %s; an environment had at most %d MiB resident", len(w.function.Cold),
 		w.function.Cold[len(w.function.Cold)/2], w.function.Cold[len(w.function.Cold)-1], w.function.Memory>>10)
@@ -270,14 +270,14 @@ func TestKilledEnvironments(t *testing.T) {
 
 // write writes threads with posts, until it is enough, of which some members' accounts are closed meanwhile, and one
 // that can't be read.
-func (w *world) write(t *testing.T, threads, posts int, enough func() bool) (poisoned es.AggregateID, closed int) {
+func (w *world) write(t *testing.T, threads, posts int, enough func() bool) (unreadable es.AggregateID, closed int) {
 	t.Helper()
 	admin := newID[ident.UserAccount]()
 	leaving := []ident.UserID{newID[ident.UserAccount](), newID[ident.UserAccount](), newID[ident.UserAccount]()}
 	for _, user := range leaving {
 		w.account(t, user, account.Register{Name: writing.RecordedName("x")})
 	}
-	poisoned = w.poison(t)
+	unreadable = w.writeUnreadable(t)
 	for i := 0; i < threads || !enough(); i++ {
 		id := w.posts(t, admin, posts)
 		if i < 2*len(leaving) {
@@ -289,7 +289,7 @@ func (w *world) write(t *testing.T, threads, posts int, enough func() bool) (poi
 			}
 		}
 	}
-	return poisoned, len(leaving)
+	return unreadable, len(leaving)
 }
 
 // posts writes a thread with so many posts. Those that meet share a transaction.

@@ -115,7 +115,7 @@ type model struct {
 	faults     int // percent
 	piece      int
 	partitions byte
-	poisoned   map[es.AggregateID]uint64
+	unreadable   map[es.AggregateID]uint64
 	keys       map[es.AggregateID]bool
 }
 
@@ -277,7 +277,7 @@ func (m *model) invoke(ctx context.Context, payload []byte) ([]byte, error) {
 func newModel(t *testing.T, empty []byte) *model {
 	t.Helper()
 	m := &model{
-		t: t, random: rand.New(rand.NewPCG(1, 1)), folder: t.TempDir(), partitions: 1, poisoned: map[es.AggregateID]uint64{}, keys: map[es.AggregateID]bool{},
+		t: t, random: rand.New(rand.NewPCG(1, 1)), folder: t.TempDir(), partitions: 1, unreadable: map[es.AggregateID]uint64{}, keys: map[es.AggregateID]bool{},
 	}
 	for _, name := range []string{"rows.db", "events.db"} {
 		if err := os.WriteFile(filepath.Join(m.folder, name), empty, 0o600); err != nil {
@@ -412,8 +412,8 @@ func (m *model) happen() {
 			closed++
 			m.account(who, account.Register{Name: writing.RecordedName("x")})
 			m.account(who, account.Close{})
-		case roll == 2 && len(m.poisoned) == 0:
-			m.poison()
+		case roll == 2 && len(m.unreadable) == 0:
+			m.writeUnreadable()
 		case roll < 8:
 			on(chat.ThreadID(threads[m.below(len(threads))]), thread.AddMember{Executor: who, User: users[m.below(len(users))], Role: thread.RoleAdmin})
 		default:
@@ -430,10 +430,10 @@ func (m *model) account(user ident.UserID, c account.Command) {
 	}
 }
 
-// poison writes an event that can't be read to a new thread.
-func (m *model) poison() {
+// writeUnreadable writes an event that can't be read to a new thread.
+func (m *model) writeUnreadable() {
 	id := es.AggregateID{Type: "thread", ID: newID[thread.Thread]().String()}
-	m.poisoned[id] = 1
+	m.unreadable[id] = 1
 	err := tapped{m.gateway, m}.Append(m.t.Context(), es.Append{ID: id, Entries: []es.Entry{
 		{SeqNr: 1, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)},
 	}})
@@ -495,7 +495,7 @@ func (m *model) written() int {
 // compare compares the rows with a fold of the journal.
 func (m *model) compare() {
 	t, db := m.t, openFile(m.t, filepath.Join(m.folder, "rows.db"), false)
-	compareRows(t, db, m.gateway, m.keys, m.poisoned)
+	compareRows(t, db, m.gateway, m.keys, m.unreadable)
 	var stayed int
 	if err := db.GetContext(t.Context(), &stayed, `SELECT COUNT(*) FROM members
 		JOIN accounts ON accounts.id = user_account_id JOIN threads ON threads.id = thread_id
@@ -508,9 +508,9 @@ func (m *model) compare() {
 	}
 }
 
-// compareRows verifies that the rows of all aggregates are those of the journal, and that the poisoned ones are parked
-// on the event that can't be read.
-func compareRows(t *testing.T, db *sqlx.DB, journal es.Journal, keys map[es.AggregateID]bool, poisoned map[es.AggregateID]uint64) {
+// compareRows verifies that the rows of all aggregates are those of the journal, and that the unreadable ones are
+// parked on the event that can't be read.
+func compareRows(t *testing.T, db *sqlx.DB, journal es.Journal, keys map[es.AggregateID]bool, unreadable map[es.AggregateID]uint64) {
 	t.Helper()
 	store, err := rowstore.New(db, chatrows.Projection)
 	if err != nil {
@@ -528,10 +528,10 @@ func compareRows(t *testing.T, db *sqlx.DB, journal es.Journal, keys map[es.Aggr
 	}
 	projector := projection.New(store, journal, projection.Options{}, system.ReadModel().Handlers...)
 	for key := range keys {
-		if parked[key] != poisoned[key] {
-			t.Errorf("%s is parked on event %d, want %d (0: not parked)", key, parked[key], poisoned[key])
+		if parked[key] != unreadable[key] {
+			t.Errorf("%s is parked on event %d, want %d (0: not parked)", key, parked[key], unreadable[key])
 		}
-		if poisoned[key] > 0 {
+		if unreadable[key] > 0 {
 			continue
 		}
 		found, err := projector.Verify(t.Context(), key)

@@ -135,9 +135,9 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 func TestAnEventThatCannotBeReadParksItsThreadAlone(t *testing.T) {
 	s := newSystem(t).setUp(t)
 	p := s.start(t)
-	poisoned, healthy := s.create(t), s.create(t)
+	unreadable, healthy := s.create(t), s.create(t)
 	err := s.gateway.Append(t.Context(), es.Append{
-		ID: es.AggregateID{Type: "thread", ID: poisoned.ID}, ExpectedVersion: 1,
+		ID: es.AggregateID{Type: "thread", ID: unreadable.ID}, ExpectedVersion: 1,
 		Entries: []es.Entry{{SeqNr: 2, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)}},
 	})
 	if err != nil {
@@ -155,7 +155,7 @@ func TestAnEventThatCannotBeReadParksItsThreadAlone(t *testing.T) {
 		if !slices.ContainsFunc(found.Warnings, func(w string) bool { return strings.HasPrefix(w, "process leave-on-close: 1 aggregates are parked") }) {
 			err = errors.Join(err, fmt.Errorf("the warnings are %q", found.Warnings))
 		}
-		return errors.Join(err, s.isAt(t.Context(), healthy, 2), s.isAt(t.Context(), poisoned, 1), p.caughtUp())
+		return errors.Join(err, s.isAt(t.Context(), healthy, 2), s.isAt(t.Context(), unreadable, 1), p.caughtUp())
 	})
 	if _, measured, err := p.get("/metrics"); err != nil || !strings.Contains(string(measured), "\nprocess_parked_aggregates{process=\"leave-on-close\"} 1\n") {
 		t.Errorf("the metrics do not count the parked aggregate of the process: %v", err)

@@ -125,7 +125,7 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, changes []typ
 		return err
 	}
 	if version == write.ExpectedVersion {
-		return fmt.Errorf("append to %s: %w: another writer has asked for a turn", write.ID, es.ErrConflict)
+		return fmt.Errorf("append to %s: %w: another writer has asked this one to yield", write.ID, es.ErrConflict)
 	}
 	return fmt.Errorf("append to %s: %w: expected %d, found %d", write.ID, es.ErrConflict, write.ExpectedVersion, version)
 }

@@ -26,7 +26,7 @@
 //	seq_nr              N  0
 //	version             N  seq_nr of the last event
 //	snapshot_version    N  version of the latest complete snapshot; 0 or missing: none
-//	asked               BOOL  a writer in conflict asks for a turn; removed by the next write
+//	asked               BOOL  a writer in conflict asks the others to yield; removed by the next write
 //	payload             S  the state after event 1, JSON
 //
 // Snapshot table, a snapshot. Index snapshot-aid-index on aid and seq_nr finds it, with checksum, parts and ttl.

@@ -37,8 +37,8 @@ func TestAHeadOfTheDocuments(t *testing.T) {
 			"a snapshot": func(gateway *dynamodb.Gateway, id es.AggregateID) error {
 				return gateway.SaveSnapshot(t.Context(), id, es.Snapshot{Version: last, Payload: []byte(`{"saved":true}`)})
 			},
-			"a request for a turn": func(gateway *dynamodb.Gateway, id es.AggregateID) error {
-				return gateway.AskForTurn(t.Context(), id)
+			"a request to yield": func(gateway *dynamodb.Gateway, id es.AggregateID) error {
+				return gateway.AskToYield(t.Context(), id)
 			},
 		} {
 			t.Run("version "+version+", then "+first, func(t *testing.T) {

@@ -62,8 +62,8 @@ func (g *Gateway) Heads(ctx context.Context, aggregateType string) iter.Seq2[es.
 	})
 }
 
-// AskForTurn marks the head. The mark only affects an Append with Heed.
-func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
+// AskToYield marks the head. The mark only affects an Append with Heed.
+func (g *Gateway) AskToYield(ctx context.Context, id es.AggregateID) error {
 	g, err := g.at(ctx, id)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
 	if _, gone := unmet(err); gone {
 		return nil
 	}
-	return Explain(ctx, err, "ask for a turn at %s", id)
+	return Explain(ctx, err, "ask the writers of %s to yield", id)
 }
 
 // StoredHead implements [es.Maintainer].

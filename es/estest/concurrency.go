@@ -51,7 +51,7 @@ var concurrencyContracts = []contract{
 			wantEntry(t, journal[entry.SeqNr-2], entry)
 		}
 	}},
-	{"a writer that heeds turns is refused once", Settings{}, func(t *testing.T, h Harness) {
+	{"a writer that heeds requests to yield is refused once", Settings{}, func(t *testing.T, h Harness) {
 		id := newID()
 		grow(t, h, id, 0, 1, 0)
 		write := func(expected uint64, heed bool) error {
@@ -59,7 +59,7 @@ var concurrencyContracts = []contract{
 		}
 		// the other aggregate does not exist, and is not created
 		for _, asked := range []es.AggregateID{id, newID()} {
-			if err := h.Gateway.AskForTurn(t.Context(), asked); err != nil {
+			if err := h.Gateway.AskToYield(t.Context(), asked); err != nil {
 				t.Fatal(err)
 			}
 			if asked != id {

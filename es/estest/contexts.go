@@ -62,7 +62,7 @@ func everyCall(t *testing.T, h Harness, ctx context.Context, check func(name str
 	check("Append", gateway.Append(ctx, es.Append{
 		ID: id, ExpectedVersion: 3, Entries: entries(3, 1, 0), Receipts: []es.Receipt{kept},
 	}))
-	check("AskForTurn", gateway.AskForTurn(ctx, id))
+	check("AskToYield", gateway.AskToYield(ctx, id))
 	check("Verify", head.Verify(ctx, gateway, id))
 	_, err := gateway.Head(ctx, id)
 	check("Head", err)

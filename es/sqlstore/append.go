@@ -128,7 +128,7 @@ func (g *Gateway) reason(ctx context.Context, write es.Append) error {
 	case found:
 		return &es.InconsistentError{ID: write.ID, Head: write.ExpectedVersion, Event: next.Version}
 	}
-	return fmt.Errorf("%w: another writer has asked for a turn", es.ErrConflict)
+	return fmt.Errorf("%w: another writer has asked this one to yield", es.ErrConflict)
 }
 
 // handled returns a *HandledError when one of the commands was handled before. If only an event has its id, the receipt
@@ -168,10 +168,10 @@ func (g *Gateway) Receipt(ctx context.Context, tenant es.Tenant, commandID strin
 	return receipt, err == nil, g.explain(ctx, err, "read the receipt of command %s", commandID)
 }
 
-// AskForTurn marks the aggregate's row. The mark only affects an Append with Heed.
-func (g *Gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
+// AskToYield marks the aggregate's row. The mark only affects an Append with Heed.
+func (g *Gateway) AskToYield(ctx context.Context, id es.AggregateID) error {
 	err := g.execute(ctx, "UPDATE aggregates SET asked = 1 WHERE tenant_code = ? AND aggregate_id = ?", id.Tenant, id.String())
-	return g.explain(ctx, err, "ask for a turn at %s", id)
+	return g.explain(ctx, err, "ask the writers of %s to yield", id)
 }
 
 // execute writes one statement, which can be repeated.

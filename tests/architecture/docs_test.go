@@ -132,8 +132,8 @@ func walk(t *testing.T, ending string, visit func(path, text string)) {
 	}
 }
 
-// One idea has one word: documents do not use the words that the glossary in concepts.md gives up.
-func TestDocumentsUseTheWordsOfTheGlossary(t *testing.T) {
+// One idea has one word: documents and code do not use the words that the glossary in concepts.md gives up.
+func TestTheWordsAreThoseOfTheGlossary(t *testing.T) {
 	glossary, err := os.ReadFile("../../docs/concepts.md")
 	if err != nil {
 		t.Fatal(err)
@@ -148,15 +148,17 @@ func TestDocumentsUseTheWordsOfTheGlossary(t *testing.T) {
 		t.Fatalf("the glossary gives up only %q", given)
 	}
 	other := regexp.MustCompile(`(?i)\b(` + strings.Join(given, "|") + `)s?\b`)
-	walk(t, ".md", func(path, text string) {
-		// seeds.md has the words of the founding documents.
-		if name := filepath.Base(path); name == "concepts.md" || name == "seeds.md" {
-			return
-		}
-		for number, line := range strings.Split(text, "\n") {
-			if word := other.FindString(line); word != "" {
-				t.Errorf("%s:%d uses %q; docs/concepts.md has another word for it", path, number+1, word)
+	for _, ending := range []string{".md", ".go", ".tmpl", ".graphqls", ".sql", ".ts", ".tsx", ".yml", ".yaml"} {
+		walk(t, ending, func(path, text string) {
+			// seeds.md has the words of the founding documents.
+			if name := filepath.Base(path); name == "concepts.md" || name == "seeds.md" || name == "docs_test.go" {
+				return
 			}
-		}
-	})
+			for number, line := range strings.Split(text, "\n") {
+				if word := other.FindString(strings.ReplaceAll(line, "Unprocessable Entity", "422")); word != "" {
+					t.Errorf("%s:%d uses %q; docs/concepts.md has another word for it", path, number+1, word)
+				}
+			}
+		})
+	}
 }

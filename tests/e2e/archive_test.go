@@ -158,7 +158,7 @@ func testArchive(t *testing.T, s *system) {
 	archivetest.Export(t, dynamodb.NewClient(testenv.DynamoDBConfig(t)), variable(s.store, "JOURNAL_TABLE"), export, 2)
 	newest := ada.command(t, "/threads/post_message", fields{"thread_id": young, "text": "since the export"})
 	ada.view(t, young, token(newest))
-	sqlSpoiler{variable(s.store, "DATABASE_URL")}.run(t, "UPDATE messages SET text = 'poison'")
+	sqlSpoiler{variable(s.store, "DATABASE_URL")}.run(t, "UPDATE messages SET text = 'spoilt'")
 	s.operate(t, isWrong, "rows", "verify")
 	s.operate(t, allIsWell, "rows", "rebuild", "--export", export)
 	s.operate(t, allIsWell, "rows", "verify")

@@ -53,7 +53,7 @@ func TestAnOperatorMendsTheReadModel(t *testing.T) {
 
 		aid := "thread-" + thread
 		for _, spoilt := range []struct{ statement, want string }{
-			{"UPDATE messages SET text = 'poison' WHERE thread_id = ? AND seq_nr = 3", "text"},
+			{"UPDATE messages SET text = 'spoilt' WHERE thread_id = ? AND seq_nr = 3", "text"},
 			{"UPDATE threads SET name = 'coffee' WHERE id = ?", "name"},
 			{"UPDATE threads SET version = 99 WHERE id = ?", "version"},
 			{"DELETE FROM members WHERE thread_id = ?", "a row is missing"},

@@ -33,7 +33,7 @@ func TestAnOperatorRebuildsTheReadModelUnderLoad(t *testing.T) {
 			threads = append(threads, thread)
 		}
 		s.operate(t, allIsWell, "rows", "verify")
-		rows.run(t, "UPDATE messages SET text = 'poison' WHERE thread_id = ? AND seq_nr = 3", threads[0])
+		rows.run(t, "UPDATE messages SET text = 'spoilt' WHERE thread_id = ? AND seq_nr = 3", threads[0])
 		load := ada.begin(t, threads)
 		kills := s.rebuildKilled(t)
 		load.stop(t)

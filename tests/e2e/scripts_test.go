@@ -92,6 +92,32 @@ var scripts = map[string]struct{ damage, after func(*testing.T, *damaged) }{
 		},
 		after: func(t *testing.T, d *damaged) { d.operate(t, allIsWell, "dead-letters", "list") },
 	},
+	"A process manager can't go on": {
+		damage: func(t *testing.T, d *damaged) {
+			bob := d.person("")
+			bob.command(t, "/accounts/register", fields{"name": "Bob"})
+			d.ada.command(t, "/threads/add_member", fields{"thread_id": d.thread, "user_account_id": bob.id, "role": "Member"})
+			spoilerOf(t, d.store).setHead(t, d.aid, 20)
+			d.writer.Stop(t) // what it has in memory is right
+			d.writer.Start(t)
+			bob.command(t, "/accounts/close", nil)
+			testenv.Eventually(t, leavesWithin, func() error {
+				if listed, _, _ := d.tryOperate(t, "dead-letters", "list"); !strings.Contains(listed, "leave-on-close") {
+					return fmt.Errorf("no command fails:\n%s", listed)
+				}
+				return nil
+			})
+		},
+		after: func(t *testing.T, d *damaged) {
+			testenv.Eventually(t, leavesWithin, func() error {
+				if view := d.ada.view(t, d.thread); len(view.Members) != 1 {
+					return fmt.Errorf("the thread has %d members", len(view.Members))
+				}
+				return nil
+			})
+		},
+	},
+	"The disk is full": {after: func(t *testing.T, d *damaged) { d.wantMessages(t, 12) }},
 	"Pruning": {
 		damage: func(t *testing.T, d *damaged) {
 			deleted := d.ada.command(t, "/threads/delete", fields{"thread_id": d.thread})
@@ -132,9 +158,7 @@ func TestTheScriptsOfTheOperators(t *testing.T) {
 			if about.damage != nil {
 				about.damage(t, d)
 			}
-			installed := t.TempDir()
-			d.script(t, found[heading], "DATA_DIR="+d.folder, "AID="+d.aid, "BACKUP="+d.backup,
-				"GOBIN="+installed, "PATH="+installed+":"+binaries+":"+os.Getenv("PATH"))
+			d.script(t, found[heading], "DATA_DIR="+d.folder, "AID="+d.aid, "BACKUP="+d.backup, "PATH="+binaries+":"+os.Getenv("PATH"))
 			if about.after != nil {
 				about.after(t, d)
 			}

@@ -8,6 +8,8 @@ import (
 	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
+	"example.com/threads/interfaceadaptor/eventjson"
+	"example.com/threads/usecase/query"
 )
 
 // A type that one list lacks would be served in part.
@@ -19,13 +21,19 @@ func TestEveryAggregateTypeIsRegisteredEverywhere(t *testing.T) {
 	)
 	for _, each := range system.Types() {
 		if !slices.ContainsFunc(system.ReadModel().Handlers, func(handler projection.Handler) bool { return handler.Type() == each.Type() }) {
-			t.Errorf("the read model has no rows of %s: add its handler to system.ReadModel", each.Type())
+			t.Errorf("the read model has no rows of %s: add its handler in interfaceadaptor/readmodel/chatrows/chatrows.go", each.Type())
 		}
 		if !slices.ContainsFunc(handling.Services, func(service commands.Service) bool { return service.Type() == each.Type() }) {
-			t.Errorf("there are no commands of %s: add its service to commands.New", each.Type())
+			t.Errorf("there are no commands of %s: add its service in cmd/write-api/commands/commands.go", each.Type())
 		}
 	}
 	if types := len(system.Types()); len(system.ReadModel().Handlers) != types || len(handling.Services) != types {
-		t.Errorf("%d handlers, %d services and %d types: add the others to system.Types", len(system.ReadModel().Handlers), len(handling.Services), types)
+		t.Errorf("%d handlers, %d services and %d types: add the others in interfaceadaptor/eventjson/eventjson.go", len(system.ReadModel().Handlers), len(handling.Services), types)
+	}
+	queries := query.New(nil, nil, query.Settings{})
+	for _, each := range eventjson.Types() {
+		if _, err := queries.ParseTokens(each.Type() + "-01H42KBHCW1BZG504J4ZXKA2F2:1"); err != nil {
+			t.Errorf("queries do not know tokens of %s: add it to the types in usecase/query/queries.go: %v", each.Type(), err)
+		}
 	}
 }

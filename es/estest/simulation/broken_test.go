@@ -32,7 +32,7 @@ var broken = map[string]struct {
 			return s.Append(ctx, write)
 		}}
 	}},
-	"nobody heeds who asks for a turn": {"concurrency", func(s *store) es.EventPersistenceGateway {
+	"nobody yields": {"concurrency", func(s *store) es.EventPersistenceGateway {
 		return appending{s, func(ctx context.Context, write es.Append) error {
 			write.Heed = false
 			return s.Append(ctx, write)

@@ -61,14 +61,14 @@ var pursesRows = rowstore.JSONRows[changed, row]{
 	Fold: func(r row, event es.Recorded[changed]) (row, error) { return fold(r, event.Event), nil },
 }
 
-var errPoison = errors.New("the event is poison")
+var errInapplicable = errors.New("the event is inapplicable")
 
-// pursesOf returns the rows of a world in which events can be poison.
+// pursesOf returns the rows of a world in which events can be inapplicable.
 func pursesOf(w *world) projection.Handler {
 	made := pursesRows
 	made.Fold = func(r row, event es.Recorded[changed]) (row, error) {
-		if w.steps < w.poisoned && !w.calm {
-			return r, errPoison
+		if w.steps < w.inapplicable && !w.calm {
+			return r, errInapplicable
 		}
 		return fold(r, event.Event), nil
 	}

@@ -30,7 +30,7 @@ type aggregate struct {
 	version, pointer uint64 // the head
 	entries          []es.Entry
 	snapshots        map[uint64][]byte // nil: broken
-	asked            bool              // for a turn
+	asked            bool              // to yield
 }
 
 func newStore() *store {
@@ -106,7 +106,7 @@ func (s *store) write(write es.Append) error {
 	return nil
 }
 
-func (s *store) AskForTurn(ctx context.Context, id es.AggregateID) error {
+func (s *store) AskToYield(ctx context.Context, id es.AggregateID) error {
 	if err := s.begin(ctx); err != nil {
 		return err
 	}

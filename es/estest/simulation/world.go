@@ -28,34 +28,34 @@ type fault struct {
 
 // The kinds of faults.
 const (
-	refuse     = "refuse"      // the I/O fails and does nothing
-	lose       = "lose"        // it is done, and the answer is lost
-	crash      = "crash"       // the process dies before it
-	crashAfter = "crash-after" // the process dies after it, and before the answer
-	conflict   = "conflict"    // an append meets a conflict
-	pause      = "pause"       // the process stops for longer than any lease; another one starts meanwhile
-	clock      = "clock"       // the clock of the process jumps
-	trim       = "trim"        // the stream forgets what is in it
-	split      = "split"       // the shards of the stream close, and others follow them
-	again      = "again"       // the stream's next records come once more
-	shuffle    = "shuffle"     // they come in another order
-	garble     = "garble"      // one of them can't be read
-	late       = "late"        // the next event reaches the stream after others
-	poison     = "poison"      // for some time, no event can be applied to the rows
-	outage     = "outage"      // for some time, every I/O of this process fails
+	refuse       = "refuse"       // the I/O fails and does nothing
+	lose         = "lose"         // it is done, and the answer is lost
+	crash        = "crash"        // the process dies before it
+	crashAfter   = "crash-after"  // the process dies after it, and before the answer
+	conflict     = "conflict"     // an append meets a conflict
+	pause        = "pause"        // the process stops for longer than any lease; another one starts meanwhile
+	clock        = "clock"        // the clock of the process jumps
+	trim         = "trim"         // the stream forgets what is in it
+	split        = "split"        // the shards of the stream close, and others follow them
+	again        = "again"        // the stream's next records come once more
+	shuffle      = "shuffle"      // they come in another order
+	garble       = "garble"       // one of them can't be read
+	late         = "late"         // the next event reaches the stream after others
+	inapplicable = "inapplicable" // for some time, no event can be applied to the rows
+	outage       = "outage"       // for some time, every I/O of this process fails
 )
 
-var kinds = []string{refuse, lose, crash, crashAfter, conflict, pause, clock, trim, split, again, shuffle, garble, late, poison, outage}
+var kinds = []string{refuse, lose, crash, crashAfter, conflict, pause, clock, trim, split, again, shuffle, garble, late, inapplicable, outage}
 
 const (
 	// tick is by how much time goes on at once. Every decision is made at a multiple of it. It is longer than the
 	// random part of any pause in the library, which therefore changes nothing.
 	tick = 2 * time.Second
 	// coarseBy is by how much faster the clock of the projectors is: a tick is longer than any pause that they store.
-	coarseBy   = 300
-	pauseLast  = 150 // steps
-	poisonLast = 60
-	outageLast = 60
+	coarseBy         = 300
+	pauseLast        = 150 // steps
+	inapplicableLast = 60
+	outageLast       = 60
 )
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -67,22 +67,22 @@ type world struct {
 	random *rand.Rand
 	faults map[int]string
 
-	mutex    sync.Mutex
-	waiting  []*waiter
-	ios      int // I/Os that a fault could meet
-	steps    int
-	ticks    int
-	story    []string
-	failure  string
-	calm     bool       // no more faults
-	poisoned int        // until this step
-	changing int        // transactions of projectors
-	missing  string     // why the world goes on
-	changed  func(rows) // called after each commit
-	start    func(kind string, life int)
-	live     map[string]*Process // by kind
-	stream   *stream
-	consumer Consumer // nil: none
+	mutex        sync.Mutex
+	waiting      []*waiter
+	ios          int // I/Os that a fault could meet
+	steps        int
+	ticks        int
+	story        []string
+	failure      string
+	calm         bool       // no more faults
+	inapplicable int        // until this step
+	changing     int        // transactions of projectors
+	missing      string     // why the world goes on
+	changed      func(rows) // called after each commit
+	start        func(kind string, life int)
+	live         map[string]*Process // by kind
+	stream       *stream
+	consumer     Consumer // nil: none
 }
 
 // free reports whether no transaction has the rows.
@@ -351,9 +351,9 @@ func (w *world) meet(one *waiter) string {
 		w.mutex.Unlock()
 		w.tell(one.p.String(), fmt.Sprintf("<-- FAULT: its clock jumps to %s", one.p.skew))
 		return ""
-	case poison:
+	case inapplicable:
 		w.tell("rows", "<-- FAULT: no event can be applied")
-		w.poisoned = w.steps + poisonLast
+		w.inapplicable = w.steps + inapplicableLast
 		return ""
 	case trim, split, again, shuffle, garble, late:
 		w.tell("stream", "<-- FAULT: "+kind)
@@ -384,8 +384,8 @@ func (g gateway) Append(ctx context.Context, write es.Append) error {
 	return g.do(ctx, what, func() error { return g.store.Append(ctx, write) })
 }
 
-func (g gateway) AskForTurn(ctx context.Context, id es.AggregateID) error {
-	return g.do(ctx, "asks for a turn at "+nameOf(id), func() error { return g.store.AskForTurn(ctx, id) })
+func (g gateway) AskToYield(ctx context.Context, id es.AggregateID) error {
+	return g.do(ctx, "asks to yield at "+nameOf(id), func() error { return g.store.AskToYield(ctx, id) })
 }
 
 func (g gateway) Receipt(ctx context.Context, tenant es.Tenant, command string) (receipt es.Receipt, found bool, err error) {

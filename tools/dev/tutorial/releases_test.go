@@ -35,7 +35,7 @@ func TestTheNextReleaseNeedsNoPause(t *testing.T) {
 	}
 	build(tree, former)
 	folder := treecopy.Of(t, root)
-	for _, page := range []string{"1-a-field.md", "2-a-command.md"} {
+	for _, page := range []string{field, command} {
 		_, changes := changesOf(t, page, folder)
 		patch(t, folder, changes)
 	}
