@@ -3,7 +3,7 @@ import { SubnetType } from "aws-cdk-lib/aws-ec2";
 import { Rule, RuleTargetInput, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, EventSourceMapping, FilterCriteria, FilterRule, Function, Runtime, StartingPosition } from "aws-cdk-lib/aws-lambda";
+import { Architecture, Code, EventSourceMapping, FilterCriteria, FilterRule, Function, MetricType, Runtime, StartingPosition } from "aws-cdk-lib/aws-lambda";
 import { SqsDlq, SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
@@ -16,13 +16,15 @@ import { settingsOf } from "./settings.js";
 /** cmd/lambda-updater, which Lambda calls with the records of the journal's stream. It projects, or publishes. */
 export class LambdaUpdater extends Construct {
   readonly function: Function;
+  readonly mapping: EventSourceMapping;
   /** Where Lambda says which records it has given up. Each message makes the function read the journal. */
   readonly givenUp: Queue;
 
   constructor(scope: Construct, id: string, data: Data, as: "lambda-updater" | "lambda-publisher") {
     super(scope, id);
     const { stage } = data;
-    const publishes = as === "lambda-publisher";
+    // Another environment could still open the texts of a person who was erased.
+    const alone = as === "lambda-publisher" && data.masterKey !== undefined;
     const timeout = Duration.minutes(1);
     const role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     allow(role, as, data);
@@ -46,8 +48,10 @@ export class LambdaUpdater extends Construct {
       role,
       memorySize: 512,
       timeout,
-      // Another environment could still open the texts of a person who was erased.
-      reservedConcurrentExecutions: publishes && data.masterKey !== undefined ? 1 : stage.database.environments,
+      reservedConcurrentExecutions: alone ? 1 : stage.database.environments,
+      // The schedule calls again: a repair that takes longer than a minute must not pile up.
+      retryAttempts: 0,
+      maxEventAge: timeout,
       vpc: data.vpc,
       vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS },
       securityGroups: [data.databaseClients],
@@ -67,12 +71,13 @@ export class LambdaUpdater extends Construct {
     // A batch that is not done is delivered again until it is: an event that can't be handled parks its aggregate, so
     // only a failure of a database or a broker makes Lambda wait. Records are never given up before the stream forgets
     // them.
-    new EventSourceMapping(this, "Mapping", {
+    this.mapping = new EventSourceMapping(this, "Mapping", {
       target: this.function,
       eventSourceArn: data.tables.get("JOURNAL_TABLE")!.tableStreamArn!,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 1000,
-      parallelizationFactor: 4,
+      parallelizationFactor: alone ? 1 : 4,
+      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
       reportBatchItemFailures: true,
       bisectBatchOnError: true,
       onFailure: new SqsDlq(this.givenUp),
@@ -81,7 +86,7 @@ export class LambdaUpdater extends Construct {
     // Retries parked aggregates, and sends what processes have to send.
     new Rule(this, "EveryMinute", {
       schedule: Schedule.rate(Duration.minutes(1)),
-      targets: [new LambdaFunction(this.function, { event: RuleTargetInput.fromObject({ Records: [] }), retryAttempts: 0 })],
+      targets: [new LambdaFunction(this.function, { event: RuleTargetInput.fromObject({ Records: [] }) })],
     });
   }
 }

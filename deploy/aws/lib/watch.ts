@@ -1,11 +1,11 @@
-import { Aws, Duration, Stack } from "aws-cdk-lib";
+import { Aws, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { CfnRuleGroupsNamespace, CfnWorkspace } from "aws-cdk-lib/aws-aps";
 import { CfnBudget } from "aws-cdk-lib/aws-budgets";
 import { Alarm, ComparisonOperator, Dashboard, GraphWidget, type IMetric, MathExpression, Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { FargateService } from "aws-cdk-lib/aws-ecs";
 import { type ApplicationLoadBalancer, type ApplicationTargetGroup, HttpCodeElb, HttpCodeTarget } from "aws-cdk-lib/aws-elasticloadbalancingv2";
-import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
@@ -38,12 +38,14 @@ export class Watch extends Construct {
   constructor(scope: Construct, id: string, private readonly data: Data) {
     super(scope, id);
     const { stage } = data;
-    const key = new Key(this, "Key", { enableKeyRotation: true, description: `Alarms of ${Stack.of(this).stackName}` });
+    const key = new Key(this, "Key", { enableKeyRotation: true, removalPolicy: RemovalPolicy.DESTROY, description: `Alarms of ${Stack.of(this).stackName}` });
     this.topic = new Topic(this, "Alarms", { masterKey: key, enforceSSL: true });
     this.topic.addSubscription(new EmailSubscription(stage.email));
     for (const service of ["aps", "cloudwatch"]) {
       const principal = new ServicePrincipal(`${service}.amazonaws.com`, { conditions: { StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } } });
-      this.topic.grantPublish(principal);
+      this.topic.addToResourcePolicy(
+        new PolicyStatement({ principals: [principal], actions: ["sns:Publish", "sns:GetTopicAttributes"], resources: [this.topic.topicArn] }),
+      );
       key.grantEncryptDecrypt(principal);
     }
     const workspace = new CfnWorkspace(this, "Metrics", {
@@ -109,10 +111,16 @@ export class Watch extends Construct {
     }
     const throttles: IMetric[] = [];
     for (const [setting, table] of data.tables) {
+      const index = data.indexes.get(setting); // which has a capacity of its own, and holds up writes
       for (const kind of ["Read", "Write"]) {
-        const metric = table.metric(`${kind}ThrottleEvents`, { statistic: "Sum", period: Duration.minutes(1), label: `${setting} ${kind}` });
-        throttles.push(metric);
-        this.alarm(`${setting}-${kind}Throttled`, metric, 10, 5, `DynamoDB refuses some calls on ${setting}: a partition or the limit is full`, "commands");
+        for (const [of, dimensions] of [["", {}], ...(index === undefined ? [] : [["-Index", { GlobalSecondaryIndexName: index }] as const])] as const) {
+          const metric = new Metric({
+            namespace: "AWS/DynamoDB", metricName: `${kind}ThrottleEvents`, statistic: "Sum", period: minute, label: `${setting}${of} ${kind}`,
+            dimensionsMap: { TableName: table.tableName, ...dimensions },
+          });
+          throttles.push(metric);
+          this.alarm(`${setting}${of}-${kind}Throttled`, metric, 10, 5, `DynamoDB refuses some calls on ${setting}${of}: a partition or the limit is full`, "commands");
+        }
       }
     }
     const database = { statistic: "Average", period: Duration.minutes(1) };
@@ -146,6 +154,17 @@ export class Watch extends Construct {
     const behind = "the-read-model-is-behind";
     this.alarm("NobodyProjects", invoked, 1, 1, "the updater is not called, not even by its schedule", "several-updaters", ComparisonOperator.LESS_THAN_THRESHOLD);
     this.alarm("ReadModelBehind", ageOf(updater), 30_000, 2, "the read model is more than 30 seconds behind", behind);
+    // A mapping that was switched off, or lost a permission, calls nobody, and so has no age.
+    const unread = new MathExpression({
+      expression: "IF(FILL(written, 0) > 0 AND FILL(polled, 0) < 1, 1, 0)", period: Duration.minutes(5),
+      usingMetrics: {
+        written: this.data.tables.get("JOURNAL_TABLE")!.metricConsumedWriteCapacityUnits({ statistic: "Sum" }),
+        polled: new Metric({
+          namespace: "AWS/Lambda", metricName: "PolledEventCount", statistic: "Sum", dimensionsMap: { EventSourceMappingUUID: updater.mapping.eventSourceMappingId },
+        }),
+      },
+    });
+    this.alarm("NobodyReads", unread, 0, 3, "events are written, and Lambda does not read the stream", behind);
     const sent = updater.givenUp.metricNumberOfMessagesSent({ statistic: "Sum", period: Duration.hours(1) });
     this.alarm("StreamForgot", sent, 0, 1, "Lambda has given up records of the stream; the function reads them from the journal", behind);
     // Only the invocation that compares rows says that they are ahead: the alarm stays for an hour.
@@ -175,7 +194,7 @@ export class Watch extends Construct {
             tried: of.givenUp.metricApproximateNumberOfMessagesNotVisible({ statistic: "Maximum" }),
           },
         });
-        this.alarm(`${name}RepairFails`, left, 0, 5, `records were given up, and the ${name.toLowerCase()} has not made up for them from the journal`, section);
+        this.alarm(`${name}RepairFails`, left, 0, 15, `records were given up, and the ${name.toLowerCase()} has not made up for them from the journal`, section);
       }
     }
     return [["Updater: age of the last record, ms", ageOf(updater)], ["Updater: invocations", invoked]];

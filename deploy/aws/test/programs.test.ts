@@ -140,7 +140,9 @@ test("with Lambda there is no updater service, and no record is given up", () =>
       FilterCriteria: { Filters: [{ Pattern: JSON.stringify({ eventName: ["INSERT"] }) }] },
       MaximumRetryAttempts: Match.absent(),
       MaximumRecordAgeInSeconds: Match.absent(),
+      MetricsConfig: { Metrics: ["EventCount"] }, // for an alarm
     });
+    programs.hasResourceProperties("AWS::Lambda::EventInvokeConfig", { MaximumRetryAttempts: 0 }); // the schedule calls again
     const [updater] = Object.values(resources(programs, "AWS::Lambda::Function"));
     assert.ok(updater!.Properties.ReservedConcurrentExecutions > 1, name);
     programs.hasResourceProperties("AWS::Events::Rule", {

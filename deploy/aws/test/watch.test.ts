@@ -104,6 +104,16 @@ test("every service that is down, and every table that refuses calls, is an alar
   for (const setting of ["JOURNAL_TABLE", "SNAPSHOT_TABLE", "KEY_TABLE"]) {
     assert.ok(alarms(prod)[`${setting}-ReadThrottled`] && alarms(prod)[`${setting}-WriteThrottled`], setting);
   }
+  for (const setting of ["JOURNAL_TABLE", "SNAPSHOT_TABLE"]) { // an index that is full holds up writes
+    const { Metrics } = alarms(prod)[`${setting}-Index-WriteThrottled`]!;
+    assert.deepEqual(Metrics[0].MetricStat.Metric.Dimensions.map(({ Name }: { Name: string }) => Name).sort(), ["GlobalSecondaryIndexName", "TableName"]);
+  }
+});
+
+test("a stream that Lambda no longer reads is an alarm", () => {
+  const { Metrics, Threshold } = alarms(lambda)["NobodyReads"]!;
+  const names = Metrics.flatMap(({ MetricStat }: { MetricStat?: { Metric: { MetricName: string } } }) => MetricStat?.Metric.MetricName ?? []);
+  assert.deepEqual([names.sort(), Threshold], [["ConsumedWriteCapacityUnits", "PolledEventCount"], 0]);
 });
 
 test("each alarm names a section of docs/operations.md, and goes to the operators", () => {

@@ -149,10 +149,11 @@ func printHeat(out io.Writer, l load, rate float64) error {
 			return []float64{slices.MaxFunc(j, func(a, b busy) int { return cmp.Compare(a.share, b.share) }).share}
 		})[0])
 	})
-	periods := []int{0, 1, 3, 6}
+	periods := []int{0, 1, 2, 3}
 	parts := map[popularity][]float64{}
+	units := max(m.journalPerCommand(), m.snapshotPerCommand(l)) // of the table that is full first
 	for _, p := range popularities {
-		parts[p] = median(int(l.shards), p, func(j journal) []float64 { return j.throttled(rate*m.journalPerCommand(), 1+slices.Max(periods)) })
+		parts[p] = median(int(l.shards), p, func(j journal) []float64 { return j.throttled(rate*units, 1+slices.Max(periods)) })
 	}
 	line(fmt.Sprintf("\nthrottled at %s/s", round(rate)), func(p popularity) string { return p.name })
 	for _, period := range periods {

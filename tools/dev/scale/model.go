@@ -68,6 +68,9 @@ type limit struct {
 func (m measured) journalPerCommand() float64    { return m.JournalUnits }
 func (m measured) headPerCommand(l load) float64 { return m.HeadUnits / l.batch }
 func (l load) receiptPerCommand() float64        { return receiptUnits * l.keyed }
+func (m measured) snapshotPerCommand(l load) float64 {
+	return m.headPerCommand(l) + l.receiptPerCommand() + m.UpkeepUnits
+}
 func (m measured) streamShards(units float64) float64 {
 	return math.Ceil(units / partitionUnits)
 }
@@ -79,7 +82,7 @@ func (m measured) limits(l load) []limit {
 	found := []limit{
 		{oneThread, partitionUnits / perKey},
 		{"all logical shards are full", partitionUnits * min(l.shards/max(m.journalPerCommand(), m.headPerCommand(l)), cmp.Or(l.first, l.shards)/l.receiptPerCommand())},
-		{"the quota of a table", tableUnits / max(m.journalPerCommand(), m.IndexUnits, m.headPerCommand(l)+l.receiptPerCommand()+m.UpkeepUnits)},
+		{"the quota of a table", tableUnits / max(m.journalPerCommand(), m.IndexUnits, m.snapshotPerCommand(l))},
 		{"Aurora's largest writer", rowsPerUnit * maxUnits / m.Rows},
 	}
 	if !l.lambda {
@@ -112,6 +115,9 @@ const (
 	auroraUnitHour = 0.12
 	auroraIO       = 0.20 / 1e6
 	auroraGBMonth  = 0.10
+	// rds/proxy/pricing: of each capacity unit behind it, eight at least
+	proxyUnitHour = 0.015
+	proxyUnits    = 8
 	// fargate/pricing
 	vcpuHour     = 0.03238 // on ARM
 	memoryGBHour = 0.00356
@@ -154,7 +160,7 @@ type cost struct {
 // costs returns the bill of a month, the largest line first.
 func (m measured) costs(l load) []cost {
 	commands := l.rate * month
-	units := m.journalPerCommand() + m.IndexUnits + m.headPerCommand(l) + l.receiptPerCommand() + m.UpkeepUnits
+	units := m.journalPerCommand() + m.IndexUnits + m.snapshotPerCommand(l)
 	writes := commands * units * writeUnit
 	if l.provisioned {
 		writes = l.rate * units / utilization * writeUnitHour * hours
@@ -170,12 +176,14 @@ func (m measured) costs(l load) []cost {
 		tasks = apis
 	}
 	rows := l.rate * m.Rows
+	auroraUnits := 2 * max(1, rows/rowsPerUnit) // a writer and a reader
 	lines := []cost{
 		{"DynamoDB writes", writes},
 		{"DynamoDB storage", storedGB * (2*tableGBMonth + backupGBMonth)}, // table and index
 		{"DynamoDB reads", commands * m.ReadUnits * readUnit},
 		updater,
-		{"Aurora", 2*max(1, rows/rowsPerUnit)*auroraUnitHour*hours + rows*month*auroraIO + 2*storedGB*auroraGBMonth},
+		{"Aurora", auroraUnits*auroraUnitHour*hours + rows*month*auroraIO + 2*storedGB*auroraGBMonth},
+		{"RDS Proxy", max(proxyUnits, auroraUnits) * proxyUnitHour * hours},
 		{"APIs", apis * taskMonth},
 		{"network", (balancerHour+2*gatewayHour)*hours + l.rate*(1+answersPerSecond)*bytesOfAnExchange*3600/giga*balancerUnitHour*hours},
 		{"logs", commands * (1 + answersPerSecond) * m.LogBytes / giga * logGB},
