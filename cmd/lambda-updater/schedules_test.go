@@ -115,7 +115,7 @@ type model struct {
 	faults     int // percent
 	piece      int
 	partitions byte
-	unreadable   map[es.AggregateID]uint64
+	unreadable map[es.AggregateID]uint64
 	keys       map[es.AggregateID]bool
 }
 

@@ -218,7 +218,7 @@ func TestWhoMayOperate(t *testing.T) {
 // Without LAB=on there is no lab, and a program without the build tag must not contain it.
 func TestThereIsNoLabUnlessAskedFor(t *testing.T) {
 	r := start(t, nil)
-	for _, path := range []string{"/lab/state", "/lab/lab.js"} {
+	for _, path := range []string{"/lab/state", "/lab/lab.js", "/lab/experiments.js"} {
 		if got, err := send(t, http.MethodGet, r.web+path, "", nil); err != nil || got.status != http.StatusNotFound {
 			t.Errorf("%s: %d, %v", path, got.status, err)
 		}

@@ -300,7 +300,7 @@ func (s seed) post(ctx context.Context, url, authorization string) error {
 	return posting.Wait()
 }
 
-//go:embed lab.js
+//go:embed lab.js experiments.js
 var files embed.FS
 
 // faults are shown on the page and set from it. A field that a request lacks stays unchanged.
@@ -320,7 +320,9 @@ type faults struct {
 // Handler serves the page's requests. beside is the URL of another write-api on the same store. rows is the read model.
 func (l *Lab) Handler(beside string, rows *sqlx.DB) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /lab.js", asset.Load(files, "lab.js", "default-src 'none'"))
+	for _, script := range []string{"lab.js", "experiments.js"} {
+		mux.Handle("GET /"+script, asset.Load(files, script, "default-src 'none'"))
+	}
 	mux.HandleFunc("GET /guarantees", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, docs.Guarantees)

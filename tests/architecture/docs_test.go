@@ -33,7 +33,7 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 	})
 	// The failure lab shows names of tests to users, too.
 	told := regexp.MustCompile(`\bTest[A-Z]\w+`)
-	walk(t, "lab.tsx", func(path, text string) {
+	walk(t, "experiments.tsx", func(path, text string) {
 		for _, name := range told.FindAllString(text, -1) {
 			if named++; declared[name] == nil {
 				t.Errorf("%s names %s, which is not a test of this repository", path, name)

@@ -22,11 +22,12 @@ const (
 )
 
 // bundles are the scripts with their entry points.
-// The lab has its own bundle, so that no other program contains it. // extra:lab
+// The lab has its own bundles, so that no other program contains it. // extra:lab
 var bundles = map[string]string{
-	source + "/main.tsx":     "extras/page/app.js",
-	source + "/check.ts":     "extras/page/check.js",
-	"extras/lab/src/lab.tsx": "extras/lab/lab.js", // extra:lab
+	source + "/main.tsx":             "extras/page/app.js",
+	source + "/check.ts":             "extras/page/check.js",
+	"extras/lab/src/lab.tsx":         "extras/lab/lab.js",         // extra:lab {
+	"extras/lab/src/experiments.tsx": "extras/lab/experiments.js", // extra:lab }
 }
 
 func main() {
@@ -111,7 +112,7 @@ func bundle(entry, out string) error {
 	generated := "Code generated from " + filepath.ToSlash(filepath.Dir(entry)) + " by go generate. DO NOT EDIT."
 	options.Banner = map[string]string{"js": "// " + generated, "css": "/* " + generated + " */"}
 	if filepath.Dir(entry) != source { // extra:lab {
-		options.Alias, options.External = fromThePage, []string{"/app.js"}
+		options.Alias, options.External = fromThePage, []string{"/app.js", "/lab/lab.js"}
 	} // extra:lab }
 	if result := api.Build(options); len(result.Errors) > 0 {
 		return errors.New("the page can't be bundled; the messages above say why")
