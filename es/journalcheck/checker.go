@@ -1,6 +1,7 @@
 // Package journalcheck finds what is wrong in an event store, and repairs heads and snapshots that contradict the
 // journal. No event is ever changed. It works beside running programs, whose writes can look wrong for a moment: it
-// reports only what it found twice.
+// reports only what it found twice. [New] takes the store; All or Aggregate return findings, each with what to do next,
+// and Repair does it for one aggregate.
 package journalcheck
 
 import (

@@ -1,4 +1,5 @@
-// Package memlimit limits the memory of the program to what it may use, and finds out how much that is.
+// Package memlimit limits the memory of the program to what it may use: call [Manage] first in main. Caches then take
+// their share of [Limit].
 package memlimit
 
 import (

@@ -1,6 +1,10 @@
 // Package run is the runtime of an updater: the program that keeps a read model. It waits for its turn to write,
 // follows the event store, projects, rebuilds and verifies the rows, runs further consumers of the events beside it,
-// and tells its state and its metrics. An application hands it [Options].
+// and tells its state and its metrics.
+//
+// An application describes its rows and databases in [Options], makes an [Updater] of them with [New], and calls Run
+// once; Look then tells the state, for a health check. A process manager is a [Process], which [Turn].Process makes a
+// [Consumer] of. A program on SQLite with nothing beside its rows calls [Follow] instead.
 package run
 
 import (

@@ -1,4 +1,5 @@
-// Package archivetest has what tests of archives share.
+// Package archivetest has what tests of archives share: [Eager] is a store whose events are moved as early as they can
+// be, and [Export] writes what DynamoDB would export to S3.
 package archivetest
 
 import (

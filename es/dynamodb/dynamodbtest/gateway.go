@@ -1,4 +1,5 @@
-// Package dynamodbtest gives tests a real gateway: DynamoDB Local with new tables.
+// Package dynamodbtest gives tests a real gateway, on new tables of DynamoDB Local: [New] is one gateway, [Several] are
+// those of several processes, and [Tables] with [Open] let a test change items itself.
 package dynamodbtest
 
 import (

@@ -1,5 +1,8 @@
 // Package table reads and writes rows of any type by primary key, with few statements for many rows, on MySQL, MariaDB
-// and SQLite. A [Table] maps the fields of a row to columns, for reading and writing.
+// and SQLite. A [Table] maps the fields of a row to columns, for reading and writing: declare it once per table, as
+// var Orders = table.Of[Order]("orders", 2), where Order is a struct with db tags and the key has two columns. In the
+// transaction of a handler Load reads rows by their keys, and Upsert and Delete change them; Select and Query read for
+// queries.
 package table
 
 import (

@@ -26,31 +26,103 @@ func TestTheCoreStandsAlone(t *testing.T) {
 	treecopy.Do(t, to, "go", "test", "-short", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./cmd/...", "./tests/architecture")
 }
 
-// A new application must be a good start: it builds, without a word about chat. With RELEASE_CHECK its tests run, too.
+// A new application must be a good start: without a word about chat, it builds, and its README is true. With
+// RELEASE_CHECK its tests run, too, and it gets another aggregate and another extra.
 func TestANewApplicationHasNothingOfChat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it builds everything")
 	}
-	to := filepath.Join(t.TempDir(), "shop")
-	if err := (newApp{module: "example.org/my-Shop", aggregate: "order"}).run(t.Context(), "../../..", to, []string{"operate", "page", "publishing", "tenants"}); err != nil {
-		t.Fatal(err)
+	for name, extras := range map[string][]string{"alone": nil, "with extras": {"operate", "page", "publishing", "tenants"}} {
+		t.Run(name, func(t *testing.T) {
+			to := filepath.Join(t.TempDir(), "shop")
+			if err := (newApp{module: "example.org/my-Shop", aggregate: "order"}).run(t.Context(), "../../..", to, extras); err != nil {
+				t.Fatal(err)
+			}
+			expectNoChat(t, to)
+			all := os.Getenv("RELEASE_CHECK") != "" // it takes minutes
+			if extras != nil && !all {
+				return
+			}
+			treecopy.WithoutServices(t)
+			treecopy.Do(t, to, "go", "build", "./...")
+			tryReadme(t, to)
+			if !all {
+				return
+			}
+			treecopy.Do(t, to, "go", "test", "-short", "./domain/...", "./interfaceadaptor/...", "./cmd/standalone", "./tests/architecture")
+			if slices.Contains(extras, "page") {
+				treecopy.Do(t, filepath.Join(to, "tools/dev"), "go", "test", "-count=1", "./browser") // in Chromium
+			}
+			mergeMore(t, to, append(slices.Clone(extras), "archive"))
+			treecopy.Do(t, to, "make", "new-aggregate", "NAME=invoice", "PROCESS=yes")
+			treecopy.Do(t, to, "go", "test", "-short", "./domain/...", "./interfaceadaptor/...", "./usecase/...", "./cmd/standalone", "./tests/architecture")
+		})
 	}
+}
+
+func expectNoChat(t *testing.T, to string) {
+	t.Helper()
 	if left := treecopy.Do(t, to, "sh", "-c", "git grep --cached -i -n -E 'thread|chat' || true"); left != "" {
 		t.Errorf("left of chat:\n%s", left)
 	}
-	if left := treecopy.Do(t, to, "sh", "-c", "git grep --cached -i -n -w -E 'messages|(an?|the|first|last|send|write) message' extras/page || true"); left != "" {
+	if left := treecopy.Do(t, to, "sh", "-c", "git grep --cached -i -n -w -E 'messages|(an?|the|first|last|send|write) message' -- extras/page || true"); left != "" {
 		t.Errorf("left of chat on the page:\n%s", left)
 	}
 	if unformatted := treecopy.Do(t, to, "gofmt", "-l", "."); unformatted != "" {
 		t.Errorf("gofmt would change %s", unformatted)
 	}
-	treecopy.WithoutServices(t)
-	treecopy.Do(t, to, "go", "build", "./...")
-	if os.Getenv("RELEASE_CHECK") == "" {
-		return // it takes minutes
+}
+
+// shell are the blocks of commands in a README.
+var shell = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
+func blockWith(t *testing.T, to, text string) string {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(to, "README.md"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	treecopy.Do(t, to, "go", "test", "-short", "./domain/...", "./interfaceadaptor/...", "./cmd/standalone", "./tests/architecture")
-	treecopy.Do(t, filepath.Join(to, "tools/dev"), "go", "test", "-count=1", "./browser") // in Chromium
+	for _, block := range shell.FindAllStringSubmatch(string(readme), -1) {
+		if strings.Contains(block[1], text) {
+			return block[1]
+		}
+	}
+	t.Fatalf("no commands of the README have %s", text)
+	return ""
+}
+
+// tryReadme runs the commands that a new application's README begins with.
+func tryReadme(t *testing.T, to string) {
+	t.Helper()
+	treecopy.Do(t, to, "go", "build", "-o", ".", "./cmd/standalone")
+	for _, variable := range []string{"WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR"} {
+		t.Setenv(variable, treecopy.FreeAddress(t))
+	}
+	commands := strings.NewReplacer("localhost:28080", "$WRITE_API_ADDR", "localhost:28082", "$READ_API_ADDR").Replace(blockWith(t, to, "/orders/open"))
+	said := treecopy.Do(t, to, "bash", "-euc", `
+		./standalone >standalone.log 2>&1 &
+		trap 'kill $! && wait $!' EXIT
+		until curl -sf $READ_API_ADDR/health/ready >ready; do sleep 0.1; done
+	`+commands)
+	if !strings.Contains(said, `"getOrder":{"name":"first","quantity":5,"version":1}`) {
+		t.Errorf("the README's commands say %s", said)
+	}
+	treecopy.Do(t, to, "rm", "-r", "standalone", "standalone.log", "ready", "data")
+}
+
+// mergeMore adds an extra as the README of a new application says, whose first commit is the copy as it was made.
+func mergeMore(t *testing.T, to string, extras []string) {
+	t.Helper()
+	treecopy.Do(t, to, "git", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "The copy")
+	treecopy.Do(t, to, "git", "branch", "-M", "main")
+	more := filepath.Join(t.TempDir(), "more")
+	if err := (newApp{module: "example.org/my-Shop", aggregate: "order"}).run(t.Context(), "../../..", more, extras); err != nil {
+		t.Fatal(err)
+	}
+	treecopy.Do(t, to, "git", "config", "user.name", "a")
+	treecopy.Do(t, to, "git", "config", "user.email", "a@example.org")
+	treecopy.Do(t, to, "bash", "-euc", strings.ReplaceAll(blockWith(t, to, "git merge"), "../more", more))
+	treecopy.Do(t, to, "go", "build", "./...")
 }
 
 // A copy must not name a document that it does not have.

@@ -3,7 +3,6 @@ package tutorial_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -168,12 +167,12 @@ func try(t *testing.T, folder, text string) {
 		trap 'kill $! && wait $!' EXIT
 		until curl -sf $QUERIES/health/ready >ready; do sleep 0.1; done
 	`
-	write, read := address(t), address(t)
+	write, read, updater, page := treecopy.FreeAddress(t), treecopy.FreeAddress(t), treecopy.FreeAddress(t), treecopy.FreeAddress(t)
 	commands := exec.CommandContext(ctx, "bash", "-euc", script+strings.NewReplacer(
 		"localhost:28080", write, "localhost:28082", read, "make run", ": make run",
 	).Replace(block[1]))
 	commands.Dir = folder
-	commands.Env = append(os.Environ(), "QUERIES="+read, "WRITE_API_ADDR="+write, "READ_API_ADDR="+read, "UPDATER_ADDR="+address(t), "WEB_ADDR="+address(t))
+	commands.Env = append(os.Environ(), "QUERIES="+read, "WRITE_API_ADDR="+write, "READ_API_ADDR="+read, "UPDATER_ADDR="+updater, "WEB_ADDR="+page)
 	printed, err := commands.Output()
 	if got := strings.TrimSpace(anyID.ReplaceAllString(string(printed), "01...")); err != nil || got != strings.TrimSpace(block[2]) {
 		log, _ := os.ReadFile(filepath.Join(folder, "standalone.log"))
@@ -188,18 +187,6 @@ func try(t *testing.T, folder, text string) {
 }
 
 var anyID = regexp.MustCompile(`01[0-9A-Z]{24}`)
-
-// address returns a free one.
-func address(t *testing.T) string {
-	t.Helper()
-	var any net.ListenConfig
-	listener, err := any.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
-}
 
 // Whoever forgets a place of a lesson must hear of it from the compiler, the linter, or the named test.
 func TestNoOmissionPassesInSilence(t *testing.T) {

@@ -3,6 +3,7 @@ package treecopy
 
 import (
 	"context"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,6 +51,18 @@ func WithoutServices(t *testing.T) {
 	t.Helper()
 	t.Setenv("TEST_DYNAMODB_ENDPOINT", "")
 	t.Setenv("TEST_MYSQL_DSN", "")
+}
+
+// FreeAddress returns an address of this machine that nobody listens on.
+func FreeAddress(t *testing.T) string {
+	t.Helper()
+	var listening net.ListenConfig
+	listener, err := listening.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
 }
 
 // passed are the lines of go test that say only that a package has passed.
