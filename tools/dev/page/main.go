@@ -5,11 +5,16 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -49,12 +54,46 @@ func generate(ctx context.Context) error {
 		fmt.Fprintln(os.Stderr, "page: the scripts of the page are left as they are; to bundle them:", err)
 		return nil
 	}
+	var digest string
+	if err == nil {
+		digest, err = digestOfSources()
+	}
 	for entry, out := range bundles {
 		if err == nil {
-			err = bundle(entry, out)
+			err = bundle(entry, out, digest)
 		}
 	}
 	return err
+}
+
+// digestOfSources is in each bundle, so that one is found which is not of the sources as they are.
+func digestOfSources() (string, error) {
+	hash := sha256.New()
+	for _, folder := range slices.Sorted(maps.Keys(foldersOf(bundles))) {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				if err == nil && entry.Name() == "node_modules" {
+					err = fs.SkipDir
+				}
+				return err
+			}
+			content, err := os.ReadFile(path)
+			fmt.Fprintf(hash, "%s %d\n%s", filepath.ToSlash(path), len(content), content)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:6]), nil
+}
+
+func foldersOf(bundles map[string]string) map[string]bool {
+	folders := map[string]bool{}
+	for entry := range bundles {
+		folders[filepath.Dir(entry)] = true
+	}
+	return folders
 }
 
 // generateTypes writes the types of what the page asks, from the OpenAPI document and the GraphQL schema, and the
@@ -102,14 +141,14 @@ var fromThePage = map[string]string{"preact/jsx-runtime": "/app.js", "@preact/si
 
 // extra:lab }
 
-func bundle(entry, out string) error {
+func bundle(entry, out, digest string) error {
 	options := api.BuildOptions{
 		EntryPoints: []string{filepath.Join(root, entry)}, Outfile: filepath.Join(root, out), Bundle: true, Write: true, LogLevel: api.LogLevelWarning,
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsInline,
 		MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		JSX: api.JSXAutomatic, JSXImportSource: "preact", TsconfigRaw: "{}",
 	}
-	generated := "Code generated from " + filepath.ToSlash(filepath.Dir(entry)) + " by go generate. DO NOT EDIT."
+	generated := "Code generated from " + filepath.ToSlash(filepath.Dir(entry)) + " by go generate. DO NOT EDIT. Sources: " + digest
 	options.Banner = map[string]string{"js": "// " + generated, "css": "/* " + generated + " */"}
 	if filepath.Dir(entry) != source { // extra:lab {
 		options.Alias, options.External = fromThePage, []string{"/app.js", "/lab/lab.js"}
