@@ -9,10 +9,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"example.com/threads/es/estest/testenv"
+	"example.com/threads/tools/healthcheck/health"
 )
 
 // damaged is a system on SQLite with a thread of 12 events, and what an operator's script is told.
@@ -163,6 +165,40 @@ func TestTheScriptsOfTheOperators(t *testing.T) {
 				about.after(t, d)
 			}
 		})
+	}
+}
+
+// The commands of the README start the programs on one database.
+func TestTheReadmesLinesWorkOnOneDatabase(t *testing.T) {
+	startsPrograms(t)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```sh\n(export EVENT_STORE=mysql.*?)```").FindSubmatch(readme)
+	if block == nil {
+		t.Fatal("the README has no such commands")
+	}
+	address := func() string { return fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t)) }
+	write, updater, read, page := address(), address(), address(), address()
+	script := exec.CommandContext(t.Context(), "bash", "-euc", strings.NewReplacer(
+		"user:password@tcp(127.0.0.1:3306)/threads", testenv.MySQL(t), "go run ./rdb-migration/cmd/", binaries+"/", "go run ./cmd/", binaries+"/",
+	).Replace(string(block[1]))+"wait")
+	script.Env = append(os.Environ(), "WRITE_API_ADDR="+write, "UPDATER_ADDR="+updater, "READ_API_ADDR="+read, "WEB_ADDR="+page,
+		"WRITE_API_URL=http://"+write, "UPDATER_URL=http://"+updater, "READ_API_URL=http://"+read)
+	script.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := script.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-script.Process.Pid, syscall.SIGTERM) // the shell, and what it has started
+		_ = script.Wait()
+	})
+	testenv.Eventually(t, time.Minute, func() error { return health.Check(t.Context(), "http://"+page+"/api/read/health/ready") })
+	ada := (&system{writeURL: "http://" + page + "/api/write", readURL: "http://" + page + "/api/read", updaterURL: "http://" + updater}).person("")
+	created := ada.command(t, "/threads/create", fields{"name": "tea"})
+	if view := ada.view(t, created.text("thread_id"), token(created)); view.Name != "tea" {
+		t.Errorf("the thread is %+v", view)
 	}
 }
 
