@@ -10,11 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -54,46 +52,31 @@ func generate(ctx context.Context) error {
 		fmt.Fprintln(os.Stderr, "page: the scripts of the page are left as they are; to bundle them:", err)
 		return nil
 	}
-	var digest string
-	if err == nil {
-		digest, err = digestOfSources()
-	}
 	for entry, out := range bundles {
 		if err == nil {
-			err = bundle(entry, out, digest)
+			err = bundle(entry, out)
 		}
 	}
 	return err
 }
 
-// digestOfSources is in each bundle, so that one is found which is not of the sources as they are.
-func digestOfSources() (string, error) {
+// digestOf returns the digest of a bundle's sources. The bundle names it, so that an old one is found.
+func digestOf(entry string) (string, error) {
 	hash := sha256.New()
-	for _, folder := range slices.Sorted(maps.Keys(foldersOf(bundles))) {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				if err == nil && entry.Name() == "node_modules" {
-					err = fs.SkipDir
-				}
-				return err
-			}
-			content, err := os.ReadFile(path)
-			fmt.Fprintf(hash, "%s %d\n%s", filepath.ToSlash(path), len(content), content)
+	err := filepath.WalkDir(filepath.Join(root, filepath.Dir(entry)), func(path string, file fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
 			return err
-		})
-		if err != nil {
-			return "", err
+		case file.IsDir() && file.Name() == "node_modules":
+			return fs.SkipDir
+		case file.IsDir():
+			return nil
 		}
-	}
-	return hex.EncodeToString(hash.Sum(nil)[:6]), nil
-}
-
-func foldersOf(bundles map[string]string) map[string]bool {
-	folders := map[string]bool{}
-	for entry := range bundles {
-		folders[filepath.Dir(entry)] = true
-	}
-	return folders
+		content, err := os.ReadFile(path)
+		fmt.Fprintf(hash, "%s %d\n%s", filepath.ToSlash(path), len(content), content)
+		return err
+	})
+	return hex.EncodeToString(hash.Sum(nil)[:6]), err
 }
 
 // generateTypes writes the types of what the page asks, from the OpenAPI document and the GraphQL schema, and the
@@ -141,15 +124,19 @@ var fromThePage = map[string]string{"preact/jsx-runtime": "/app.js", "@preact/si
 
 // extra:lab }
 
-func bundle(entry, out, digest string) error {
+func bundle(entry, out string) error {
+	digest, err := digestOf(entry)
+	if err != nil {
+		return err
+	}
 	options := api.BuildOptions{
 		EntryPoints: []string{filepath.Join(root, entry)}, Outfile: filepath.Join(root, out), Bundle: true, Write: true, LogLevel: api.LogLevelWarning,
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsInline,
 		MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		JSX: api.JSXAutomatic, JSXImportSource: "preact", TsconfigRaw: "{}",
 	}
-	generated := "Code generated from " + filepath.ToSlash(filepath.Dir(entry)) + " by go generate. DO NOT EDIT. Sources: " + digest
-	options.Banner = map[string]string{"js": "// " + generated, "css": "/* " + generated + " */"}
+	generated := "Code generated from " + filepath.ToSlash(filepath.Dir(entry)) + " by go generate. DO NOT EDIT."
+	options.Banner = map[string]string{"js": "// " + generated + " Sources: " + digest, "css": "/* " + generated + " */"}
 	if filepath.Dir(entry) != source { // extra:lab {
 		options.Alias, options.External = fromThePage, []string{"/app.js", "/lab/lab.js"}
 	} // extra:lab }
