@@ -201,3 +201,22 @@ func TestTheBannerMendsAll(t *testing.T) {
 	p.shows(bob, "nobody will read this")
 	p.showsNot("document.body", "Broken on purpose")
 }
+
+// A thread that is made while the projection stands still is new, and not gone.
+func TestANewThreadIsOpenedOnceItIsInTheRows(t *testing.T) {
+	t.Parallel()
+	p := open(t, chromium(t), start(t, "LAB=on").url, 1440, 900)
+	begin(p)
+	p.click(labelled("document", "Failure lab"))
+	p.click(labelled(within("Pause the projection"), "Pause"))
+	p.shows(within("Pause the projection"), "it stays grey")
+	p.click(labelled("document", "Chat"))
+	p.click(ada + ".querySelector('.new summary')")
+	p.fill(labelled(ada, "Name of the new thread"), "Coffee\r")
+	p.shows(ada, "The new thread is not in the rows yet.")
+	p.showsNot(ada, "any more")
+	p.click(labelled(within("Broken on purpose"), "Mend all"))
+	p.showsNot(ada, "not in the rows yet")
+	says(p, ada, "Ada", "Black, please")
+	p.shows(ada, "Black, please")
+}

@@ -63,7 +63,7 @@ export async function loadThreads(pane: Pane, token = ''): Promise<void> {
     for (const { id, version } of threads) if (id !== pane.selected.peek()) arrived(id, version, { threads: [{ id, version }] });
     const latest = threads[0];
     if (!pane.selected.peek() && latest) open(pane, latest.id);
-    // Who has left a thread, and is added again, is back.
+    // Who has left a thread and is added again is back, and so is a thread that was not in the rows yet.
     else if (pane.gone.peek() && pane.absent && listed) open(pane, pane.selected.peek());
     pane.absent = !listed;
     pane.problem('threads', '');
@@ -99,12 +99,16 @@ export function open(pane: Pane, thread: string): void {
       if (pane.selected.peek() === thread) soon(pane, data.threadChanged);
     },
     (code, message) => {
-      if (code === 'NOT_FOUND') left(thread, pane.id);
-      pane.gone.value = code === 'NOT_FOUND' ? `${pane.viewer.name} is not in this thread any more, or it has been deleted.` : message;
+      const made = state.traces.peek().some((trace) => trace.path === '/threads/create' && trace.aggregate === thread && trace.stage === 'written');
+      if (code !== 'NOT_FOUND') pane.gone.value = message;
+      else if (made) pane.gone.value = 'The new thread is not in the rows yet.';
+      else {
+        left(thread, pane.id);
+        pane.gone.value = `${pane.viewer.name} is not in this thread any more, or it has been deleted.`;
+      }
       pane.pushed = pane.thread.value = null;
       pane.panel.value = 'messages';
-      pane.absent = false;
-      void loadThreads(pane);
+      pane.absent = code === 'NOT_FOUND'; // once it is listed, it is opened again
     },
   );
 }
