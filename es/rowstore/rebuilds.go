@@ -17,6 +17,10 @@ import (
 // silentFor is how long a rebuild has no progress before it counts as interrupted.
 const silentFor = 10 * time.Second
 
+// farAhead is how far a stored time may be ahead of this process's clock. Beyond that it was stored by a clock that was
+// wrong: nothing may wait until then.
+const farAhead = time.Hour
+
 // RebuildState returns the progress of the latest rebuild; the zero value: there was none.
 func (s *Store) RebuildState(ctx context.Context) (found RebuildState, err error) {
 	err = rebuilds.Load(ctx, s.db, [][]string{{s.projection}}, "", func(row RebuildState) { found = row })
@@ -24,7 +28,8 @@ func (s *Store) RebuildState(ctx context.Context) (found RebuildState, err error
 		return found, s.Explain("read how far the rebuild is", err)
 	}
 	if !found.Over() {
-		found.Interrupted = time.Since(found.UpdatedAt).Abs() >= silentFor // a clock may have been ahead
+		since := time.Since(found.UpdatedAt)
+		found.Interrupted = since >= silentFor || since < -farAhead
 		if !found.Interrupted && 0 < found.Done && found.Done < found.Total {
 			found.SecondsLeft = found.UpdatedAt.Sub(found.StartedAt).Seconds() / float64(found.Done) * float64(found.Total-found.Done)
 		}

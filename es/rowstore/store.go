@@ -57,7 +57,7 @@ func (s *Store) Parked(ctx context.Context, due time.Time, after es.AggregateID,
 	where, keys := beyond("", after)
 	err = deadLetters.Select(ctx, s.db, func(letter projection.DeadLetter) { letters = append(letters, letter) },
 		"WHERE "+ofSet+" AND (retry_at <= ? OR retry_at > ?) AND "+where,
-		slices.Concat(s.set(), []any{due.UnixMicro(), due.Add(time.Hour).UnixMicro()}, keys, []any{limit})...)
+		slices.Concat(s.set(), []any{due.UnixMicro(), due.Add(farAhead).UnixMicro()}, keys, []any{limit})...)
 	return letters, s.Explain("read dead letters", err)
 }
 

@@ -109,6 +109,25 @@ func (j slowJournal) ReadJournal(ctx context.Context, _, _ int, _ string) iter.S
 	}
 }
 
+// A rebuild is interrupted if its process is silent, and also if that had a clock which was ahead by more than clocks
+// differ.
+func TestSilentRebuildsAreInterrupted(t *testing.T) {
+	db := open(t, "sqlite:"+filepath.Join(t.TempDir(), "rows.db"))
+	_, err := db.db.ExecContext(t.Context(), `INSERT INTO projection_rebuilds (projection, generation, set_name, handlers, phase, events_done, events_total,
+		cancelled, failure, started_at, updated_at) VALUES ('test', 1, 'test~1', '', 'reading', 0, 1, 0, '', 0, 0)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for age, want := range map[time.Duration]bool{time.Minute: true, time.Second: false, -5 * time.Minute: false, -30 * 24 * time.Hour: true} {
+		if _, err := db.db.ExecContext(t.Context(), "UPDATE projection_rebuilds SET updated_at = ?", time.Now().Add(-age).UnixMicro()); err != nil {
+			t.Fatal(err)
+		}
+		if state, err := db.RebuildState(t.Context()); err != nil || state.Interrupted != want {
+			t.Errorf("silent for %s: %+v, %v", age, state, err)
+		}
+	}
+}
+
 // A rebuild whose connection is lost, like that of a process that was paused, must end, and another one may begin.
 func TestARebuildEndsWithItsLock(t *testing.T) {
 	db := open(t, testenv.MySQL(t))
