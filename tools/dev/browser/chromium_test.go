@@ -296,7 +296,8 @@ func (p *tab) click(element string) {
 			return [x, y];
 		})()`, element), func(at []float64) bool { return len(at) == 2 })
 		p.run(chromedp.MouseClickXY(at[0], at[1]))
-		if !evaluate[bool](p, "window.missed === true") {
+		// Where the click led to another page, that page has missed nothing.
+		if !until(p, "the page answers", "window.missed === true", func(bool) bool { return true }) {
 			return
 		}
 		p.t.Logf("the mouse has missed %s", element)
