@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
@@ -29,8 +30,9 @@ func Withdrawal(user ident.UserID, from es.AggregateID, foundBy string, because 
 	}
 }
 
-// SendWithdrawals sends the commands of [LeaveOnClose]. Who is no member, or whose thread is deleted, has left.
-func SendWithdrawals(threads *ThreadCommands) process.Send {
+// SendWithdrawals sends the commands of [LeaveOnClose]. Who is no member, or whose thread is deleted, has left. After a
+// restore of an older event store, the account may be open, or the thread may not exist.
+func SendWithdrawals(threads *ThreadCommands, accounts *es.Repository[account.Account, account.Event]) process.Send {
 	return func(ctx context.Context, caller es.Caller, idempotencyKey string, c process.Command) error {
 		user, err := ident.Parse[ident.UserAccount](c.Executor)
 		if err != nil {
@@ -40,11 +42,15 @@ func SendWithdrawals(threads *ThreadCommands) process.Send {
 		if name := thread.CommandName(withdraw); c.Name != name {
 			return fmt.Errorf("%s sends %s and knows no command %s", LeaveOnClose, name, c.Name)
 		}
+		closed, err := accounts.Reload(ctx, es.AggregateID{Tenant: c.Target.Tenant, Type: account.AggregateType, ID: user.String()})
+		if err != nil || !closed.Value.Closed {
+			return err
+		}
 		content := fmt.Sprintf(`{"executor_id":%q,"thread_id":%q}`, user, c.Target.ID)
 		_, err = threads.Handle(ctx, es.Request[thread.Command]{
 			Caller: caller, ID: c.Target.ID, Command: withdraw, Name: c.Name, Content: content, IdempotencyKey: idempotencyKey,
 		})
-		if errors.Is(err, thread.ErrNotMember) || errors.Is(err, thread.ErrThreadDeleted) {
+		if errors.Is(err, thread.ErrNotMember) || errors.Is(err, thread.ErrThreadDeleted) || errors.Is(err, thread.ErrThreadNotFound) {
 			return nil
 		}
 		return err

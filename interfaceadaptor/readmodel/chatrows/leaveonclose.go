@@ -22,7 +22,9 @@ import (
 
 // LeaveOnCloseHandlers returns the handlers of [chat.LeaveOnClose], which put its commands into outbox. What they know
 // is separate from the read model, which may be stale or rebuilt. Joining and closing lock the same row, so whichever
-// is projected second sees the first, in whatever order the events of thread and account arrive.
+// is projected second sees the first, in whatever order the events of thread and account arrive. A membership is kept
+// when it ends: after a restore of an older event store it may not have ended, and for who is no member the command does
+// nothing.
 func LeaveOnCloseHandlers(outbox *process.Outbox) []projection.Handler {
 	return []projection.Handler{
 		leaveOnClose{eventjson.Accounts(), outbox},
@@ -70,8 +72,7 @@ var (
 // Nothing is read before the events are known.
 func (h leaveOnClose) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
 	return &leaving{
-		outbox: h.outbox, closed: map[user]es.Envelope{}, joined: map[membership]es.Envelope{}, left: map[membership]bool{},
-		ended: map[es.AggregateID]bool{},
+		outbox: h.outbox, closed: map[user]es.Envelope{}, joined: map[membership]es.Envelope{},
 	}, nil
 }
 
@@ -80,8 +81,6 @@ type leaving struct {
 	outbox *process.Outbox
 	closed map[user]es.Envelope       // by which event
 	joined map[membership]es.Envelope // by which event
-	left   map[membership]bool        // also those that have begun again
-	ended  map[es.AggregateID]bool
 }
 
 func (l *leaving) Apply(recorded projection.Event) error {
@@ -113,13 +112,8 @@ func (l *leaving) applyToThread(at es.Envelope, event thread.Event) {
 		}
 	case thread.MemberAdded:
 		l.joined[of(e.Member.User)] = at
-	case thread.MemberRemoved:
-		delete(l.joined, of(e.User))
-		l.left[of(e.User)] = true
-	case thread.Deleted:
-		maps.DeleteFunc(l.joined, func(m membership, by es.Envelope) bool { return by.Aggregate() == at.Aggregate() })
-		l.ended[at.Aggregate()] = true
-	case thread.Renamed, thread.MemberRoleChanged, thread.MessagePosted, thread.MessageEdited, thread.MessageDeleted:
+	case thread.Renamed, thread.Deleted, thread.MemberRemoved, thread.MemberRoleChanged,
+		thread.MessagePosted, thread.MessageEdited, thread.MessageDeleted:
 	}
 }
 
@@ -186,21 +180,15 @@ func (l *leaving) lock(ctx context.Context, in *rowstore.Tx) (map[user]chat.Clos
 	return closings, in.Explain("store user accounts", err)
 }
 
-// saveMemberships deletes those that ended, then stores those that began. After a restore, these may be stored already.
+// saveMemberships stores those that began. One may be stored already.
 func (l *leaving) saveMemberships(ctx context.Context, in *rowstore.Tx) error {
 	joined := slices.Collect(maps.Keys(l.joined))
 	var keys [][]string
-	for _, m := range slices.AppendSeq(slices.Clone(joined), maps.Keys(l.left)) {
+	for _, m := range joined {
 		keys = append(keys, memberships.ID(&m))
 	}
 	if err := memberships.Delete(ctx, in, keys); err != nil {
-		return in.Explain("end memberships", err)
-	}
-	for key := range l.ended {
-		_, err := in.ExecContext(ctx, "DELETE FROM leave_on_close_memberships WHERE tenant_code = ? AND thread_id = ?", key.Tenant.String(), key.ID)
-		if err != nil {
-			return in.Explain("end the memberships of a thread", err)
-		}
+		return in.Explain("begin memberships again", err)
 	}
 	return in.Explain("begin memberships", memberships.Insert(ctx, in, in.Dialect, joined))
 }
