@@ -152,7 +152,12 @@ func (h *History) At(ctx context.Context, viewer query.Viewer, id thread.ID, ver
 	}
 	defer h.states.Release(1)
 	state, err := h.threads.At(ctx, key, uint64(version))
-	return ThreadState{state.Version, state.Value.Name().String(), state.Value.Deleted(), state.Value, h.threads, key}, err
+	postings := sync.OnceValue(func() []thread.Posting {
+		digests := state.Value.Memento().Messages
+		slices.SortFunc(digests, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
+		return digests
+	})
+	return ThreadState{state.Version, state.Value.Name().String(), state.Value.Deleted(), state.Value, postings, h.threads, key}, err
 }
 
 // ThreadState is the schema's ThreadState: a thread's state at a version. A deleted thread has neither members nor
@@ -165,9 +170,10 @@ type ThreadState struct {
 	Name    string
 	Deleted bool
 
-	state   thread.Thread
-	threads *eventjson.ThreadRepository
-	key     es.AggregateID
+	state    thread.Thread
+	postings func() []thread.Posting // in order, made once: a query may ask for many pages of them
+	threads  *eventjson.ThreadRepository
+	key      es.AggregateID
 }
 
 type StateMember struct {
@@ -204,8 +210,7 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 		return nil, err
 	}
 	previous, _ := ident.Parse[thread.Message](page.AfterID) // zero: none
-	digests := s.state.Memento().Messages
-	slices.SortFunc(digests, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
+	digests := s.postings()
 	begin := 1 + slices.IndexFunc(digests, func(m thread.Posting) bool { return m.ID == previous })
 	if begin == 0 && !previous.IsZero() {
 		return nil, &ident.InvalidError{Field: "after", Reason: "must be the id of a message that the thread had at this version"}

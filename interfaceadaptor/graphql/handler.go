@@ -24,7 +24,8 @@ import (
 
 const (
 	maxBody         = 64 << 10 // bytes of a request
-	cachedDocuments = 500
+	cachedDocuments = 200
+	cachedDocument  = 4 << 10 // bytes: a parsed document takes many times its length
 )
 
 // Settings are set by operators. A zero field takes its default.
@@ -63,7 +64,7 @@ func NewHandler(streams context.Context, queries *query.Queries, schema Executab
 		presenter: presenter{log}, executor: executor.New(schema), streams: streams, queries: queries, settings: settings,
 		connections: semaphore.NewWeighted(cmp.Or(int64(settings.ConnectionLimit), 10_000)),
 	}
-	h.executor.SetQueryCache(lru.New[*ast.QueryDocument](cachedDocuments))
+	h.executor.SetQueryCache(NewDocuments())
 	h.executor.SetErrorPresenter(h.present)
 	h.executor.SetRecoverFunc(h.recovered)
 	h.executor.Use(extension.Introspection{})
@@ -73,6 +74,19 @@ func NewHandler(streams context.Context, queries *query.Queries, schema Executab
 		extend(h.executor)
 	} // extra:erasure|limits }
 	return h
+}
+
+// NewDocuments returns a cache of valid documents. It keeps no long ones.
+func NewDocuments() graphql.Cache[*ast.QueryDocument] {
+	return documents{lru.New[*ast.QueryDocument](cachedDocuments)}
+}
+
+type documents struct{ *lru.LRU[*ast.QueryDocument] }
+
+func (d documents) Add(ctx context.Context, text string, document *ast.QueryDocument) {
+	if len(text) <= cachedDocument {
+		d.LRU.Add(ctx, text, document)
+	}
 }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

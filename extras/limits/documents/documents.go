@@ -6,11 +6,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	cachedDocuments = 500
-	maxTokens       = 5000 // GraphQL tokens of a document
-	maxErrors       = 10   // of a document that are reported
-	maxRootFields   = 100  // of an operation; each needs a statement of its own
+	maxTokens     = 5000 // GraphQL tokens of a document
+	maxErrors     = 10   // of a document that are reported
+	maxRootFields = 100  // of an operation; each needs a statement of its own
 
 	unpaged = "StateMember" // elements of a list without pages, which counts as a page of maximum size
+	ofTypes = 5             // the size of a list that tells of the schema: clients ask for four, one in the other
 	enough  = 1 << 30       // above every limit; sums are capped there to avoid overflow
 
 	complexityStat = "complexity"
@@ -50,7 +50,7 @@ func ReadSettings(r *config.Reader) Limits {
 
 // Apply adds the limits to an executor.
 func (l Limits) Apply(e *executor.Executor) {
-	checked := lru.New[*ast.QueryDocument](cachedDocuments)
+	checked := graphql.NewDocuments()
 	e.SetQueryCache(checked)
 	// The search for similar names may cost more than all the rules.
 	e.SetDisableSuggestion(true)
@@ -69,7 +69,7 @@ type operations struct {
 	// inFlight: an answer needs several times its size in memory until it is encoded. Answers beyond the limit wait
 	// in order of arrival. Sending is not part of it, so slow clients do not delay others.
 	inFlight *semaphore.Weighted
-	checked  *lru.LRU[*ast.QueryDocument] // the valid documents
+	checked  gqlgen.Cache[*ast.QueryDocument] // the valid documents
 }
 
 var (
@@ -203,6 +203,8 @@ func (m *meter) field(field *ast.Field, page int) int {
 		page = asked
 	} else if field.Definition.Type.Name() == unpaged {
 		page = query.MaxPage
+	} else if strings.HasPrefix(field.ObjectDefinition.Name, "__") {
+		page = ofTypes
 	} else if field.Name != "edges" {
 		page = 1
 	}
@@ -223,7 +225,7 @@ func (m *meter) pageSize(field *ast.Field) (size int, paged bool) {
 		usual = first.DefaultValue.Raw
 	}
 	given := field.ArgumentMap(m.variables)
-	n, err := gqlgen.UnmarshalInt(cmp.Or(given["first"], given["last"], usual))
+	n, err := gqlgen.UnmarshalInt(cmp.Or(given["last"], given["first"], usual))
 	if err != nil {
 		n = query.MaxPage // the resolver will refuse the value
 	}

@@ -13,7 +13,6 @@ import (
 
 	gqlgen "github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"example.com/threads/interfaceadaptor/graphql"
@@ -30,7 +29,6 @@ type limited struct{ *executor.Executor }
 
 func withLimit(complexity int) limited {
 	e := executor.New(schemaAlone{schema: generated.Schema()})
-	e.SetQueryCache(lru.New[*ast.QueryDocument](cachedDocuments))
 	Limits{Complexity: complexity, InFlight: complexity}.Apply(e)
 	return limited{e}
 }
