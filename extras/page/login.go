@@ -198,6 +198,10 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 		l.fail(w, r, http.StatusNotFound, "there is no such user of the issuer for development, or no such issuer", nil)
 		return
 	}
+	if !devissuer.IsLocal(r) {
+		l.fail(w, r, http.StatusMisdirectedRequest, "the users of the issuer for development log in on this machine only: open the page at localhost", nil)
+		return
+	}
 	ctx := oidc.ClientContext(r.Context(), l.client)
 	client := clientcredentials.Config{TokenURL: l.access.Settings.Issuer + "/token", AuthStyle: oauth2.AuthStyleInParams, EndpointParams: url.Values{"user": {user}}}
 	token, err := client.Token(ctx)

@@ -362,3 +362,26 @@ func TestRequestsToThePageAreLimited(t *testing.T) {
 		}
 	}
 }
+
+// Who is not on this machine, or comes by a name of somebody else's, gets no session of the issuer for development.
+func TestUsersForDevelopmentLogInOnThisMachineOnly(t *testing.T) {
+	f := startPage(t, newProvider(t), "AUTH", "dev")
+	for _, c := range []struct {
+		from, host string
+		refused    bool
+	}{
+		{"127.0.0.1:5000", "localhost:28083", false},
+		{"[::1]:5000", "page.localhost", false},
+		{"127.0.0.1:5000", "evil.example:28083", true},
+		{"192.0.2.7:5000", "localhost:28083", true},
+		{"192.0.2.7:5000", "192.0.2.1:28083", true},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.host+"/login?user=ada", nil)
+		r.RemoteAddr = c.from
+		answer := httptest.NewRecorder()
+		f.Config.Handler.ServeHTTP(answer, r)
+		if refused := answer.Code == http.StatusMisdirectedRequest; refused != c.refused { // that issuer does not run here
+			t.Errorf("from %s at %s: %d %s", c.from, c.host, answer.Code, answer.Body)
+		}
+	}
+}

@@ -116,13 +116,19 @@ func (i *Issuer) Handler() http.Handler {
 		}
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := (&url.URL{Host: r.Host}).Hostname() // a web page can point its own name to 127.0.0.1
-		if host != "localhost" && !strings.HasSuffix(host, ".localhost") && !IsLoopback(host) {
+		if !IsLocal(r) {
 			http.Error(w, "this issuer is for development, and answers at localhost only", http.StatusMisdirectedRequest)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// IsLocal reports whether a request is from this machine, and for it by a name of its own: a web page can point its own
+// name to 127.0.0.1.
+func IsLocal(r *http.Request) bool {
+	host, from := (&url.URL{Host: r.Host}).Hostname(), (&url.URL{Host: r.RemoteAddr}).Hostname()
+	return IsLoopback(from) && (host == "localhost" || strings.HasSuffix(host, ".localhost") || IsLoopback(host))
 }
 
 // IsLoopback reports whether host is an address that only this machine can reach.
