@@ -224,7 +224,7 @@ var requestHeaders = []requestHeader{
 	},
 	{
 		name: IdempotencyKey, example: "0b9a6c1e-7c1f-4d0c-8a57-6d3f2b1c9e42",
-		description: "Makes repeating safe: another request with the same key, from the same tenant and executor to the same path, gets the first answer for at least 24 hours. A rejection is not remembered.",
+		description: "Makes repeating safe: another request with the same key, from the same tenant and executor to the same path, gets the first answer: for 30 days on DynamoDB, for ever in SQL. A rejection is not remembered.",
 		expected:    "1 to 128 visible ASCII characters",
 		pattern:     regexp.MustCompile(visibleASCII),
 		read:        func(c *Conditions, value string) error { c.IdempotencyKey = value; return nil },

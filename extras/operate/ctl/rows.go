@@ -153,9 +153,10 @@ type rebuild struct {
 
 func (rebuild) Help() string {
 	return `Builds all rows of the read model from the journal in new tables beside the live ones. It
-catches up with the live rows, compares the new rows with the journal, and switches to them in one step. Queries,
-subscriptions and the updater continue meanwhile; process managers do not react to these events. The previous rows
-stay in tables whose names end with _old until the next rebuild, or --drop-old.`
+catches up with the live rows, compares the rows of 100 aggregates (or 5,000 events) with the journal, and switches to
+them in one step; rows verify compares all. Queries, subscriptions and the updater continue meanwhile; process managers
+do not react to these events. The previous rows stay in tables whose names end with _old until the next rebuild, or
+--drop-old.`
 }
 
 func (cmd *rebuild) Run(ctx context.Context, c *call) error {
@@ -195,7 +196,7 @@ func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	outcome := "the rows were compared with the journal, and are live; --drop-old drops those that were live before"
+	outcome := "the new rows are live: `rows verify` compares all of them with the journal, --drop-old drops the former ones"
 	if state.Cancelled {
 		outcome = "the rebuild ends and its rows are dropped: the live rows are unchanged"
 	}
