@@ -83,7 +83,7 @@ var comparedRows = []comparedRow{
 		return fmt.Sprintf("%.0f; %.0f of %.0f; %s", v["updater.double"], v["updater.missing"], v["updater.posts"], v.caughtUp())
 	}},
 	{"Sent twice: stored twice", func(v values) string { return fmt.Sprintf("%.0f of %d", v["repeat.double"], repeats) }},
-	{"Two writers, one thread: posts/s; refused; lost", func(v values) string {
+	{"Two writers, one thread: posts/s; failed; lost", func(v values) string {
 		return fmt.Sprintf("%.0f; %.0f%%; %.0f", v["both.posts"], v["both.refused"], v["both.missing"])
 	}},
 	{"Writer ready after; memory of three programs", func(v values) string {
