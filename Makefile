@@ -98,7 +98,7 @@ new-aggregate: ## writes a small working aggregate with fields of several types,
 	@go -C tools/dev run ./scaffold -root ../.. -process "$(or $(PROCESS),no)" $(NAME)
 
 # extra:whole {
-core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits", or all but WITHOUT="tasks"
+core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits", or all but WITHOUT="tasks". An extra that another kept one needs is copied, too
 	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(or $(EXTRAS),$(if $(WITHOUT),$(filter-out $(WITHOUT),$(notdir $(wildcard extras/*)))))
 
 pictures: ## makes the pictures and the film of README.md from the running program; needs Chromium and Debian's package webp
