@@ -18,7 +18,10 @@ const (
 	brokenPause  = 500 * time.Millisecond // while the rows cannot be read
 )
 
-const versionsTimeout = 2 * time.Second // for one read of versions
+const (
+	versionsTimeout = 2 * time.Second // for one read of versions
+	versionsAtOnce  = 1000            // in one read: so it takes less than that, however many wait
+)
 
 // Watcher waits for versions to arrive in the rows of a projection, for readers who name one: so they see their own
 // write. One read serves all who wait; while nobody does, it reads nothing. It is safe for concurrent use.
@@ -118,7 +121,7 @@ func (w *Watcher) Run(ctx context.Context) {
 		keys, pause := w.pending()
 		var next <-chan time.Time
 		if len(keys) > 0 {
-			switch err := w.read(ctx, keys); {
+			switch err := w.readAll(ctx, keys); {
 			case err != nil:
 				if !broken && ctx.Err() == nil {
 					w.log.ErrorContext(ctx, "can't read the versions of the rows; queries that wait for one fail until they can be read", "error", err)
@@ -154,7 +157,17 @@ func (w *Watcher) pending() (keys []es.AggregateID, pause time.Duration) {
 	return slices.Collect(maps.Keys(known)), pause
 }
 
-// read reads the versions once. On failure, readers get the error, because they can ask again; followers keep waiting.
+// readAll reads the versions of keys, until a read fails.
+func (w *Watcher) readAll(ctx context.Context, keys []es.AggregateID) error {
+	for some := range slices.Chunk(keys, versionsAtOnce) {
+		if err := w.read(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads versions once. On failure, readers get the error, because they can ask again; followers keep waiting.
 func (w *Watcher) read(ctx context.Context, keys []es.AggregateID) error {
 	ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 	defer cancel()

@@ -3,6 +3,7 @@ package projection_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -44,5 +45,34 @@ func TestWakeTellsWhatTheRowsDoNotShowYet(t *testing.T) {
 	watcher.Wake([]projection.Head{{Key: key, Version: 3}})
 	if err := <-woken; err != nil {
 		t.Error(err)
+	}
+}
+
+// However many aggregates callers wait for, one read takes a bounded time: a slow one would end all waits.
+func TestManyWaitsAreReadInParts(t *testing.T) {
+	const waits, most = 2500, 1000
+	var largest atomic.Int64
+	watcher := projection.NewWatcher(func(_ context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+		largest.Store(max(largest.Load(), int64(len(keys))))
+		versions := map[es.AggregateID]uint64{}
+		for _, key := range keys {
+			versions[key] = 1
+		}
+		return versions, nil
+	}, slog.New(slog.DiscardHandler))
+	least := map[es.AggregateID]uint64{}
+	for i := range waits {
+		least[es.AggregateID{Type: "notebook", ID: fmt.Sprint(i)}] = 1
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { watcher.Run(ctx) })
+	if err := watcher.Await(t.Context(), least); err != nil {
+		t.Error(err)
+	}
+	stop()
+	running.Wait()
+	if largest.Load() > most {
+		t.Errorf("a read is about %d aggregates", largest.Load())
 	}
 }

@@ -380,7 +380,8 @@ func TestUsersForDevelopmentLogInOnThisMachineOnly(t *testing.T) {
 		r.RemoteAddr = c.from
 		answer := httptest.NewRecorder()
 		f.Config.Handler.ServeHTTP(answer, r)
-		if refused := answer.Code == http.StatusMisdirectedRequest; refused != c.refused { // that issuer does not run here
+		// It gets no further than that issuer, which does not run here.
+		if refused := answer.Code == http.StatusMisdirectedRequest; refused != c.refused {
 			t.Errorf("from %s at %s: %d %s", c.from, c.host, answer.Code, answer.Body)
 		}
 	}

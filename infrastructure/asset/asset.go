@@ -12,8 +12,6 @@ import (
 	"path"
 	"strings"
 	"sync"
-
-	"github.com/go-chi/chi/v5/middleware"
 )
 
 var contentTypes = map[string]string{
@@ -34,16 +32,20 @@ func Load(files fs.FS, name, policy string) http.Handler {
 	if err != nil || contentType == "" {
 		panic(fmt.Sprintf("the embedded file %s can't be served: %v", name, err))
 	}
-	loaded := sync.OnceValues(func() (content []byte, tag string) {
-		content = stored
-		if packed {
-			content = unpack(stored)
+	plain, compressed := func() []byte { return stored }, func() []byte { return stored }
+	if packed {
+		plain = sync.OnceValue(func() []byte { return unpack(stored) })
+	} else {
+		compressed = sync.OnceValue(func() []byte { return pack(stored) })
+	}
+	tag := fmt.Sprintf(`W/"%.8x"`, sha256.Sum256(stored))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header, content := w.Header(), plain
+		header.Set("Vary", "Accept-Encoding")
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			header.Set("Content-Encoding", "gzip")
+			content = compressed
 		}
-		return content, fmt.Sprintf(`W/"%.8x"`, sha256.Sum256(content))
-	})
-	return middleware.Compress(gzip.DefaultCompression)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		content, tag := loaded()
-		header := w.Header()
 		header.Set("Content-Type", contentType)
 		header.Set("Content-Security-Policy", policy)
 		header.Set("Cache-Control", "no-cache") // browsers revalidate and get 304
@@ -51,9 +53,17 @@ func Load(files fs.FS, name, policy string) http.Handler {
 		if r.Header.Get("If-None-Match") == tag {
 			w.WriteHeader(http.StatusNotModified)
 		} else if r.Method == http.MethodGet {
-			_, _ = w.Write(content) // fails only if the client has disconnected
+			_, _ = w.Write(content()) // fails only if the client has disconnected
 		}
-	}))
+	})
+}
+
+func pack(content []byte) []byte {
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	_, _ = writer.Write(content) // into memory: it can't fail
+	_ = writer.Close()
+	return packed.Bytes()
 }
 
 func unpack(stored []byte) []byte {

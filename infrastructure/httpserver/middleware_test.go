@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/infrastructure/httpserver"
@@ -188,4 +189,28 @@ func TestHealth(t *testing.T) {
 	if !strings.Contains(out.String(), "password wrong for root") {
 		t.Error("the cause is missing from the log")
 	}
+}
+
+// Requests that come during a check get its answer: many must not take as many connections of a database.
+func TestChecksOfHealthAreShared(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
+		server, checks, goOn := &httpserver.Server{}, 0, make(chan struct{})
+		server.Reports = append(server.Reports, func(context.Context, *httpserver.Health) {
+			checks++
+			<-goOn
+		})
+		for range 20 {
+			go func() {
+				answer := httptest.NewRecorder()
+				server.Ready(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+				if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), `"ready"`) {
+					t.Errorf("%d %s", answer.Code, answer.Body)
+				}
+			}()
+		}
+		synctest.Wait()
+		if close(goOn); checks != 1 {
+			t.Errorf("%d checks for 20 requests at the same time", checks)
+		}
+	})
 }

@@ -73,9 +73,21 @@ func (s *Server) Alive(w http.ResponseWriter, _ *http.Request) {
 	s.answer(w, http.StatusOK, map[string]any{"status": "alive"})
 }
 
-// Ready answers /health/ready with the reports: 200 if every check has passed, otherwise 503.
+// Ready answers /health/ready with the reports: 200 if every check has passed, otherwise 503. Requests that come during
+// a check get its answer: many of them take no more connections than one.
 func (s *Server) Ready(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
+	checked, _, _ := s.checking.Do("", func() (any, error) { return s.check(context.WithoutCancel(r.Context())), nil })
+	found := checked.(checkedHealth)
+	s.answer(w, found.status, maps.Clone(found.members))
+}
+
+type checkedHealth struct {
+	status  int
+	members map[string]any
+}
+
+func (s *Server) check(ctx context.Context) checkedHealth {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	health := &Health{members: map[string]any{}, checks: map[string]error{}}
 	health.Warn(s.Notes["warning"])
@@ -98,7 +110,7 @@ func (s *Server) Ready(w http.ResponseWriter, r *http.Request) {
 	if len(reasons) > 0 {
 		health.Set("reason", strings.Join(reasons, "; "))
 	}
-	s.answer(w, status, health.members)
+	return checkedHealth{status, health.members}
 }
 
 // answer adds the server's notes.

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/semaphore" // extra:page|websocket
+	"golang.org/x/sync/singleflight"
 )
 
 // Limits on what a client can hold open. A handler that streams sets its own deadlines with [http.ResponseController].
@@ -26,7 +27,7 @@ const (
 	readTimeout    = 5 * time.Second // shorter than gracePeriod, so that what never arrives ends before
 	writeTimeout   = 30 * time.Second
 	idleTimeout    = 2 * time.Minute
-	maxHeaderBytes = 32 << 10
+	maxHeaderBytes = 32<<10 - 4<<10 // net/http takes 4 KiB more
 
 	// gracePeriod is how long requests may continue after the stop. Docker and ECS kill a container after ten seconds.
 	gracePeriod = 8 * time.Second
@@ -47,6 +48,7 @@ type Server struct {
 	log       *slog.Logger
 	durations *prometheus.HistogramVec // nil: requests are not measured
 	grace     time.Duration
+	checking  singleflight.Group // of /health/ready
 }
 
 // Listen listens on address, such as ":28080". Port 0 takes any free port. setting is the variable that errors name.

@@ -1,6 +1,7 @@
 package httpserver_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -55,6 +56,26 @@ func (r running) wait(t *testing.T) error {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the server does not stop")
 		return nil
+	}
+}
+
+// The edge of the limit that the API's description tells.
+func TestTheURLAndTheHeadersAreLimited(t *testing.T) {
+	server := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for size, status := range map[int]string{32_768: "200", 32_769: "431"} {
+		begin, end := "GET /?", " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+		connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(server.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = io.WriteString(connection, begin+strings.Repeat("a", size-len(begin)-len(end))+end); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := bufio.NewReader(connection).ReadString('\n')
+		if err != nil || !strings.Contains(answer, status) {
+			t.Errorf("%d bytes: %q, %v", size, answer, err)
+		}
+		_ = connection.Close()
 	}
 }
 

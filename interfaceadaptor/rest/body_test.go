@@ -139,6 +139,20 @@ func TestAllInvalidFieldsAtOnce(t *testing.T) {
 	}
 }
 
+// Thousands of unknown fields must not make an answer that is much larger than the body.
+func TestOnlyTheFirstUnknownFieldsAreNamed(t *testing.T) {
+	const maxUnknown = 20
+	handler := handlerOf(willing, io.Discard)
+	for count, want := range map[int]int{maxUnknown: maxUnknown, maxUnknown + 1: maxUnknown + 1, 5000: maxUnknown + 1} {
+		body := `{` + strings.Repeat(`"a":1,`, count) + `"executor_id":"` + ada + `","name":"tea"}`
+		a := post(t, handler, "/threads/create", body, nil)
+		a.problem(t, http.StatusUnprocessableEntity, "invalid_request")
+		if got := strings.Fields(a.locations()); len(got) != want {
+			t.Errorf("%d unknown fields: %d places are named", count, len(got))
+		}
+	}
+}
+
 func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
 // FuzzBody sends any body. It must never cause an internal error, and the service must get exactly the fields.

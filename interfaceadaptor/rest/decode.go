@@ -26,6 +26,8 @@ type FieldError struct {
 
 type invalidBody []FieldError
 
+const maxUnknown = 20 // fields that an answer names
+
 func (invalidBody) Error() string { return "the request has invalid fields" }
 
 // bodyShape holds the fields of a type of request bodies, including embedded ones.
@@ -108,7 +110,11 @@ func (s bodyShape) decode(body reflect.Value, raw []byte, leftOut map[string]jso
 			invalid = append(invalid, FieldError{"body." + f.name, err.Error()})
 		}
 	}
-	for _, unknown := range members {
+	for i, unknown := range members {
+		if i == maxUnknown {
+			invalid = append(invalid, FieldError{"body", fmt.Sprintf("has %d more fields that are not of this request", len(members)-i)})
+			break
+		}
 		invalid = append(invalid, FieldError{"body." + unknown.Name, "is not a field of this request"})
 	}
 	if len(invalid) > 0 {
