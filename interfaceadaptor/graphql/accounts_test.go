@@ -56,7 +56,7 @@ func TestAccountsOfAListAreOneStatement(t *testing.T) {
 		ada := readmodeltest.NewUser()
 		for range 4 {
 			chat := w.Thread("tea", ada)
-			for range 12 {
+			for range 30 {
 				user := readmodeltest.NewUser()
 				w.Add(chat, user)
 				w.Post(chat, user, "hello")

@@ -93,13 +93,16 @@ func (r Resolver) Threads(
 	return NewConnection(threadCursors, page, threadsOf(r.Queries, viewer.Tenant)), err
 }
 
-// GetMember resolves Query.getMember: any member of a thread that the principal may read; an unknown one reads all.
+// GetMember resolves Query.getMember: any member of a thread that the principal may read; who may name anyone reads
+// all.
 func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string) (Member, error) {
 	a := askerOf(ctx)
 	id, idErr := ParseID[thread.Thread]("threadId", threadID)
 	user, err := a.named(userAccountID)
 	if err = cmp.Or(idErr, err); err == nil && a.IsKnown() {
 		user = cmp.Or(user, a.Account)
+	}
+	if err == nil && !a.NamesAnyone() {
 		_, err = r.Queries.Thread(ctx, query.Viewer{Tenant: a.Tenant, User: a.Account}, id)
 	}
 	if err != nil {

@@ -227,7 +227,8 @@ func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.I
 	}
 	err := r.on(ctx, func(ctx context.Context, db *sqlx.DB) error {
 		clear(found)
-		return chatrows.Accounts.Load(ctx, db, keys, "", func(row query.Account) { found[row.ID] = row })
+		where, args := table.Where(chatrows.Accounts.Columns[:2], keys) // one statement for any number
+		return chatrows.Accounts.Select(ctx, db, func(row query.Account) { found[row.ID] = row }, "WHERE "+where, args...)
 	})
 	return found, database.Explain("read accounts of the read model", err)
 }
