@@ -24,6 +24,7 @@ import (
 	"example.com/threads/extras/publishing/kafka"   // extra:publishing
 	"example.com/threads/extras/publishing/nats"    // extra:publishing
 	"example.com/threads/extras/publishing/webhook" // extra:publishing
+	"example.com/threads/extras/tenants"            // extra:tenants
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/eventstore/dynamo"
@@ -60,6 +61,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.archive = archive.ReadFolder(r)                                              // extra:archive
 	s.publishing = publishing.ReadSettings(r, nats.Kind, kafka.Kind, webhook.Kind) // extra:publishing
 	s.erasure = erasure.ReadSettings(r, "")                                        // extra:erasure,publishing
+	tenants.RefuseDatabases(r)                                                     // extra:tenants
 	s.ignore = system.ReadIgnored(r)                                               // extra:operate
 	s.logging = logging.ReadSettings(r, "info", "json")
 	return s

@@ -27,6 +27,7 @@ import (
 	"example.com/threads/extras/page"               // extra:page
 	"example.com/threads/extras/publishing"         // extra:publishing
 	"example.com/threads/extras/publishing/webhook" // extra:publishing
+	"example.com/threads/extras/tenants"            // extra:tenants
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/infrastructure/program"
@@ -72,6 +73,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.projections.Publishing = publishing.ReadSettings(r, webhook.Kind)         // extra:publishing
 	s.archive = archive.ReadFolder(r)                                           // extra:archive
 	s.erasure = erasure.ReadSettings(r, filepath.Join(s.folder, "erasure.key")) // extra:erasure
+	tenants.RefuseDatabases(r)                                                  // extra:tenants
 	s.page = page.ReadSettings(r)                                               // extra:page
 	s.lab = readLab(r)                                                          // extra:lab
 	s.system = system.ReadSettings(r, "warn", "text")

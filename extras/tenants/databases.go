@@ -34,6 +34,11 @@ func ReadDatabases(r *config.Reader) Databases {
 	return config.Parsed(r.Group("Tenants (extras/tenants)"), "TENANT_DATABASES", "", help, ParseDatabases)
 }
 
+// RefuseDatabases reports the setting as wrong in a program that writes all rows into one database.
+func RefuseDatabases(r *config.Reader) {
+	r.Unknown("TENANT_DATABASES", "", "this program knows one database")
+}
+
 // ParseDatabases parses entries such as acme,globex=URL, separated by spaces. Its errors contain no URL.
 func ParseDatabases(text string) (Databases, error) {
 	all := Databases{}

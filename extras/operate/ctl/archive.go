@@ -3,6 +3,7 @@ package ctl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -58,6 +59,9 @@ func (cmd *move) Run(ctx context.Context, c *call) error {
 			}
 			c.tell("%d aggregates, %d events copied, %d removed", aggregates, copied, removed)
 		}
+	}
+	if cmd.id != (es.AggregateID{}) && aggregates == 0 {
+		return fmt.Errorf("%s: this program knows no aggregates of type %q", cmd.id, cmd.id.Type)
 	}
 	return c.end(failed == 0, "failures", map[string]any{"aggregates": aggregates, "copied": copied, "removed": removed, "failed": failed})
 }

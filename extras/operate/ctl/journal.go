@@ -186,6 +186,8 @@ func ledTo(stored es.Entry, command string) bool {
 
 type due struct{ aggregates }
 
+func (d *due) Validate() error { return d.read(nil) }
+
 type take struct{ some }
 
 // dueSnapshot is an aggregate whose snapshot is due, or was written.

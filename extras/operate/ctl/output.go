@@ -36,14 +36,14 @@ type aggregates struct {
 }
 
 func (a *aggregates) read(aid *string) (err error) {
-	if aid == nil {
-		return nil
-	}
 	var tenant es.Tenant
 	if a.Tenant != nil {
 		if tenant, err = es.ParseTenant(*a.Tenant); err != nil {
 			return err
 		}
+	}
+	if aid == nil {
+		return nil
 	}
 	a.id, err = es.ParseAggregateID(tenant, *aid)
 	a.id.ID = strings.ToUpper(a.id.ID)
