@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"example.com/threads/extras/limits"
 	"example.com/threads/interfaceadaptor/admission"
@@ -121,7 +122,7 @@ func (g *guard) reserve(stage admission.Stage) error {
 	case admission.Init:
 		g.connection()
 	case admission.Request, admission.Stream:
-		const maxBody = 64 << 10                                   // bytes of a body that an API has in memory at once
+		const maxBody = 64 << 10                                   // bytes of a body; an import holds more by itself
 		size := int(min(uint64(g.request.ContentLength), maxBody)) // an unknown length is -1, which is large
 		// The answer needs memory, too.
 		if err := g.hold(&g.body, g.access.Memory, g.client(), max(size, 1), errMemory.Detail); err != nil || !g.streams {
@@ -135,6 +136,9 @@ func (g *guard) reserve(stage admission.Stage) error {
 }
 
 func (g *guard) Next(context.Context) error {
+	if !g.Expires.IsZero() && time.Now().After(g.Expires) {
+		return errExpired
+	}
 	if err := g.spend(); err != nil {
 		return err
 	}

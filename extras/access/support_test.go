@@ -72,6 +72,7 @@ func (p *provider) publicKeys(t *testing.T) jose.JSONWebKeySet {
 	t.Helper()
 	recorder := httptest.NewRecorder()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/jwks", nil)
+	request.RemoteAddr = "127.0.0.1:5000"
 	request.Host = "localhost"
 	p.issuer.Load().Handler().ServeHTTP(recorder, request)
 	var keys jose.JSONWebKeySet

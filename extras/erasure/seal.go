@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -176,7 +177,14 @@ func makeMaster(path string) error {
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails, as documented
 	_, err = file.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
-	return errors.Join(err, file.Sync(), file.Close())
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path)) // which has the file's name
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 func (l LocalMaster) Wrap(_ context.Context, key []byte, about string) ([]byte, error) {
