@@ -52,7 +52,8 @@ func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts 
 	return s.put(ctx, file, first, parts...)
 }
 
-// part reads and opens a part of a file, or the texts in it. It fails if its creator is erased, or with [ErrExpired].
+// part reads a part of a file, and opens it if it is sealed as a whole. It fails if its creator is erased, or with
+// [ErrExpired].
 func (s Store) part(ctx context.Context, file es.File, number uint64) ([]byte, error) {
 	content, exists, err := s.Events.Part(ctx, file.Tenant, file.Name, number)
 	switch {
@@ -60,8 +61,6 @@ func (s Store) part(ctx context.Context, file es.File, number uint64) ([]byte, e
 		return nil, err
 	case !exists:
 		return nil, ErrExpired
-	case !erasure.IsSealed(string(content)):
-		return s.Keys.OpenJSON(ctx, file.Tenant, content)
 	}
 	opened, err := s.Keys.OpenOne(ctx, file.Tenant, string(content))
 	if err == nil && opened == erasure.Erased {

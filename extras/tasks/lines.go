@@ -28,8 +28,8 @@ const (
 	// A worker executes a part of the input as a whole, so parts are small: at most a second's work on most stores. A
 	// part of the result must fit into an item of DynamoDB, even if all lines are rejected and sealed.
 	partBytes      = 16 << 10
-	partLines      = 500
-	maxFieldErrors = 20 // in the problem of a line
+	partLines      = 200
+	maxFieldErrors = 8 // in the problem of a line
 
 	source = "tasks" // is stored with events as the name of the program
 )
@@ -104,7 +104,8 @@ func authorOf(raw string) string {
 }
 
 // execute returns the answer to a request, or the [rest.Problem] of its rejection. It fails if the outcome is unknown.
-func (r *run) execute(ctx context.Context, request rest.Prepared) (any, error) {
+func (r *run) execute(ctx context.Context, request rest.Prepared) (result any, err error) {
+	defer recovered(&err)
 	ctx, cancel := context.WithTimeout(ctx, r.ports.Timeout)
 	defer cancel()
 	reply, failed := request.Execute(ctx)
@@ -131,20 +132,21 @@ type linesPart struct {
 func cut(input io.Reader) iter.Seq2[linesPart, error] {
 	return func(yield func(linesPart, error) bool) {
 		scanner := bufio.NewScanner(input)
-		scanner.Buffer(nil, MaxLine)
+		scanner.Buffer(nil, MaxLine+len("\r\n"))
 		part, size, next := linesPart{first: 1}, 0, uint64(1)
-		for ; scanner.Scan(); next++ {
-			part.lines = append(part.lines, scanner.Text())
-			if size += len(scanner.Bytes()) + 1; size >= partBytes || len(part.lines) >= partLines {
+		for ; scanner.Scan() && len(scanner.Bytes()) <= MaxLine; next++ {
+			added := len(scanner.Bytes()) + 1
+			if len(part.lines) == partLines || size > 0 && size+added > partBytes {
 				if !yield(part, nil) {
 					return
 				}
-				part, size = linesPart{first: next + 1}, 0
+				part, size = linesPart{first: next}, 0
 			}
+			part.lines, size = append(part.lines, scanner.Text()), size+added
 		}
 		err := scanner.Err()
 		switch {
-		case errors.Is(err, bufio.ErrTooLong):
+		case errors.Is(err, bufio.ErrTooLong) || len(scanner.Bytes()) > MaxLine:
 			err = &ident.InvalidError{Field: fmt.Sprintf("line %d", next), Reason: fmt.Sprintf("must have at most %d bytes", MaxLine)}
 		case errors.As(err, new(*http.MaxBytesError)):
 			err = tooLarge

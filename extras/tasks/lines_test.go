@@ -20,7 +20,7 @@ func linesOf(t testing.TB, input string) (lines map[uint64]string, parts int) {
 			t.Fatal(err)
 		}
 		parts++
-		if size := len(part.stored()); size > partBytes+MaxLine+20 {
+		if size := len(part.stored()); size > max(partBytes, MaxLine)+20 {
 			t.Errorf("a part has %d bytes", size)
 		}
 		n := 0
@@ -51,13 +51,14 @@ func TestCut(t *testing.T) {
 		input string
 		parts int
 	}{
-		"nothing":         {"", 0},
-		"one line":        {"a", 1},
-		"an ended line":   {"a\n", 1},
-		"empty lines":     {"\n\na\n \r\nb\r\n\n", 1},
-		"many lines":      {strings.Repeat("x\n", 2*partLines+1), 3},
-		"many characters": {strings.Repeat(strings.Repeat("x", 1000)+"\n", 100), 6},
-		"long lines":      {strings.Repeat(strings.Repeat("x", MaxLine-1)+"\n", 3), 3},
+		"nothing":           {"", 0},
+		"one line":          {"a", 1},
+		"an ended line":     {"a\n", 1},
+		"empty lines":       {"\n\na\n \r\nb\r\n\n", 1},
+		"many lines":        {strings.Repeat("x\n", 2*partLines+1), 3},
+		"many characters":   {strings.Repeat(strings.Repeat("x", 1000)+"\n", 100), 7},
+		"long lines":        {strings.Repeat(strings.Repeat("x", MaxLine)+"\n", 3), 3},
+		"after a short one": {"x\n" + strings.Repeat("x", MaxLine) + "\nx", 3},
 	} {
 		lines, parts := linesOf(t, test.input)
 		if want := wantLines(test.input); fmt.Sprint(lines) != fmt.Sprint(want) || parts != test.parts {
@@ -66,15 +67,21 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func TestALineThatIsTooLong(t *testing.T) {
-	var invalid *ident.InvalidError
-	for _, err := range cut(strings.NewReader("a\n" + strings.Repeat("x", MaxLine+1))) {
-		if errors.As(err, &invalid) {
-			break
+func TestTheLongestLine(t *testing.T) {
+	for _, end := range []string{"", "\n", "\r\n", "\nb", "\r\nb"} {
+		longest := strings.Repeat("x", MaxLine)
+		if lines, _ := linesOf(t, "a\n"+longest+end); lines[2] != longest {
+			t.Errorf("%q: the line has %d bytes", end, len(lines[2]))
 		}
-	}
-	if invalid == nil || invalid.Field != "line 2" {
-		t.Errorf("got %v", invalid)
+		for more := 1; more <= 3; more++ {
+			var failed error
+			for _, err := range cut(strings.NewReader("a\n" + longest + strings.Repeat("x", more) + end)) {
+				failed = err
+			}
+			if invalid, is := errors.AsType[*ident.InvalidError](failed); !is || invalid.Field != "line 2" {
+				t.Errorf("%d bytes more, %q: %v", more, end, failed)
+			}
+		}
 	}
 }
 
@@ -97,7 +104,7 @@ func FuzzCut(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, input string) {
-		input = input[:min(len(input), MaxLine-1)] // longer lines are refused
+		input = input[:min(len(input), MaxLine)] // longer lines are refused
 		lines, _ := linesOf(t, input)
 		if want := wantLines(input); fmt.Sprint(lines) != fmt.Sprint(want) {
 			t.Errorf("%q: %v, want %v", input, lines, want)

@@ -132,28 +132,68 @@ func testLinesInTheNameOfOthers(t *testing.T) {
 	contains("erased", w.readable(t), false, "bobs", "last")
 }
 
-// Sealed content does not compress, so a part must be small enough for an item of DynamoDB as it is. The problem of a
-// line is at most ten times as large as the line: twenty unknown fields without a name.
+// A task may erase its creator. It has succeeded then, too.
+func TestATaskThatErasesItsCreator(t *testing.T) { testenv.Bubble(t, testATaskThatErasesItsCreator) }
+
+func testATaskThatErasesItsCreator(t *testing.T) {
+	for about, begin := range map[string]func(tasks.Store) (es.Result, error){
+		"a command": func(s tasks.Store) (es.Result, error) {
+			return s.Later(t.Context(), "/say", saying(`{"text":"forget me"}`))
+		},
+		"an import": func(s tasks.Store) (es.Result, error) {
+			return s.Import(t.Context(), asked(), strings.NewReader(`{"path":"/say","body":{"key":"1","text":"forget me"}}`+"\n"+`{}`))
+		},
+	} {
+		w := newWorld()
+		store := &keys{entries: map[string]erasure.Entry{}}
+		w.keys = erasure.NewKeyring(store, store, time.Now)
+		w.onSay = func(say) error { return w.keys.Destroy(t.Context(), es.Tenant(""), ada.String()) }
+		result, err := begin(w.store())
+		found, answer := w.finish(t, created(t, result, err))
+		if found.Status != task.Succeeded || found.Done != found.Total || len(w.order) != 1 || answer != `"[erased]"`+"\n" {
+			t.Errorf("%s: %+v, %s", about, found.Row, answer)
+		}
+	}
+}
+
+// Sealed content does not compress, so a part must be small enough for an item of DynamoDB as it is.
 func TestAPartOfAResultFitsIntoAnItem(t *testing.T) {
 	testenv.Bubble(t, testAPartOfAResultFitsIntoAnItem)
 }
 
 func testAPartOfAResultFitsIntoAnItem(t *testing.T) {
 	const item = 380_000 // what the gateway stores, after it has undone the base64
+	unknown := func(count int, name string) string {
+		return strings.TrimSuffix(strings.Repeat(`"`+name+`":1,`, count), ",")
+	}
+	inputs := map[string]string{
+		"control characters":   strings.Repeat("\x02", tasks.MaxLine),
+		"no UTF-8":             strings.Repeat("\xff", tasks.MaxLine),
+		"line separators":      strings.Repeat("\u2028", tasks.MaxLine/3),
+		"the longest names":    `{"path":"/say","body":{` + unknown(20, strings.Repeat("x", tasks.MaxLine/21)) + `}}`,
+		"each needs much":      strings.Repeat(`{"path":"/fill","body":{}}`+"\n", 500),
+		"each may need much":   strings.Repeat(`{"path":"/fill","body":{"a":0,"b":0,"c":0,"d":0,"e":0}}`+"\n", 500),
+		"short, and then long": strings.Repeat(`{"":1,"":1,"":1,"":1,"":1,"":1}`+"\n", 290) + strings.Repeat("\xff", tasks.MaxLine),
+	}
+	for _, count := range []int{1, 4, 6, 8, 10, 15} {
+		inputs[fmt.Sprintf("%d unknown members", count)] = strings.Repeat(`{`+unknown(count, "")+"}\n", 500)
+	}
 	for _, author := range []fmt.Stringer{ada, bob} {
+		inputs["in the name of "+author.String()] = strings.Repeat(fmt.Sprintf(`{"path":"/say","body":{"executor_id":"%s"}}`+"\n", author), 500)
+	}
+	for about, input := range inputs {
 		w := newWorld()
 		store := &keys{entries: map[string]erasure.Entry{}}
 		w.keys = erasure.NewKeyring(store, store, time.Now)
-		line := fmt.Sprintf(`{"path":"/say","body":{"executor_id":"%s","key":"1","text":"!"%s}}`+"\n", author, strings.Repeat(" ", 65))
-		w.problem = strings.Repeat("x", 10*len(line))
-		large := strings.Replace(line, "!", strings.Repeat("!", tasks.MaxLine-len(line)), 1)
 		asked := asked()
 		asked.Principal.ActsForOthers = true
-		result, err := w.store().Import(t.Context(), asked, strings.NewReader(strings.Repeat(line, 110)+large+strings.Repeat(line, 500)))
-		w.finish(t, created(t, result, err))
+		result, err := w.store().Import(t.Context(), asked, strings.NewReader(input))
+		if found, _ := w.finish(t, created(t, result, err)); found.Status != task.Succeeded || found.Rejected != found.Total {
+			t.Errorf("%s: %+v", about, found.Row)
+		}
 		for name, content := range w.files {
 			if size := len(content) / 4 * 3; size > item {
-				t.Errorf("in the name of %s: %s has %d bytes", author, name, size)
+				t.Errorf("%s: %s has %d bytes", about, name, size)
 			}
 		}
 	}

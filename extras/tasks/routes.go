@@ -19,6 +19,7 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
 	"example.com/threads/extras/tasks/task"
+	"example.com/threads/interfaceadaptor/admission"
 	"example.com/threads/interfaceadaptor/rest"
 )
 
@@ -117,6 +118,11 @@ func (s Store) serveImport(w http.ResponseWriter, r *http.Request, c rest.Condit
 	if r.ContentLength > MaxImport {
 		return tooLarge
 	}
+	release, err := admission.Of(r).Hold(partsAtOnce * (partBytes + MaxLine))
+	if err != nil {
+		return err
+	}
+	defer release()
 	ctx, cancel := context.WithTimeout(r.Context(), importTimeout)
 	defer cancel()
 	deadlines, until := http.NewResponseController(w), time.Now().Add(importTimeout)
@@ -163,16 +169,27 @@ func (s Store) serveResult(log *slog.Logger) func(http.ResponseWriter, *http.Req
 			return err
 		}
 		w.Header().Set("Content-Type", rest.MediaLines)
+		begun := false
 		for part, err := range parts {
-			if err != nil {
+			release := func() {}
+			if err == nil {
+				release, err = admission.Of(r).Hold(len(part))
+			}
+			switch {
+			case err != nil && !begun:
+				return err
+			case err != nil:
 				log.WarnContext(r.Context(), "an answer was cut short", "path", r.URL.Path, "error", err)
 				panic(http.ErrAbortHandler) // so that the client sees it, too
 			}
 			// Where it can't be set, the server's holds.
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(partTimeout))
-			if _, err := w.Write(part); err != nil {
+			_, err := w.Write(part)
+			release()
+			if err != nil {
 				return nil // the client has gone
 			}
+			begun = true
 		}
 		return nil
 	}

@@ -45,7 +45,7 @@ var (
 )
 
 const (
-	partsAtOnce   = 16 // parts of an import that are stored at once
+	partsAtOnce   = 8 // parts of an import that are stored at once
 	deleteTimeout = 10 * time.Second
 )
 
@@ -53,11 +53,15 @@ const (
 // [ident.InvalidError]. Of an input that does not arrive whole nothing is kept.
 func (s Store) Import(ctx context.Context, asked rest.Conditions, input io.Reader) (es.Result, error) {
 	id, digest := rest.NewID[task.Task](), sha256.New()
-	request, err := s.store(ctx, asked, id, io.TeeReader(input, digest))
-	return s.create(ctx, asked, id, err, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
+	request, err := s.storeInput(ctx, asked, id, io.TeeReader(input, digest))
+	if err != nil {
+		s.deleteInput(ctx, asked.Caller.Tenant, id)
+		return es.Result{}, err
+	}
+	return s.create(ctx, asked, id, request, "task.Import", hex.EncodeToString(digest.Sum(nil)))
 }
 
-func (s Store) store(ctx context.Context, asked rest.Conditions, id task.ID, input io.Reader) (task.Request, error) {
+func (s Store) storeInput(ctx context.Context, asked rest.Conditions, id task.ID, input io.Reader) (task.Request, error) {
 	request := task.Request{Kind: task.Import}
 	file := fileOf(asked.Caller.Tenant, asked.Caller.Executor, id, inputFile)
 	var waiting [][]byte
@@ -92,7 +96,7 @@ func (s Store) Export(ctx context.Context, asked rest.Conditions, id thread.ID) 
 		return es.Result{}, err
 	}
 	request := task.Request{Kind: task.ExportThread, Subject: id.String()}
-	return s.create(ctx, asked, rest.NewID[task.Task](), nil, request, "task.ExportThread", id.String())
+	return s.create(ctx, asked, rest.NewID[task.Task](), request, "task.ExportThread", id.String())
 }
 
 // checkExport returns why the user may not export the thread.
@@ -116,19 +120,19 @@ func (s Store) Later(ctx context.Context, path string, r rest.Prepared) (es.Resu
 	if err == nil {
 		err = s.putSealed(ctx, fileOf(r.Caller.Tenant, r.Caller.Executor, id, inputFile), 0, input)
 	}
+	if err != nil {
+		s.deleteInput(ctx, r.Caller.Tenant, id)
+		return es.Result{}, err
+	}
 	request := task.Request{Kind: task.Command, Subject: path, Parts: 1, Total: 1}
-	return s.create(ctx, r.Conditions, id, err, request, "task.Later "+r.Name, r.Content)
+	return s.create(ctx, r.Conditions, id, request, "task.Later "+r.Name, r.Content)
 }
 
-// create creates a task, even if the client goes meanwhile. Its input is deleted if it was not stored completely, or if
-// the task is rejected, or exists already: then it has its own. If the outcome is unknown, the input expires.
+// create creates a task, even if the client goes meanwhile. Its input is deleted if the task is rejected, or exists
+// already: then it has its own. If the outcome is unknown, the input expires.
 func (s Store) create(
-	ctx context.Context, asked rest.Conditions, id task.ID, stored error, request task.Request, name, content string,
+	ctx context.Context, asked rest.Conditions, id task.ID, request task.Request, name, content string,
 ) (es.Result, error) {
-	if stored != nil {
-		s.deleteInput(ctx, asked.Caller.Tenant, id)
-		return es.Result{}, stored
-	}
 	ctx = context.WithoutCancel(ctx)
 	request.Creator, request.ForOthers = asked.Executor, asked.Principal.NamesAnyone()
 	order := es.Request[task.Order]{
@@ -227,16 +231,26 @@ func (s Store) Result(ctx context.Context, found Details) (iter.Seq2[[]byte, err
 		return nil, ErrExpired
 	}
 	return func(yield func([]byte, error) bool) {
-		for number := range found.Parts {
-			content, err := s.part(ctx, found.file(resultFile), number)
-			if errors.Is(err, account.ErrAccountErased) {
-				content, err = encodeLines(erasure.Erased), nil
-			} else if err == nil && found.Request.Kind == task.Import {
-				content, err = s.openRejected(ctx, found.Tenant, content)
-			}
-			if !yield(content, err) || err != nil {
+		// Without success there may be parts that were not reported any more, or no room for the last one.
+		whole := found.Status == task.Succeeded
+		for number := uint64(0); number < found.Parts || !whole; number++ {
+			content, err := s.resultPart(ctx, found, number)
+			if !whole && errors.Is(err, ErrExpired) || !yield(content, err) || err != nil {
 				return
 			}
 		}
 	}, nil
+}
+
+func (s Store) resultPart(ctx context.Context, found Details, number uint64) ([]byte, error) {
+	content, err := s.part(ctx, found.file(resultFile), number)
+	switch {
+	case errors.Is(err, account.ErrAccountErased):
+		return encodeLines(erasure.Erased), nil
+	case err == nil && found.Request.Kind == task.Import:
+		return s.openRejected(ctx, found.Tenant, content)
+	case err == nil && found.Request.Kind == task.ExportThread:
+		return s.Keys.OpenJSON(ctx, found.Tenant, content)
+	}
+	return content, err
 }

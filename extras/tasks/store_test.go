@@ -3,6 +3,7 @@ package tasks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -114,8 +115,44 @@ func testNoRoom(t *testing.T) {
 	if _, err := w.store().Later(t.Context(), "/say", saying("{}")); !errors.Is(err, tasks.ErrNoRoom) {
 		t.Errorf("a command: %v", err)
 	}
-	if found, _ := w.finish(t, id); found.Status != task.Failed || found.Message != tasks.ErrNoRoom.Error() {
-		t.Errorf("a task without room for its result: %+v", found.Row)
+	if found, rejected := w.finish(t, id); found.Status != task.Failed || found.Done != 10 || found.Rejected != 1 || rejected != "" ||
+		!strings.HasPrefix(found.Message, "lines 1 to 10 were handled") || !strings.HasSuffix(found.Message, tasks.ErrNoRoom.Error()) {
+		t.Errorf("a task without room for its result: %+v, %s", found.Row, rejected)
+	}
+}
+
+// What is known of the parts before stays. The message tells where to go on.
+func TestNoRoomForMore(t *testing.T) { testenv.Bubble(t, testNoRoomForMore) }
+
+func testNoRoomForMore(t *testing.T) {
+	w := newWorld()
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(1000)))
+	id, parts := created(t, result, err), 0
+	w.onResult = func() { parts++; w.full = parts == 2 }
+	found, rejected := w.finish(t, id)
+	var first, last uint64
+	if _, err := fmt.Sscanf(found.Message, "lines %d to %d were handled", &first, &last); err != nil || found.Status != task.Failed {
+		t.Fatalf("%+v, %v", found.Row, err)
+	}
+	if last != found.Done || last == 1000 || first == 1 || len(w.order)+int(found.Rejected) != int(last) {
+		t.Errorf("%d lines were applied: %+v", len(w.order), found.Row)
+	}
+	wantRejected(t, rejected, int(first-1)/10*10)
+}
+
+func TestACommandWithoutRoomForItsAnswer(t *testing.T) {
+	testenv.Bubble(t, testACommandWithoutRoomForItsAnswer)
+}
+
+func testACommandWithoutRoomForItsAnswer(t *testing.T) {
+	for text, message := range map[string]string{"hello": "the command was done, but", "hello!": "it has a !"} {
+		w := newWorld()
+		result, err := w.store().Later(t.Context(), "/say", saying(fmt.Sprintf(`{"text":%q}`, text)))
+		id := created(t, result, err)
+		w.full = true
+		if found, answer := w.finish(t, id); found.Done != 1 || !strings.HasPrefix(found.Message, message) || answer != "" {
+			t.Errorf("%s: %+v, %s", text, found.Row, answer)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -21,7 +22,7 @@ import (
 
 const (
 	lookEvery   = 500 * time.Millisecond // for unfinished tasks, without Wake
-	lookAhead   = 100                    // tasks among which one that can start is searched
+	lookAhead   = 100                    // tasks, beside those taken, among which one that can start is searched
 	reportEvery = time.Second            // of the progress
 	firstRetry  = time.Second            // after a failure; the pause doubles up to lastRetry
 	lastRetry   = time.Minute
@@ -141,11 +142,14 @@ func (w *Worker) attempt(ctx context.Context, l lane, key es.AggregateID) {
 	}
 }
 
-// toDo returns lookAhead unfinished tasks of active tenants. Those of the others may be many, and wait for long.
+// toDo returns unfinished tasks of active tenants: lookAhead of them beside those that are taken, because many of these
+// may wait for their next attempt. Tasks of other tenants may be many, and wait for long.
 func (w *Worker) toDo(ctx context.Context, l lane) ([]es.AggregateID, error) {
 	var without []es.Tenant
+	limit := lookAhead
+	w.taken.Range(func(any, any) bool { limit++; return true })
 	for {
-		keys, err := w.ports.Unfinished(ctx, l.kinds, without, lookAhead)
+		keys, err := w.ports.Unfinished(ctx, l.kinds, without, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -213,9 +217,17 @@ func isFinal(err error) bool {
 	return !isOvertaken && slices.Contains([]es.Kind{es.NotFound, es.Forbidden, es.Conflict, es.Invalid}, es.KindOf(err))
 }
 
+// recovered makes an error of a panic: one task must not end the program, again whenever it is retried.
+func recovered(err *error) {
+	if reason := recover(); reason != nil {
+		*err = fmt.Errorf("panic while executing a task: %v\n%s", reason, debug.Stack())
+	}
+}
+
 // work starts the task if necessary, and executes the rest of it.
-func (r *run) work(ctx context.Context) error {
-	err := r.checkTenant(ctx)
+func (r *run) work(ctx context.Context) (err error) {
+	defer recovered(&err)
+	err = r.checkTenant(ctx)
 	if err == nil && r.Status == task.Queued {
 		err = r.order(ctx, task.Start{})
 	}
@@ -243,10 +255,14 @@ func (r *run) order(ctx context.Context, order task.Order) error {
 	return err
 }
 
-// finishedPart records that a part is done, and reports it unless the last report is recent. It fails with
-// [task.ErrTaskFinished] if the task was cancelled, and with errSuspended, after a report, if its tenant is suspended.
-func (r *run) finishedPart(ctx context.Context, done, rejected int) error {
+// count counts a part as done.
+func (r *run) count(done, rejected int) {
 	r.Parts, r.Done, r.Rejected = r.Parts+1, r.Done+uint64(done), r.Rejected+uint64(rejected)
+}
+
+// report reports the progress unless the last report is recent. It fails with [task.ErrTaskFinished] if the task was
+// cancelled, and with errSuspended, after a report, if its tenant is suspended.
+func (r *run) report(ctx context.Context) error {
 	stop := r.checkTenant(ctx)
 	if stop == nil && time.Since(r.reported) < reportEvery {
 		return nil

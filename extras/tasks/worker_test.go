@@ -142,7 +142,7 @@ func TestACancelledImportStops(t *testing.T) { testenv.Bubble(t, testACancelledI
 
 func testACancelledImportStops(t *testing.T) {
 	w := newWorld()
-	w.waits = 10 * time.Millisecond // so that a part takes long enough to be reported
+	w.waits = 20 * time.Millisecond // so that a part takes long enough to be reported
 	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(3000)))
 	id := created(t, result, err)
 	parts := 0
@@ -153,10 +153,17 @@ func testACancelledImportStops(t *testing.T) {
 			}
 		}
 	}
-	found, _ := w.finish(t, id)
+	found, rejected := w.finish(t, id)
 	if found.Status != task.Cancelled || found.Done == 0 || found.Done == 3000 || parts > 2 {
 		t.Errorf("%d parts, %+v", parts, found.Row)
 	}
+	// Also those of the part that was not reported any more.
+	handled := len(w.order) + strings.Count(rejected, "\n")
+	if handled <= int(found.Done) {
+		t.Fatalf("%d lines were handled: %+v", handled, found.Row)
+	}
+	wantApplied(t, w, handled)
+	wantRejected(t, rejected, handled/10*10)
 }
 
 // The part in progress is completed and reported, so that no line is sent twice however long the suspension is.
@@ -319,6 +326,63 @@ func testATaskThatCanNotBeDone(t *testing.T) {
 	w.work(t.Context(), t, func() bool { return w.finished(id) })
 	if found := w.find(t, id); found.Status != task.Failed || !strings.Contains(found.Message, "log") {
 		t.Errorf("after many attempts: %+v", found.Row)
+	}
+}
+
+// A panic is such a fault: it must not end the program, which would start again with the same task.
+func TestATaskThatPanics(t *testing.T) { testenv.Bubble(t, testATaskThatPanics) }
+
+func testATaskThatPanics(t *testing.T) {
+	for about, panics := range map[string]func(*world){
+		"in a command": func(w *world) { w.onSay = func(say) error { panic("a fault") } },
+		"beside it":    func(w *world) { w.onResult = func() { panic("a fault") } },
+	} {
+		w := newWorld()
+		panics(w)
+		result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(1)))
+		id := created(t, result, err)
+		w.work(t.Context(), t, func() bool { return w.finished(id) })
+		if found := w.find(t, id); found.Status != task.Failed || !strings.Contains(found.Message, "log") {
+			t.Errorf("%s: %+v", about, found.Row)
+		}
+	}
+}
+
+// However many tasks fail again and again, the others do not wait for them.
+func TestManyTasksThatFail(t *testing.T) { testenv.Bubble(t, testManyTasksThatFail) }
+
+func testManyTasksThatFail(t *testing.T) {
+	w := newWorld()
+	w.onSay = func(asked say) (err error) {
+		if asked.Text == "fails" {
+			err = errors.New("a fault")
+		}
+		return err
+	}
+	later := func(text string) task.ID {
+		t.Helper()
+		result, err := w.store().Later(t.Context(), "/say", saying(fmt.Sprintf(`{"text":%q}`, text)))
+		return created(t, result, err)
+	}
+	for range 150 {
+		later("fails")
+	}
+	begun, last := time.Now(), later("hello")
+	if found, _ := w.finish(t, last); found.Status != task.Succeeded || time.Since(begun) > 10*time.Second {
+		t.Errorf("after %s: %+v", time.Since(begun), found.Row)
+	}
+}
+
+// Without erasure nothing is sealed, whatever it looks like.
+func TestALineThatLooksSealed(t *testing.T) { testenv.Bubble(t, testALineThatLooksSealed) }
+
+func testALineThatLooksSealed(t *testing.T) {
+	w := newWorld()
+	const said, other = `{"path":"/say","body":{"key":"1","text":"\u0001"}}`, `"\u00011:"`
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(said+"\n"+other))
+	found, rejected := w.finish(t, created(t, result, err))
+	if found.Status != task.Succeeded || found.Done != 2 || len(w.order) != 1 || !strings.HasPrefix(rejected, `{"line":2,"request":`+other+`,`) {
+		t.Errorf("%+v, %s", found.Row, rejected)
 	}
 }
 

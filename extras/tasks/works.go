@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,8 +13,10 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
+	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/rest"
@@ -106,24 +109,47 @@ func (r *run) importPart(ctx context.Context, part linesPart) error {
 		}
 	}
 	// Even without rejections: a killed attempt may have stored some.
-	if err := r.ports.putSealed(ctx, r.file(resultFile), r.Parts, encodeLines(rejected...)); err != nil {
+	err := r.store(ctx, encodeLines(rejected...))
+	if errors.Is(err, ErrNoRoom) { // the lines are handled all the same: nobody must send them again
+		r.count(len(all), len(rejected))
+		return fmt.Errorf("lines %d to %d were handled, and the result does not tell which of them were rejected; the lines after them were not handled: %w",
+			part.first, part.first+uint64(len(part.lines))-1, err)
+	}
+	if err != nil {
 		return err
 	}
-	return r.finishedPart(ctx, len(all), len(rejected))
+	r.count(len(all), len(rejected))
+	return r.report(ctx)
 }
 
+// store stores the next part of the result, sealed. If the creator is erased, it only says so: the task may have done
+// that.
+func (r *run) store(ctx context.Context, lines []byte) error {
+	err := r.ports.putSealed(ctx, r.file(resultFile), r.Parts, lines)
+	if errors.Is(err, account.ErrAccountErased) {
+		err = r.ports.put(ctx, r.file(resultFile), r.Parts, []byte(erasure.Erased))
+	}
+	return err
+}
+
+// requestOf returns a line for the result. Control characters are replaced: in JSON they would take six times the room.
 func requestOf(raw string) any {
 	if utf8.ValidString(raw) && json.Valid([]byte(raw)) {
 		return json.RawMessage(raw)
 	}
-	return strings.ToValidUTF8(raw, "\uFFFD")
+	return strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\t' {
+			return utf8.RuneError
+		}
+		return c
+	}, raw)
 }
 
 // lineKey is the idempotency key of a line's command.
 func lineKey(id task.ID, line uint64) string { return fmt.Sprintf("task-%s-%d", id, line) }
 
-// handle executes a request as execute does, again for a while if the outcome is unknown. partTime after begun, the
-// beginning of the part, it stops if the tenant is suspended.
+// handle executes a request as execute does, again for a while if the outcome is unknown, but not after a fault of the
+// program. partTime after begun, the beginning of the part, it stops if the tenant is suspended.
 func (r *run) handle(ctx context.Context, begun time.Time, request rest.Prepared) (any, error) {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
 	return backoff.Retry(ctx, func() (any, error) {
@@ -132,7 +158,11 @@ func (r *run) handle(ctx context.Context, begun time.Time, request rest.Prepared
 				return nil, backoff.Permanent(stop)
 			}
 		}
-		return r.execute(ctx, request)
+		result, err := r.execute(ctx, request)
+		if err != nil && es.KindOf(err) == es.Internal {
+			err = backoff.Permanent(err)
+		}
+		return result, err
 	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(lineAttempts))
 }
 
@@ -150,15 +180,19 @@ func (r *run) handleCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.ports.putSealed(ctx, r.file(resultFile), 0, encodeLines(result)); err != nil {
+	problem, isRejected := result.(*rest.Problem)
+	err = r.store(ctx, encodeLines(result))
+	switch {
+	case err != nil && !errors.Is(err, ErrNoRoom):
 		return err
-	}
-	r.Progress = task.Progress{Parts: 1, Done: 1, Total: 1}
-	if problem, isRejected := result.(*rest.Problem); isRejected {
-		r.Rejected = 1
+	case isRejected:
+		r.count(1, 1)
 		return ident.Conflict("command_rejected", problem.Detail) // is not retried
+	case err != nil:
+		err = fmt.Errorf("the command was done, but its answer is not stored: %w", err)
 	}
-	return nil
+	r.count(1, 0)
+	return err
 }
 
 // exportThread writes the remaining events as they are in the journal. The creator must still be an Admin.
@@ -191,7 +225,8 @@ func (r *run) exportThread(ctx context.Context) error {
 		if err := r.ports.put(ctx, r.file(resultFile), r.Parts, content); err != nil {
 			return err
 		}
-		if err := r.finishedPart(ctx, events, 0); err != nil {
+		r.count(events, 0)
+		if err := r.report(ctx); err != nil {
 			return err
 		}
 		content, events = content[:0], 0

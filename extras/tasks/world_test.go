@@ -46,17 +46,19 @@ type world struct {
 	states  map[string]task.Task
 	journal map[string][]es.Entry // of tasks, by id
 	kinds   map[string]task.Kind
+	created []string // the ids of tasks, oldest first
 	files   map[string][]byte
 
-	applied  map[string]int // by idempotency key: the number of times a line was applied
-	order    []string       // the texts of lines in the order of application
-	busy     int            // the number of attempts at a line that fail temporarily
-	onResult func()         // called before a part of a result is stored
-	events   []string       // of the thread that is exported
-	denied   error          // why exporting is rejected
-	suspend  atomic.Bool    // the tenant is suspended
-	full     bool           // there is no room for files
-	refuses  error          // why commands on tasks fail
+	applied  map[string]int  // by idempotency key: the number of times a line was applied
+	order    []string        // the texts of lines in the order of application
+	busy     int             // the number of attempts at a line that fail temporarily
+	onResult func()          // called before a part of a result is stored
+	onSay    func(say) error // called before a line is handled
+	events   []string        // of the thread that is exported
+	denied   error           // why exporting is rejected
+	suspend  atomic.Bool     // the tenant is suspended
+	full     bool            // there is no room for files
+	refuses  error           // why commands on tasks fail
 	byKey    map[string]es.Result
 	swept    atomic.Bool   // expired files were deleted
 	waits    time.Duration // how long a line takes
@@ -87,7 +89,7 @@ func (w *world) Handle(ctx context.Context, r es.Request[task.Order]) (es.Result
 	for _, event := range events {
 		state = state.Apply(event)
 		if created, begins := event.(task.Created); begins {
-			w.kinds[r.ID] = created.Kind
+			w.kinds[r.ID], w.created = created.Kind, append(w.created, r.ID)
 		}
 		number := uint64(len(w.journal[r.ID]) + 1)
 		payload, err := task.Events().Encode(es.Recorded[task.Event]{Event: event, Envelope: es.Envelope{
@@ -202,6 +204,29 @@ type say struct {
 
 func (s say) asked() es.Request[say] { return es.Request[say]{ID: s.Key, Command: s, Name: "line.Say"} }
 
+// fill is a command with many fields. It is never valid.
+type fill struct {
+	rest.By
+	A thread.ID `json:"a" doc:"An id."`
+	B thread.ID `json:"b" doc:"An id."`
+	C thread.ID `json:"c" doc:"An id."`
+	D thread.ID `json:"d" doc:"An id."`
+	E thread.ID `json:"e" doc:"An id."`
+	F string    `json:"the_long_name_of_a_field_f" doc:"A text."`
+	G string    `json:"the_long_name_of_a_field_g" doc:"A text."`
+	H string    `json:"the_long_name_of_a_field_h" doc:"A text."`
+	I string    `json:"the_long_name_of_a_field_i" doc:"A text."`
+	J string    `json:"the_long_name_of_a_field_j" doc:"A text."`
+	K string    `json:"the_long_name_of_a_field_k" doc:"A text."`
+	L string    `json:"the_long_name_of_a_field_l" doc:"A text."`
+	M string    `json:"the_long_name_of_a_field_m" doc:"A text."`
+	N string    `json:"the_long_name_of_a_field_n" doc:"A text."`
+	O string    `json:"the_long_name_of_a_field_o" doc:"A text."`
+	P string    `json:"the_long_name_of_a_field_p" doc:"A text."`
+}
+
+func (fill) asked() es.Request[fill] { return es.Request[fill]{} }
+
 type said struct {
 	Done bool `json:"done"`
 }
@@ -209,7 +234,8 @@ type said struct {
 // commands are the operations that tasks can ask for.
 func (w *world) commands() []rest.Aggregate {
 	do := rest.Command(chat.Service[say](sayer{w}), func(es.Result) said { return said{true} }, say.asked)
-	return []rest.Aggregate{{Name: "lines", Operations: []rest.Operation{{Path: "/say", Do: do}}}}
+	filling := rest.Command(chat.Service[fill](nil), func(es.Result) said { return said{} }, fill.asked)
+	return []rest.Aggregate{{Name: "lines", Operations: []rest.Operation{{Path: "/say", Do: do}, {Path: "/fill", Do: filling}}}}
 }
 
 // sayer is the service of the lines.
@@ -227,6 +253,12 @@ func (w sayer) Handle(ctx context.Context, r es.Request[say]) (es.Result, error)
 	case w.busy > 0:
 		w.busy--
 		return es.Result{}, es.ErrUnavailable
+	case w.onSay != nil:
+		if err := w.onSay(r.Command); err != nil {
+			return es.Result{}, err
+		}
+	}
+	switch {
 	case strings.Contains(r.Command.Text, "!"):
 		return es.Result{}, ident.Conflict("rejected", w.problem)
 	}
@@ -306,7 +338,7 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, stop := context.WithCancel(ctx)
 	worker := tasks.NewWorker(tasks.Ports{
-		Unfinished: func(_ context.Context, kinds []task.Kind, without []es.Tenant, _ int) (toDo []es.AggregateID, err error) {
+		Unfinished: func(_ context.Context, kinds []task.Kind, without []es.Tenant, limit int) (toDo []es.AggregateID, err error) {
 			w.mutex.Lock()
 			defer w.mutex.Unlock()
 			if done() {
@@ -315,8 +347,8 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 			if slices.Contains(without, es.Tenant("")) {
 				return nil, nil
 			}
-			for id, state := range w.states {
-				if state.Usable() == nil && slices.Contains(kinds, w.kinds[id]) {
+			for _, id := range w.created {
+				if len(toDo) < limit && w.states[id].Usable() == nil && slices.Contains(kinds, w.kinds[id]) {
 					toDo = append(toDo, es.AggregateID{Type: task.AggregateType, ID: id})
 				}
 			}

@@ -37,13 +37,13 @@ type Ask struct {
 // Enter admits a request and returns who sends it, or a [Refusal]. It refuses nobody by itself: without access control
 // (extras/access), a caller is unknown, and may name any account as its own.
 func Enter(r *http.Request, ask Ask) (Principal, error) {
-	if guard, ok := r.Context().Value(guardKey{}).(Guard); ok { // extra:access|operate|tenants|websocket {
+	if guard, ok := r.Context().Value(guardKey{}).(Guard); ok { // extra:access|operate|tasks|tenants|websocket {
 		return guard.Enter(ask)
-	} // extra:access|operate|tenants|websocket }
+	} // extra:access|operate|tasks|tenants|websocket }
 	return Principal{Tenant: ask.Tenant, Address: AddressOf(r.RemoteAddr)}, nil
 }
 
-// Guard decides about one request or WebSocket. Its errors are [Refusal]s. // extra:access|operate|tenants|websocket {
+// Guard decides about one request or WebSocket. Its errors are [Refusal]s. // extra:access|operate|tasks|tenants|websocket {
 // A middleware puts it into the request's context. After Enter, it is safe for concurrent use.
 type Guard interface {
 	// Enter admits a request and returns who sends it.
@@ -79,7 +79,7 @@ func (open) Next(context.Context) error         { return nil } // extra:access|t
 func (open) Stay(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
-func (open) Hold(int) (release func(), err error) { return func() {}, nil } // extra:access|operate|tenants|websocket }
+func (open) Hold(int) (release func(), err error) { return func() {}, nil } // extra:access|operate|tasks|tenants|websocket }
 
 // AddressOf returns the IP address of a connection's address, such as "192.0.2.1:5", without zone and IPv4-mapping.
 func AddressOf(connection string) netip.Addr {
