@@ -92,7 +92,9 @@ var embedded embed.FS
 
 const (
 	UsualAddress  = ":28083"         // the default of WEB_ADDR
-	uploadTimeout = 15 * time.Second // for a body, such as the file of an import
+	uploadTimeout = 15 * time.Second // for a body
+	importTimeout = 5 * time.Minute  // for an import: its body and the answer, as in the write-api // extra:tasks
+	answerTimeout = 30 * time.Second // for each piece of an answer; the programs limit the whole
 
 	// contentSecurityPolicy lets the page run its own script and talk to its own origin only. Scripts can't make markup
 	// from text (Trusted Types).
@@ -155,6 +157,10 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer end()
 	controller := http.NewResponseController(w)
 	_ = controller.SetReadDeadline(time.Now().Add(uploadTimeout))
+	if r.URL.Path == "/tasks/import" { // extra:tasks {
+		until := time.Now().Add(importTimeout)
+		_, _ = controller.SetReadDeadline(until), controller.SetWriteDeadline(until)
+	} // extra:tasks }
 	// Or else net/http ends the request's body when the answer begins. If the transport has not met the end of the body
 	// by then, it closes the connection to the program, and the rest of the answer is lost.
 	_ = controller.EnableFullDuplex()
@@ -164,6 +170,8 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
 			_ = controller.SetReadDeadline(time.Time{}) // the server reads to see whether the client has gone
 		}
+	} else {
+		w = inPieces{w, controller}
 	}
 	forward := httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
@@ -183,6 +191,20 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	forward.ServeHTTP(w, r.WithContext(ctx))
 }
+
+// inPieces gives each piece of an answer its own time.
+type inPieces struct {
+	http.ResponseWriter
+	controller *http.ResponseController
+}
+
+func (p inPieces) Write(piece []byte) (int, error) {
+	_ = p.controller.SetWriteDeadline(time.Now().Add(answerTimeout))
+	return p.ResponseWriter.Write(piece)
+}
+
+// Unwrap is for [http.ResponseController].
+func (p inPieces) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // transport keeps connections to the programs open. The programs limit them.
 var transport = &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 25 * time.Second}
