@@ -51,8 +51,8 @@ func (o Origins) Guard(next http.Handler) http.Handler {
 		AllowOriginFunc: o.Allow,
 		// What pages may send and read, beside what browsers always allow.
 		AllowedHeaders: []string{"Authorization", "Consistency-Token", "Content-Type", "Idempotency-Key", "If-Match",
-			"X-Correlation-Id", "X-Request-Id", "X-Tenant-Code", "traceparent"},
-		ExposedHeaders: []string{"Consistency-Token", "ETag", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate", "X-Request-Id"},
+			"Prefer", "X-Correlation-Id", "X-Executor-Id", "X-Request-Id", "X-Tenant-Code", "traceparent"},
+		ExposedHeaders: []string{"Consistency-Token", "ETag", "Idempotent-Replayed", "Preference-Applied", "Retry-After", "WWW-Authenticate", "X-Request-Id"},
 		MaxAge:         600, // seconds
 	}).Handler(guarded)
 }

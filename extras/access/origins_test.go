@@ -38,15 +38,18 @@ func ask(t *testing.T, list, method string, headers ...string) *httptest.Respons
 
 func TestPagesOfAllowedOrigins(t *testing.T) {
 	preflight := ask(t, page, http.MethodOptions, "Origin", page, "Access-Control-Request-Method", "POST",
-		"Access-Control-Request-Headers", "authorization,content-type", "Sec-Fetch-Site", "cross-site")
+		"Access-Control-Request-Headers", "authorization,content-type,prefer,x-executor-id", "Sec-Fetch-Site", "cross-site")
 	if preflight.Code != http.StatusNoContent || preflight.Header().Get("Access-Control-Allow-Origin") != page ||
-		!strings.Contains(preflight.Header().Get("Access-Control-Allow-Headers"), "authorization") ||
+		!strings.Contains(preflight.Header().Get("Access-Control-Allow-Headers"), "x-executor-id") ||
 		!strings.Contains(preflight.Header().Get("Access-Control-Allow-Methods"), "POST") {
 		t.Errorf("preflight: %d, %v", preflight.Code, preflight.Header())
 	}
 	answer := ask(t, "http://localhost:3000, "+page, http.MethodPost, "Origin", page, "Sec-Fetch-Site", "cross-site")
 	if answer.Body.String() != "done" || answer.Header().Get("Access-Control-Allow-Origin") != page || answer.Header().Get("Vary") != "Origin" {
 		t.Errorf("%s, %v", answer.Body, answer.Header())
+	}
+	if exposed := answer.Header().Get("Access-Control-Expose-Headers"); !strings.Contains(exposed, "Preference-Applied") {
+		t.Errorf("pages can read %s", exposed)
 	}
 	if answer.Header().Get("Access-Control-Allow-Credentials") != "" {
 		t.Error("credentials are allowed")
