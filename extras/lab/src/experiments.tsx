@@ -270,7 +270,7 @@ const experiments: Experiment[] = [
           await pause(300);
           const conflicts = (await figure(page, 'commands_conflicts_total')) - before;
           return [
-            [all.size === own.length + written.length, `${own.length + written.length} messages, ${all.size} versions, ${10 - written.length} refused.`],
+            [all.size === own.length + written.length, `${own.length + written.length} messages, ${all.size} versions, ${10 - written.length} not written.`],
             [undefined, `This page's writer decided ${conflicts} times again.`],
             await compared(page),
           ];

@@ -80,7 +80,7 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
     answeredAt: performance.now(), status: response.status, answer, token,
     requestId: response.headers.get('X-Request-Id') ?? '',
     replayed: response.headers.get('Idempotent-Replayed') === 'true',
-    ...(response.ok ? {} : { stage: byTheAggregate(response.status, answer.code) ? 'refused' : 'invalid' }),
+    ...(response.ok ? {} : { stage: byTheAggregate(response.status, answer.code) ? 'rejected' : 'invalid' }),
   };
   updateTrace(trace.key, answered);
   if (response.ok) written(trace.key, aggregate, Number(version));

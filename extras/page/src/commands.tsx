@@ -115,7 +115,7 @@ function Commands() {
 export const commands: View = { id: 'commands', name: 'Commands', Body: Commands, shown: () => withOneRow().length > 0, opened: () => void load() };
 
 function Form({ operation }: { operation: Operation }) {
-  const refused = useSignal('');
+  const rejected = useSignal('');
   const last = chosen(state.traces.value[0])?.aid ?? '';
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -126,7 +126,7 @@ function Form({ operation }: { operation: Operation }) {
     await beforeFirst(key);
     const outcome = await command(operation.path, you(), Object.fromEntries(values) as Record<string, unknown>, key);
     if (!outcome.ok) afterFirst(key, false);
-    refused.value = outcome.ok ? '' : inWords(outcome.problem);
+    rejected.value = outcome.ok ? '' : inWords(outcome.problem);
   };
   return (
     <form class="filter" onSubmit={submit}>
@@ -136,7 +136,7 @@ function Form({ operation }: { operation: Operation }) {
       ))}
       <div class="row">
         <button class="primary">Send</button>
-        {refused.value && <span class="problem" role="alert">{refused.value}</span>}
+        {rejected.value && <span class="problem" role="alert">{rejected.value}</span>}
       </div>
     </form>
   );

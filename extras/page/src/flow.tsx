@@ -32,13 +32,13 @@ const stations: Station[] = [
   {
     name: 'Aggregate',
     x: 17,
-    about: 'Decides on the latest state: an event, or a refusal.',
+    about: 'Decides on the latest state: an event, or a rejection.',
     at: (trace) =>
       trace.stage === 'invalid'
         ? ''
         : trace.answeredAt === undefined
           ? trace.stage === 'unknown' ? 'no answer yet' : trace.version === undefined ? '…' : 'decided, its answer is on its way'
-          : `${trace.stage === 'refused' ? 'refused' : 'decided'}, the answer came after ${inTime(trace.answeredAt - trace.sentAt)}`,
+          : `${trace.stage === 'rejected' ? 'rejected' : 'decided'}, the answer came after ${inTime(trace.answeredAt - trace.sentAt)}`,
     json: (trace) => (trace.stage === 'invalid' ? undefined : trace.answer),
   },
   {
@@ -89,7 +89,7 @@ function figuresOf(program: string, names: RegExp): unknown {
 }
 
 /** How far a command has got, as the number of a station. */
-const progress: Record<Trace['stage'], number> = { sent: 0.5, unknown: 0.5, invalid: 0.5, refused: 1, written: 3, visible: 5 };
+const progress: Record<Trace['stage'], number> = { sent: 0.5, unknown: 0.5, invalid: 0.5, rejected: 1, written: 3, visible: 5 };
 
 interface FlowProps {
   Map: ComponentType<{ trace: Trace | undefined }>;
@@ -225,8 +225,8 @@ function told(trace: Trace): string {
       return 'no answer yet, sent again';
     case 'invalid':
       return `not a command: ${(trace.answer as { code?: string } | undefined)?.code ?? 'refused'}`;
-    case 'refused':
-      return (trace.answer as { code?: string } | undefined)?.code ?? 'refused';
+    case 'rejected':
+      return (trace.answer as { code?: string } | undefined)?.code ?? 'rejected';
     case 'written':
       return `event ${trace.version}, not seen yet`;
     case 'visible':
@@ -299,7 +299,7 @@ function Counts() {
   const events = (updater.projection_events_applied_total ?? NaN) + (updater.projection_events_filled_total ?? 0);
   const shown: Array<[string, number | string]> = [
     ['commands', count(writer, 'commands_total')],
-    ['refused', writer.commands_total === undefined ? '–' : writer.commands_refused_total ?? 0],
+    ['rejected', writer.commands_total === undefined ? '–' : writer.commands_refused_total ?? 0],
     ['conflicts', count(writer, 'commands_conflicts_total')],
     ['events projected', Number.isNaN(events) ? '–' : events],
     ['duplicates', count(updater, 'projection_duplicates_total')],

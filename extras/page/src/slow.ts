@@ -68,7 +68,7 @@ export async function beforeFirst(key: string): Promise<void> {
   await setSpeed(100).catch(() => undefined); // then it is only drawn slowly
 }
 
-/** Goes on at full speed once it was seen, or refused. */
+/** Goes on at full speed once it was seen, or rejected. */
 export function afterFirst(key: string, seen: boolean): void {
   if (key !== first) return;
   first = '';

@@ -13,7 +13,7 @@ export interface Trace {
   executorId: string;
   body: Record<string, unknown>;
   attempts: number;
-  stage: 'sent' | 'unknown' | 'invalid' | 'refused' | 'written' | 'visible';
+  stage: 'sent' | 'unknown' | 'invalid' | 'rejected' | 'written' | 'visible';
   sentAt: number;
   answeredAt?: number;
   writtenAt?: number; // when it was first known that its event is in the journal

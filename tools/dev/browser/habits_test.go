@@ -103,7 +103,7 @@ func TestWhatIsTypedOfflineArrivesInOrder(t *testing.T) {
 	}
 }
 
-func TestARefusedMessageCanBeMended(t *testing.T) {
+func TestARejectedMessageCanBeMended(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
@@ -116,20 +116,20 @@ func TestARefusedMessageCanBeMended(t *testing.T) {
 		field.dispatchEvent(new Event('input', {bubbles: true}));
 	}`, nil))
 	p.press(kb.Enter)
-	p.shows(ada, "Refused:")
+	p.shows(ada, "Rejected:")
 	// The aggregate has not been asked: the picture doesn't show that it was.
 	p.shows(flow, "not a command: invalid_request")
 	p.eventually("the aggregate is not reached", `[...`+flow+`.querySelectorAll('.station.reached')].map((each) => each.innerText).join() === 'Command'`)
 	p.run(chromedp.Reload())
-	p.shows(ada, "Refused:") // also where the page was loaded again in the meantime
+	p.shows(ada, "Rejected:") // also where the page was loaded again in the meantime
 	p.click(labelled(ada, "Mend it"))
 	p.eventually("the text is back", labelled(ada, "Message from Ada")+".value.length === 4001 && document.activeElement.tagName === 'TEXTAREA'")
-	p.showsNot(ada, "Refused:")
+	p.showsNot(ada, "Rejected:")
 	p.eventually("nothing is kept of it", "Object.keys(localStorage).every((key) => !key.startsWith('threads.outbox'))")
 }
 
-// A refusal is told until the next try, also where the page was loaded again in the meantime.
-func TestARefusalIsTold(t *testing.T) {
+// A rejection is told until the next try, also where the page was loaded again in the meantime.
+func TestARejectionIsTold(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
@@ -144,11 +144,11 @@ func TestARefusalIsTold(t *testing.T) {
 	p.run(reload)
 	p.shows(ada, "edit sending")
 	p.block()
-	p.shows(ada, "Refused: edit message: the message has this text already")
+	p.shows(ada, "Rejected: edit message: the message has this text already")
 	p.showsNot(ada, "sending")
-	// The list of threads is read once a second, which must not take the refusal away.
+	// The list of threads is read once a second, which must not take the rejection away.
 	p.eventually("the list was read again", "performance.getEntriesByType('resource').filter((each) => each.name.endsWith('/status')).length > 4")
-	p.shows(ada, "Refused: edit message")
+	p.shows(ada, "Rejected: edit message")
 }
 
 // scrolled moves a pane's messages as a wheel does, and waits until the page knows.

@@ -79,7 +79,7 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	experiment("Make an event unreadable", "Mend it", "Nothing is parked any more")
 	p.shows(bob, "nobody will read this")
 
-	experiment("A second writer", "Write from both", "20 messages, 20 versions, 0 refused")
+	experiment("A second writer", "Write from both", "20 messages, 20 versions, 0 not written")
 	p.holds("A second writer")
 
 	experiment("A slow event store", "Slow down", "Send messages as both people at once")

@@ -181,7 +181,7 @@ func takeTheTour(t *testing.T, width, height int) {
 	p.shows(bob, "Anyone for a cup?")
 	p.showsNot("document.body", "Broken on purpose")
 	p.shows(within("Slow motion"), "Now it is fast again")
-	p.shows(theTour, "2 of 7 · Be refused")
+	p.shows(theTour, "2 of 7 · Be rejected")
 	looks("aggregate", labelled("document", "Aggregate"))
 	picture("2")
 	p.stayed("up to the second step")
@@ -200,13 +200,13 @@ func takeTheTour(t *testing.T, width, height int) {
 	p.click(labelled(theTour, "Rename it as Bob"))
 	p.shows(theTour, "(not_an_admin)")
 	if width > 1000 { // a phone shows one person
-		p.eventually("the refusal has no more room than its text", "noted.refusal.some((each) => each.text.includes('Refused: rename:') && each.height < 60)")
+		p.eventually("the refusal has no more room than its text", "noted.refusal.some((each) => each.text.includes('Rejected: rename:') && each.height < 60)")
 	}
 	p.shows(theTour, "3 of 7 · Read something old")
 	if rested := p.stood("tour", "text.includes('(not_an_admin)') && !text.includes('of 7 ·')"); rested < 2000 {
 		t.Errorf("the result stood alone for %.0f ms", rested)
 	}
-	p.showsNot(bob, "Refused")
+	p.showsNot(bob, "Rejected")
 	looks("distance", theMap+".querySelector('.distance')")
 	picture("3")
 	p.click(labelled(theTour, "Pause the projection"))

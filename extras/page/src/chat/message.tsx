@@ -19,15 +19,15 @@ fragment ShownMessage on Message { id userAccountId text createdAt updatedAt sen
 /** Posts a text past the outbox, at the same time as others; it is shown once it is in the read model. */
 export const postText = (pane: Pane, text: string): Promise<Outcome<MessageAnswer>> => command(out.post, pane.viewer, { ...pane.onThread, text });
 
-/** Posts what has been written. It is shown at once, and so is a refusal. */
+/** Posts what has been written. It is shown at once, and so is a rejection. */
 export function post(pane: Pane): void {
   const text = pane.draft.peek();
   if (!text.trim()) return;
+  void out.order(pane.id, out.post, { ...pane.onThread, text }); // throws where the browser has no space left: the text stays
   pane.draft.value = '';
-  void out.order(pane.id, out.post, { ...pane.onThread, text });
 }
 
-/** Puts a refused text back into the field. */
+/** Puts a rejected text back into the field. */
 function putBack(pane: Pane, entry: out.Entry): void {
   pane.draft.value = [entry.fields.text, pane.draft.peek()].filter(Boolean).join('\n');
   out.drop(entry);
@@ -60,9 +60,9 @@ export function Unwritten({ pane, entry, composer }: { pane: Pane; entry: out.En
   return (
     <li class="message own pending">
       <p dir="auto">{String(entry.fields.text).trim()}</p>
-      {entry.state === 'refused' ? (
+      {entry.state === 'rejected' ? (
         <>
-          <span class="problem">Refused: {entry.reason}</span>
+          <span class="problem">Rejected: {entry.reason}</span>
           <span class="row">
             <button class="plain" onClick={mend}>
               Mend it

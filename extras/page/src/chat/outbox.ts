@@ -1,6 +1,6 @@
 // The outbox: what people have ordered and the write-api has not answered yet. Each person's commands are sent one after
 // the other, in their order, each with its key until its outcome is known. They outlive a reload, and a lost connection;
-// so does a message that was refused.
+// so does a message that was rejected.
 import { computed, signal } from '@preact/signals';
 import { alphabet, command, inWords, ulid } from '../api.ts';
 import type { Command, Fields, Outcome, OutcomeOf } from '../api.ts';
@@ -16,7 +16,7 @@ export interface Entry {
   person: string;
   path: Command;
   fields: Record<string, unknown>;
-  state: 'waiting' | 'written' | 'refused';
+  state: 'waiting' | 'written' | 'rejected';
   version?: number; // of the thread, once it is written
   message?: string; // the id of a posted message, once it is written
   reason?: string; // of a refusal
@@ -67,14 +67,14 @@ async function send(person: string): Promise<void> {
     const outcome = await command(entry.path, personOf(person), entry.fields, entry.key);
     if (!outcome.ok) afterFirst(entry.key, false);
     if (!outcome.ok && outcome.problem.status === 401) break; // it is sent after the next login
-    const refused: Entry | null = !outcome.ok && entry.path === post ? { ...entry, state: 'refused', reason: inWords(outcome.problem) } : null;
-    if (refused) localStorage.setItem(prefix + entry.key, JSON.stringify(refused)); // until somebody has mended it, or thrown it away
+    const rejected: Entry | null = !outcome.ok && entry.path === post ? { ...entry, state: 'rejected', reason: inWords(outcome.problem) } : null;
+    if (rejected) localStorage.setItem(prefix + entry.key, JSON.stringify(rejected)); // until somebody has mended it, or thrown it away
     else localStorage.removeItem(prefix + entry.key);
     const tell = answered.get(entry.key);
     answered.delete(entry.key);
     if (!isMessage(entry)) drop(entry);
     else if (outcome.ok) replace({ ...entry, ...writtenAs(outcome.answer as MessageAnswer) });
-    else if (refused) replace(refused);
+    else if (rejected) replace(rejected);
     else drop(entry);
     if (tell) tell(outcome);
     else if (!outcome.ok && entry.path !== post) report(entry, inWords(outcome.problem));
@@ -85,10 +85,10 @@ async function send(person: string): Promise<void> {
 /** Something is broken on purpose: it is shown at its own speed. */
 const isBroken = (): boolean => Object.values(lab.peek()?.faults.peek() ?? {}).some(Boolean);
 
-/** Says in words that a command was refused that nobody waits for since the page was loaded again. */
+/** Says in words that a command was rejected that nobody waits for since the page was loaded again. */
 function report(entry: Entry, reason: string): void {
   const name = entry.path.split('/')[2]?.replaceAll('_', ' ');
-  panes.peek().find((pane) => pane.id === entry.person)?.problem('draft', `Refused: ${name}: ${reason}`);
+  panes.peek().find((pane) => pane.id === entry.person)?.problem('draft', `Rejected: ${name}: ${reason}`);
 }
 
 const first = (person: string): Entry | undefined => waiting.peek().get(person)?.[0];

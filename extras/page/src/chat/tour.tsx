@@ -117,9 +117,9 @@ const steps: Step[] = [
     },
   },
   {
-    name: 'Be refused',
+    name: 'Be rejected',
     place: 'aggregate',
-    about: () => `${notAdmin() ? `Let ${nameOf(notAdmin())}, who is no Admin, rename the thread` : 'Rename the thread to the name that it has'}: the aggregate, which is the thread with its rules, will refuse it.`,
+    about: () => `${notAdmin() ? `Let ${nameOf(notAdmin())}, who is no Admin, rename the thread` : 'Rename the thread to the name that it has'}: the aggregate, which is the thread with its rules, will reject it.`,
     buttons: () => [
       [
         notAdmin() ? `Rename it as ${nameOf(notAdmin())}` : 'Rename it',
@@ -128,13 +128,13 @@ const steps: Step[] = [
           if (!pane) return;
           const name = notAdmin() ? 'A better name' : (pane.thread.peek()?.name ?? '');
           const outcome = await command('/threads/rename', pane.viewer, { ...pane.onThread, name });
-          if (outcome.ok) throw new Error('It was not refused.');
-          pane.problem('name', `Refused: rename: ${inWords(outcome.problem)}`);
+          if (outcome.ok) throw new Error('It was not rejected.');
+          pane.problem('name', `Rejected: rename: ${inWords(outcome.problem)}`);
         },
       ],
     ],
     seen: () => {
-      const trace = sent('/threads/rename', ['refused']);
+      const trace = sent('/threads/rename', ['rejected']);
       const { code, detail } = (trace?.answer ?? {}) as Partial<Problem>;
       return trace ? `${detail} (${code}). The aggregate has decided, and the journal has no new event.` : '';
     },
