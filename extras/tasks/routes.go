@@ -64,7 +64,7 @@ func Operations(s Store, log *slog.Logger) rest.Aggregate {
 		Operations: []rest.Operation{
 			{
 				Path: "/tasks/export_thread", Status: http.StatusAccepted, Summary: "Export a thread",
-				Description: "Writes the events of the thread as they are stored, one a line. Admins only.",
+				Description: "Writes the events of the thread as they are stored, one a line, without the addresses of clients. Admins only.",
 				Do: rest.Doing[TaskReply](func(ctx context.Context, c rest.Conditions, body exportThread) (rest.Reply, error) {
 					return accepted(s.Export(ctx, c, body.Thread))
 				}),

@@ -235,8 +235,10 @@ func TestAnExport(t *testing.T) { testenv.Bubble(t, testAnExport) }
 
 func testAnExport(t *testing.T) {
 	w := newWorld()
-	for i := range 3000 {
-		w.events = append(w.events, fmt.Sprintf(`{"seq_nr":%d,"text":%q}`, i+1, strings.Repeat("x", 300)))
+	const text = `{"text":"say ,\"client_ip\":\"x\""`
+	w.events = []string{text + `,"client_ip":"192.0.2.7","seq_nr":1}`}
+	for i := range 2999 {
+		w.events = append(w.events, fmt.Sprintf(`{"seq_nr":%d,"text":%q}`, i+2, strings.Repeat("x", 300)))
 	}
 	result, err := w.store().Export(t.Context(), asked(), newThread(t))
 	id := created(t, result, err)
@@ -251,6 +253,7 @@ func testAnExport(t *testing.T) {
 	w.work(ctx, t, func() bool { return false })
 	w.onResult = nil
 	found, exported := w.finish(t, id)
+	w.events[0] = text + `,"seq_nr":1}` // without the address
 	if want := strings.Join(w.events, "\n") + "\n"; exported != want || found.Status != task.Succeeded || found.Done != 3000 || found.Total != 3000 {
 		t.Errorf("%d bytes of %d, %+v", len(exported), len(want), found.Row)
 	}
