@@ -146,7 +146,7 @@ interface Arrived {
 export function useArrival(of: Mapped): Arrived | null {
   const samples = state.samples.value;
   const now = samples.at(-1);
-  const before = samples.find((each) => now && now.at - each.at < recent);
+  const before = samples.find((each, i) => (now && now.at - each.at < recent) || i === samples.length - 2); // samples may be rare
   const it = useRef({ duplicates: 0, at: of.version, mine: true, behind: 0, hole: 0, filled: 0, filledAt: 0 }).current; // what was seen last, with the version of the rows, and the time
   const [last, hole] = [lastEvent(of), holeOf(of)];
   if (now && now.duplicates !== it.duplicates) Object.assign(it, { duplicates: now.duplicates, at: of.version, mine: (watched.events.value.at(-1)?.aid ?? of.aid) === of.aid });

@@ -256,6 +256,7 @@ func TestABounceWithoutMotion(t *testing.T) {
 	says(p, ada, "Ada", "Anyone for a cup?")
 	p.shows(theTour, "2 of 7")
 	p.click(labelled(theTour, "Send twice"))
+	p.watchBounces()
 	p.click(labelled(theTour, "Send it twice"))
 	p.bounces("4")
 	if moving := evaluate[[]string](p, "document.getAnimations().map((each) => each.animationName ?? each.transitionProperty ?? each.id)"); len(moving) > 0 {

@@ -232,10 +232,11 @@ func takeTheTour(t *testing.T, width, height int) {
 	// One key, one event; a record that comes twice changes the rows once.
 	p.shows(theTour, "5 of 7 · Send twice")
 	picture("5")
+	p.watchBounces()
 	p.click(labelled(theTour, "Send it twice"))
 	p.noted("tour", "Event 5 is in the rows, and comes a second time: see how it bounces off")
-	p.eventually("its card moves", arrival+".querySelector('.way b').getAnimations()[0].animationName === 'bounce'")
 	p.bounces("5")
+	p.eventually("its card moves", "bounces['5'].moves")
 	picture("5-bounce")
 	p.shows(theTour, "both answers say event 5: one command, one event")
 	p.shows(theTour, "the second bounced off the rows, which were already at 5. That is exactly once")
@@ -299,14 +300,29 @@ var lastMessages = readSide + ".querySelector('.texts tbody').innerText"
 // arrival is what the map draws between its sides: what comes to the rows.
 const arrival = "document.querySelector('.map .arrival')"
 
-// bounces expects a card before the wall at the rows, which it does not touch.
+// watchBounces begins to note the cards that bounce off, which the map shows for seconds only.
+func (p *tab) watchBounces() {
+	p.t.Helper()
+	p.run(chromedp.Evaluate(`{
+		globalThis.bounces = {};
+		const look = () => {
+			const [way, card] = ['.bounced .way', '.bounced .way b'].map((each) => document.querySelector('.map ' + each));
+			if (card) {
+				const seen = (bounces[card.innerText] ??= {});
+				seen.moves ||= card.getAnimations()[0]?.animationName === 'bounce';
+				seen.clear ||= card.getBoundingClientRect().right < way.getBoundingClientRect().right - 20;
+				seen.text = `+arrival+`.querySelector('p').innerText;
+			}
+			requestAnimationFrame(look);
+		};
+		look();
+	}`, nil))
+}
+
+// bounces expects that a card was before the wall at the rows, which it does not touch, since watchBounces.
 func (p *tab) bounces(event string) {
 	p.t.Helper()
-	p.eventually("event "+event+" has bounced off", fmt.Sprintf(`(() => {
-		const [way, card] = ['.bounced .way', '.bounced .way b'].map((each) => document.querySelector('.map ' + each));
-		return card?.innerText === %q && card.getBoundingClientRect().right < way.getBoundingClientRect().right - 20;
-	})()`, event))
-	p.shows(arrival+".querySelector('p')", "bounced off: already at "+event)
+	p.eventually("event "+event+" has bounced off", fmt.Sprintf("bounces[%[1]q]?.clear && bounces[%[1]q].text.includes('bounced off: already at ' + %[1]q)", event))
 }
 
 // explained expects that the tour says what a word means where it is used first.
