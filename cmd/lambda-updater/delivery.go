@@ -38,21 +38,27 @@ type handler struct {
 	processes []run.Process
 	publish   publishing.Publish // extra:publishing
 
-	rows       *sqlx.DB                // nil: the databases could not be reached yet
+	rows *sqlx.DB // nil: the databases could not be reached yet
+	consumers
+	outdated int // aggregate types whose rows were made by another version of the program
+	tended   time.Time
+}
+
+// consumers follow the stream.
+type consumers struct {
 	projectors []*projection.Projector // the read model's, and those of the processes
 	stores     []*rowstore.Store       // theirs
 	outboxes   []*process.Outbox       // of the processes
-	outdated   int                     // aggregate types whose rows were made by another version of the program
-	tended     time.Time
 }
 
-// begin must succeed before the first invocation. It may be called again, to read from the database what is due.
+// begin must succeed before the first invocation. It may be called again, to read from the database what is due; if
+// that fails, the consumers stay as they are.
 func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
-	h.projectors, h.stores, h.outboxes = nil, nil, nil
+	var made consumers
 	add := func(rows *rowstore.Store, store projection.Store, options projection.Options, handlers []projection.Handler) {
 		options.Ignore, options.Logger = append(options.Ignore, h.ignore...), h.log
-		h.projectors = append(h.projectors, projection.New(store, h.journal, options, handlers...))
-		h.stores = append(h.stores, rows)
+		made.projectors = append(made.projectors, projection.New(store, h.journal, options, handlers...))
+		made.stores = append(made.stores, rows)
 	}
 	if h.publish != nil { // extra:publishing {
 		store, err := rowstore.New(rows, publishing.Projection)
@@ -80,21 +86,21 @@ func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
 				return err
 			}
 			outbox := process.New(rows, store, p.Name, h.log)
-			h.outboxes = append(h.outboxes, outbox)
+			made.outboxes = append(made.outboxes, outbox)
 			add(store, store, projection.Options{Ignore: slices.Clone(p.Ignore)}, p.Handlers(outbox))
 		}
 	} // extra:publishing
-	if err := h.each(func(p *projection.Projector) error { return p.Begin(ctx, false) }); err != nil {
+	if err := made.each(func(p *projection.Projector) error { return p.Begin(ctx, false) }); err != nil {
 		return err
 	}
-	h.rows = rows
+	h.rows, h.consumers = rows, made
 	return nil
 }
 
 // each works with all projectors at the same time.
-func (h *handler) each(work func(*projection.Projector) error) error {
+func (c consumers) each(work func(*projection.Projector) error) error {
 	var all errgroup.Group
-	for _, projector := range h.projectors {
+	for _, projector := range c.projectors {
 		all.Go(func() error { return work(projector) })
 	}
 	return all.Wait()

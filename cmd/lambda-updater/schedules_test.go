@@ -542,3 +542,25 @@ func compareRows(t *testing.T, db *sqlx.DB, journal es.Journal, keys map[es.Aggr
 }
 
 func newID[T any]() ident.Of[T] { return chattest.NewID[T]() }
+
+// Where what is due can't be read, the next batch must be projected all the same, and not be acknowledged unread.
+func TestConsumersStayWhenTheyCannotBeMadeAnew(t *testing.T) {
+	m := newModel(t, emptyFile(t))
+	h, err := m.newHandler(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = h.rows.Close() }()
+	before := len(h.projectors)
+	for _, statement := range []string{"ALTER TABLE row_sets RENAME TO elsewhere", "ALTER TABLE elsewhere RENAME TO row_sets"} {
+		if _, err := h.rows.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+		if failed := h.tend(t.Context(), false) != nil; failed != strings.HasSuffix(statement, "elsewhere") {
+			t.Errorf("after %s it has failed: %t", statement, failed)
+		}
+		if len(h.projectors) != before || len(h.outboxes) != len(h.processes) || before == 0 {
+			t.Errorf("after %s there are %d projectors of %d, and %d outboxes", statement, len(h.projectors), before, len(h.outboxes))
+		}
+	}
+}

@@ -240,7 +240,11 @@ func (r *Rebuild) run(ctx context.Context, state RebuildState) error {
 	case errors.Is(context.Cause(ctx), projection.ErrTermOver): // another process may have the rebuild: store nothing
 		return errors.Join(context.Cause(ctx), err)
 	case err != nil && cancelled:
-		return errors.Join(ErrCancelled, r.abandon(last, work.state))
+		state, err := r.Store.RebuildState(last) // the switch may just have been made
+		if err == nil {
+			err = r.abandon(last, state)
+		}
+		return errors.Join(ErrCancelled, err)
 	case err != nil && ctx.Err() == nil: // a stop of the program is no failure
 		work.state.Failure = err.Error()
 	}

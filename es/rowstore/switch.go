@@ -81,14 +81,13 @@ func (r *Rebuild) makeIndexes(ctx context.Context) error {
 func (r *Rebuild) drop(ctx context.Context) error {
 	s := r.Store
 	rebuilt := s.projection + setSeparator + "%"
-	const notLive = "NOT (" + ofSet + ") AND (projection = ? OR projection LIKE ?)"
 	_, err := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+sets.Name+nextSuffix)
 	if err == nil {
 		err = s.deleteAll(ctx, "DELETE FROM checkpoints WHERE projection LIKE ?", rebuilt)
 	}
 	for _, name := range []string{"projection_positions", "dead_letters"} {
 		if err == nil {
-			err = s.deleteAll(ctx, "DELETE FROM "+name+" WHERE "+notLive, s.projection, s.projection, s.projection, rebuilt)
+			err = s.deleteSets(ctx, name, rebuilt)
 		}
 	}
 	for _, name := range r.tables() {
@@ -99,6 +98,19 @@ func (r *Rebuild) drop(ctx context.Context) error {
 		}
 	}
 	return s.Explain("drop the rows that are not live", err)
+}
+
+// deleteSets deletes the rows of all sets but the live one. A condition for that would lock the live rows, too.
+func (s *Store) deleteSets(ctx context.Context, table, rebuilt string) error {
+	var names []string
+	err := s.db.SelectContext(ctx, &names, "SELECT DISTINCT projection FROM "+table+" WHERE (projection = ? OR projection LIKE ?) AND NOT ("+ofSet+")",
+		slices.Concat([]any{s.projection, rebuilt}, s.set())...)
+	for _, name := range names {
+		if err == nil {
+			err = s.deleteAll(ctx, "DELETE FROM "+table+" WHERE projection = ?", name)
+		}
+	}
+	return err
 }
 
 const deletedAtOnce = 5000

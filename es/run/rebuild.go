@@ -65,7 +65,11 @@ func (k *rowKeeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := k.look(ctx); err != nil && ctx.Err() == nil {
 			k.failure.Store(&rebuildFailure{err.Error(), time.Now()})
-			k.options.Log.ErrorContext(ctx, "the rebuild failed and will be retried", "error", err, "pause", rebuildAgain)
+			message := "the rebuild failed: ask for it again"
+			if k.options.RebuildAuto {
+				message = "the rebuild failed and will be retried in " + rebuildAgain.String()
+			}
+			k.options.Log.ErrorContext(ctx, message, "error", err)
 		}
 		polling.Pause(ctx, rebuildLook)
 	}
