@@ -236,7 +236,7 @@ const experiments: Experiment[] = [
           for (let tries = 0; tries < 50; tries++) {
             const { parked } = await page.ask('GET /operate/dead-letters');
             await set(page, {});
-            if (parked.length > 0) return [[true, `${parked.length === 1 ? 'The thread is' : `${parked.length} aggregates are`} parked: see Operations. Then mend it.`]];
+            if (parked.length > 0) return [[true, `${parked.length === 1 ? 'The thread is' : `${parked.length} aggregates are`} parked: see Operations.`], [undefined, 'Then mend it.']];
             await pause(200);
           }
           return [[false, 'The thread is NOT parked.']];
@@ -264,13 +264,16 @@ const experiments: Experiment[] = [
           const write = (i: number): Promise<MessageAnswer> => page.ask('POST /lab/second-writer', { ...body, text: `from the second writer: ${i + 1}` });
           const beside = Promise.allSettled(Array.from({ length: 10 }, (_, i) => write(i)));
           const own = await Promise.all(Array.from({ length: 10 }, (_, i) => page.post(`from this page: ${i + 1}`)));
-          const written = (await beside).filter((each) => each.status === 'fulfilled').map((each) => each.value.version);
+          const outcomes = await beside;
+          const written = outcomes.filter((each) => each.status === 'fulfilled').map((each) => each.value.version);
+          const failure = outcomes.find((each) => each.status === 'rejected');
+          const why = failure ? `: ${failure.reason instanceof Error ? failure.reason.message : String(failure.reason)}` : '';
           const all = new Set([...own, ...written]);
           await seen(page, Math.max(...all));
           await pause(300);
           const conflicts = (await figure(page, 'commands_conflicts_total')) - before;
           return [
-            [all.size === own.length + written.length, `${own.length + written.length} messages, ${all.size} versions, ${10 - written.length} not written.`],
+            [written.length === 10 && all.size === 20, `${own.length + written.length} messages, ${all.size} versions, ${10 - written.length} not written${why}.`],
             [undefined, `This page's writer decided ${conflicts} times again.`],
             await compared(page),
           ];

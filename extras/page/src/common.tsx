@@ -101,3 +101,7 @@ export function Sure() {
     </dialog>
   );
 }
+
+/** Copies a text, and returns what to say. */
+export const copied = (text: string, said: string): Promise<string> =>
+  Promise.resolve().then(() => navigator.clipboard.writeText(text)).then(() => said, () => 'The browser does not let this page copy.');

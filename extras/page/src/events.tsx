@@ -3,11 +3,11 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { app } from './application.ts';
 import type { View } from './application.ts';
-import { moment, titled } from './common.tsx';
+import { copied, moment, titled } from './common.tsx';
 import { open } from './feed.tsx';
 import { eventNames } from './requests.ts';
 import { learned, personOf, state } from './state.ts';
-import { isAhead, placeOf, search, watched } from './watch.ts';
+import { isAhead, kept, placeOf, search, watched } from './watch.ts';
 import type { Next } from './watch.ts';
 import { sentence } from './words.ts';
 import type { JournalEvent } from './words.ts';
@@ -17,7 +17,14 @@ type Wanted = typeof none;
 
 const wanted = signal<Wanted>(none);
 const following = signal(true);
-const page = { events: signal<JournalEvent[]>([]), next: signal<Next | null>(null), busy: signal(false), problem: signal(''), said: signal('') };
+const page = {
+  events: signal<JournalEvent[]>([]),
+  next: signal<Next | null>(null),
+  busy: signal(false),
+  problem: signal(''),
+  said: signal(''),
+  told: signal(0), // how many events had been told when these were read
+};
 
 const pageSize = 100;
 
@@ -26,7 +33,9 @@ let asking = 0;
 /** Reads a page: the latest events, or those after the ones that are shown. */
 async function load(more: boolean): Promise<void> {
   const mine = ++asking;
+  const told = watched.told.peek();
   page.busy.value = true;
+  page.said.value = '';
   const { since, until, aid, executor, ...rest } = wanted.peek();
   const time = (local: string): string => (local ? new Date(local).toISOString() : '');
   const asked = { ...rest, aid: aidOf(aid), executor: personId(executor), since: time(since), until: time(until) };
@@ -38,7 +47,10 @@ async function load(more: boolean): Promise<void> {
     page.events.value = typeof next === 'string' ? all.sort((a, b) => (a.occurredAt < b.occurredAt ? 1 : -1)) : all;
     page.next.value = found.next;
     page.problem.value = '';
-    if (!more) watched.missed.value = false;
+    if (!more) {
+      watched.missed.value = false;
+      page.told.value = told;
+    }
   } catch (error) {
     if (mine !== asking) return;
     page.problem.value = error instanceof Error ? error.message : String(error);
@@ -93,8 +105,8 @@ function Events() {
     void load(false);
   };
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(JSON.stringify(events.map(({ tenant, aid, seqNr, position, raw }) => ({ tenant, aid, seq_nr: seqNr, position, event: raw })), null, 2));
-    page.said.value = `${events.length} events are copied.`;
+    const all = events.map(({ tenant, aid, seqNr, position, raw }) => ({ tenant, aid, seq_nr: seqNr, position, event: raw }));
+    page.said.value = await copied(JSON.stringify(all, null, 2), `${events.length} events are copied.`);
   };
   return (
     <section class="card browser" aria-label="All events">
@@ -135,7 +147,7 @@ function Events() {
         </p>
       )}
       {page.problem.value && <p class="problem" role="alert">{page.problem.value}</p>}
-      {watched.missed.value && following.value && <p class="notice">More events come than can be shown as they come: some are left out until you press Find.</p>}
+      {(watched.missed.value || watched.told.value - page.told.value > kept) && following.value && <p class="notice">More events come than can be shown as they come: some are left out until you press Find.</p>}
       <p role="status" class="quiet">
         {page.said.value || (page.busy.value ? 'Searching …' : `${events.length} events are shown${page.next.value ? ', there may be more' : page.next.value === 0 ? ', that is all' : ''}.`)}
       </p>

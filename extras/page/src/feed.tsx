@@ -4,7 +4,7 @@ import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { typeOf } from './application.ts';
-import { moment } from './common.tsx';
+import { copied, moment } from './common.tsx';
 import { personOf, state } from './state.ts';
 import { isAhead, placeOf, sameRequest, watched } from './watch.ts';
 import { byProcess, sentence, words } from './words.ts';
@@ -84,12 +84,12 @@ export function Opened() {
   const event = opened.value;
   const rows = useSignal<Row[] | null>(null);
   const request = useSignal<JournalEvent[]>([]);
-  const copied = useSignal(false);
+  const said = useSignal('');
   const ahead = event ? watched.events.value.some((each) => each.eventId === event.eventId) && isAhead(event) : false;
   useEffect(() => {
     if (event && !dialog.current?.open) dialog.current?.showModal();
     if (!event && dialog.current?.open) dialog.current.close();
-    copied.value = false;
+    said.value = '';
     request.value = [];
     if (event) void sameRequest(event).then((found) => opened.peek() === event && (request.value = found));
   }, [event?.eventId]);
@@ -103,8 +103,7 @@ export function Opened() {
     opened.value = null;
   };
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(JSON.stringify(event?.raw, null, 2));
-    copied.value = true;
+    said.value = await copied(JSON.stringify(event?.raw, null, 2), 'Copied');
   };
   return (
     <dialog ref={dialog} class="opened" onCancel={close} onClose={close} aria-label="Event">
@@ -147,7 +146,7 @@ export function Opened() {
           <h3>As {typeof event.raw === 'object' && event.raw && 'seqNr' in event.raw ? 'its history tells it' : 'the journal has it'}</h3>
           <pre tabIndex={0}>{JSON.stringify(event.raw, null, 2)}</pre>
           <div class="row">
-            <button onClick={() => void copy()}>{copied.value ? 'Copied' : 'Copy as JSON'}</button>
+            <button onClick={() => void copy()}>{said.value || 'Copy as JSON'}</button>
             <button class="primary" onClick={close}>
               Close
             </button>

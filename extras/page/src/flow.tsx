@@ -270,10 +270,12 @@ export function Lag() {
   const line = (list: Sample[]): string => list.map((sample) => `${x(sample.at).toFixed(1)},${y(sample.lag).toFixed(1)}`).join(' ');
   const last = samples.at(-1);
   const unknown = state.traces.value.some(isLost) || watched.events.value.some(isAhead);
+  const dead = state.status.value.some((each) => each.name === 'read-model-updater' && !each.up);
+  const told = last ? (last.records === 0 ? (unknown ? 'none that it knows of' : 'none') : `${last.lag.toFixed(0)} ms, ${last.records} events`) : '…';
   return (
     <figure class="lag">
       <figcaption>
-        Lag of the projection now: <b>{last ? (last.records === 0 ? (unknown ? 'none that it knows of' : 'none') : `${last.lag.toFixed(0)} ms, ${last.records} events`) : '…'}</b>.
+        Lag of the projection now: <b>{dead ? 'unknown: the read-model-updater does not answer' : told}</b>.
         {seen.length > 0 && ' Dots: how long commands of the last minute took to be seen.'}
       </figcaption>
       <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`Lag over the last minute, at most ${top.toFixed(0)} milliseconds`}>

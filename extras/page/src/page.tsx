@@ -20,7 +20,7 @@ function Page() {
   const view = shown().find(({ id }) => id === state.view.value) ?? shown()[0];
   return (
     <>
-      <a class="skip" href="#main">
+      <a class="skip" href="#main" onClick={skip}>
         Skip to the content
       </a>
       <header>
@@ -51,6 +51,12 @@ function Page() {
       <Sure />
     </>
   );
+}
+
+/** Skips to the content. The address stays: it names the view. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
 }
 
 const needsLogin = (): boolean => {

@@ -51,14 +51,17 @@ export async function readStatus(): Promise<void> {
   try {
     const answer = await ask('GET /status');
     const updater = answer.programs.find((program) => program.name === 'read-model-updater');
-    const sample: Sample = {
-      at: performance.now(), lag: (updater?.health?.behind_seconds ?? 0) * 1000, records: updater?.health?.behind_records ?? 0,
-      duplicates: updater?.figures.projection_duplicates_total ?? 0, filled: updater?.figures.projection_events_filled_total ?? 0,
-    };
+    const at = performance.now();
     state.status.value = answer.programs;
-    counts.value = [...counts.peek().filter((each) => sample.at - each.at < 60_000), { at: sample.at, programs: answer.programs }];
+    counts.value = [...counts.peek().filter((each) => at - each.at < 60_000), { at, programs: answer.programs }];
+    if (!updater?.up || updater.health?.behind_records === undefined) return; // how far it is is not known
+    const sample: Sample = {
+      at, lag: (updater.health.behind_seconds ?? 0) * 1000, records: updater.health.behind_records,
+      duplicates: updater.figures.projection_duplicates_total ?? 0, filled: updater.figures.projection_events_filled_total ?? 0,
+    };
     state.samples.value = [...state.samples.peek().filter((each) => sample.at - each.at < 60_000), sample];
-    if (sample.records === 0 && updater?.health?.active && updater.health.parked_aggregates === 0) markLost(sample.at);
+    // While this page's own connection is lost, it is not told what is in the rows.
+    if (state.live.peek() === 'connected' && sample.records === 0 && updater.health.active && updater.health.parked_aggregates === 0) markLost(sample.at);
   } catch {
     state.status.value = state.status.peek().map((program) => ({ ...program, up: false }));
   }

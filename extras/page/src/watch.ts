@@ -11,7 +11,7 @@ import { written } from './traces.ts';
 import { read } from './words.ts';
 import type { JournalEvent } from './words.ts';
 
-const kept = 200; // events
+export const kept = 200; // events
 
 export const watched = {
   live: signal(false),
@@ -20,6 +20,7 @@ export const watched = {
   ordered: signal<boolean | null>(null), // whether the journal has an order of all events; null: unknown
   head: signal(0), // the position of the last event of the journal; 0: unknown
   begun: signal(0), // how often the telling began
+  told: signal(0), // how many events have been told
   missed: signal(false), // there have been more events than are told
 };
 
@@ -76,6 +77,7 @@ function show(news: News, told: JournalEvent[]): void {
   const known = new Set(watched.events.peek().map((event) => event.eventId));
   const events = told.filter((event) => !known.has(event.eventId));
   watched.events.value = [...watched.events.peek(), ...events].slice(-kept);
+  watched.told.value += events.length;
   const shown = new Set(watched.events.peek().map(keyOf));
   watched.rows.value = Object.fromEntries(Object.entries(watched.rows.peek()).filter(([key]) => shown.has(key)));
   for (const event of events) name(event);

@@ -99,6 +99,16 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 	p.showsNot(bob, "typed, and changed")
 	// Without LAB=on the page has no lab.
 	p.showsNot("document.body", "Failure lab")
+	// Who skips to the content of a view stays in this view.
+	p.tabTo("document", "Operations")
+	p.press(kb.Enter)
+	shown := "document.querySelector('[aria-current=page]').innerText === 'Operations'"
+	p.eventually("the operations are shown", shown)
+	p.tabTo("document", "Skip to the content")
+	p.press(kb.Enter)
+	p.eventually("the content has the focus", "document.activeElement.id === 'main'")
+	p.shows("document.querySelector('#main')", "read-model-updater")
+	p.eventually("the operations are still shown", shown+" && location.hash === '#operations'")
 }
 
 func TestLoginWithTheIssuerForDevelopment(t *testing.T) {

@@ -86,6 +86,7 @@ export function open(pane: Pane, thread: string): void {
   pane.thread.value = null;
   pane.panel.value = 'messages'; // here, and not when it is drawn: by then somebody may have opened the other one
   pane.older.value = [];
+  pane.stale = false;
   pane.more.value = null;
   pane.own.value = null;
   pane.further.value = [];
@@ -93,12 +94,20 @@ export function open(pane: Pane, thread: string): void {
   pane.editing.value = null;
   pane.problems.value = {};
   if (!thread) return;
-  pane.unfollow = follow(
+  const begin = (): (() => void) => follow(
     queries.threadChanged, { thread, viewer: pane.id, last: page },
     (data) => {
-      if (pane.selected.peek() === thread) soon(pane, data.threadChanged);
+      if (pane.selected.peek() !== thread) return;
+      pane.gone.value = '';
+      soon(pane, data.threadChanged);
     },
     (code, message) => {
+      if (code !== 'NOT_FOUND' && code !== 'FORBIDDEN') { // it passes: what is shown stays
+        const again = setTimeout(() => (pane.unfollow = begin()), 1000);
+        pane.unfollow = () => clearTimeout(again);
+        if (!pane.thread.peek()) pane.gone.value = message;
+        return;
+      }
       const made = state.traces.peek().some((trace) => trace.path === '/threads/create' && trace.aggregate === thread && trace.stage === 'written');
       if (code !== 'NOT_FOUND') pane.gone.value = message;
       else if (made) pane.gone.value = 'The new thread is not in the rows yet.';
@@ -111,6 +120,7 @@ export function open(pane: Pane, thread: string): void {
       pane.absent = code === 'NOT_FOUND'; // once it is listed, it is opened again
     },
   );
+  pane.unfollow = begin();
 }
 
 const busy = 50; // milliseconds between two changes that are drawn
@@ -147,7 +157,10 @@ function refresh(pane: Pane, thread: ShownThread, at: number): void {
   arrived(thread.id, thread.version, { threadChanged: brief(thread) }, at);
   // New messages explain the new version. If they don't, one of the older ones may have changed.
   const posted = latest.filter((message) => !known.some((each) => each.id === message.id)).length;
-  if (before && pane.older.value.length > 0 && thread.version - before.version !== posted) void loadEarlier(pane, pane.older.value.length);
+  if (before && pane.older.value.length > 0 && thread.version - before.version !== posted) {
+    pane.stale = true;
+    readAgain(pane);
+  }
   if (thread.members.pageInfo.hasNextPage) void readMembers(pane, pane.further.peek().length);
   else {
     pane.own.value = null;
@@ -181,16 +194,27 @@ export async function readMembers(pane: Pane, count: number): Promise<void> {
   if (now !== thread && now?.members.pageInfo.hasNextPage) void readMembers(pane, pane.further.peek().length); // it has changed meanwhile
 }
 
+/** Reads the earlier messages again, if one of them may have changed. */
+function readAgain(pane: Pane): void {
+  const count = pane.older.peek().length;
+  if (pane.stale && count > 0) void loadEarlier(pane, count);
+}
+
 /** Loads messages that were posted before the latest ones; with a count, those that are there are read again. */
 export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
   const thread = pane.thread.peek();
   const before = again ? thread?.messages.pageInfo.startCursor : pane.more.peek();
   if (!thread || !before || pane.loading) return;
   pane.loading = true;
+  if (again) pane.stale = false;
   try {
     const variables = { thread: thread.id, viewer: pane.id, last: Math.min(again || page, 500), before };
     const { getThread } = await query(queries.earlierMessages, variables);
-    if (pane.selected.peek() !== thread.id || (again && pane.thread.peek() !== thread)) return; // something newer is there
+    if (pane.selected.peek() !== thread.id) return;
+    if (again && pane.thread.peek() !== thread) { // something newer is there
+      pane.stale = true;
+      return;
+    }
     const { pageInfo } = getThread.messages;
     const read = nodes(getThread.messages);
     pane.older.value = again ? read : [...read, ...pane.older.peek()];
@@ -199,6 +223,7 @@ export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
     pane.problem('draft', error instanceof Error ? error.message : String(error));
   } finally {
     pane.loading = false;
+    if (pane.stale) setTimeout(() => readAgain(pane), 250);
   }
 }
 
@@ -277,6 +302,7 @@ async function readAccount(id: string, token: string): Promise<void> {
 /** Who is in which pane, where nobody is asked who they are. */
 export function remember(): void {
   if (state.session.peek().account) return;
+  for (const each of stored<Person>('threads.people')) if (!state.people.peek().some(({ id }) => id === each.id)) know(each); // by another tab
   localStorage.setItem('threads.people', JSON.stringify(state.people.peek()));
   localStorage.setItem('threads.panes', JSON.stringify(panes.peek().map((pane) => pane.id)));
 }

@@ -62,24 +62,27 @@ export function resume(): void {
 async function send(person: string): Promise<void> {
   if (sending.has(person)) return;
   sending.add(person);
-  for (let entry = first(person); entry; entry = first(person)) {
-    if (entry.path === post && !isBroken()) await beforeFirst(entry.key);
-    const outcome = await command(entry.path, personOf(person), entry.fields, entry.key);
-    if (!outcome.ok) afterFirst(entry.key, false);
-    if (!outcome.ok && outcome.problem.status === 401) break; // it is sent after the next login
-    const rejected: Entry | null = !outcome.ok && entry.path === post ? { ...entry, state: 'rejected', reason: inWords(outcome.problem) } : null;
-    if (rejected) localStorage.setItem(prefix + entry.key, JSON.stringify(rejected)); // until somebody has mended it, or thrown it away
-    else localStorage.removeItem(prefix + entry.key);
-    const tell = answered.get(entry.key);
-    answered.delete(entry.key);
-    if (!isMessage(entry)) drop(entry);
-    else if (outcome.ok) replace({ ...entry, ...writtenAs(outcome.answer as MessageAnswer) });
-    else if (rejected) replace(rejected);
-    else drop(entry);
-    if (tell) tell(outcome);
-    else if (!outcome.ok && entry.path !== post) report(entry, inWords(outcome.problem));
+  try {
+    for (let entry = first(person); entry; entry = first(person)) {
+      if (entry.path === post && !isBroken()) await beforeFirst(entry.key);
+      const outcome = await command(entry.path, personOf(person), entry.fields, entry.key);
+      if (!outcome.ok) afterFirst(entry.key, false);
+      if (!outcome.ok && outcome.problem.status === 401) break; // it is sent after the next login
+      const rejected: Entry | null = !outcome.ok && entry.path === post ? { ...entry, state: 'rejected', reason: inWords(outcome.problem) } : null;
+      if (rejected) localStorage.setItem(prefix + entry.key, JSON.stringify(rejected)); // until somebody has mended it, or thrown it away
+      else localStorage.removeItem(prefix + entry.key);
+      const tell = answered.get(entry.key);
+      answered.delete(entry.key);
+      if (!isMessage(entry)) drop(entry);
+      else if (outcome.ok) replace({ ...entry, ...writtenAs(outcome.answer as MessageAnswer) });
+      else if (rejected) replace(rejected);
+      else drop(entry);
+      if (tell) tell(outcome);
+      else if (!outcome.ok && entry.path !== post) report(entry, inWords(outcome.problem));
+    }
+  } finally {
+    sending.delete(person);
   }
-  sending.delete(person);
 }
 
 /** Something is broken on purpose: it is shown at its own speed. */

@@ -26,6 +26,7 @@ export class Pane {
   readonly unread = signal<Record<string, number>>({}); // by thread
   absent = false; // from the list of threads that was read last
   loading = false; // earlier messages
+  stale = false; // one of the earlier messages may have changed
   reading = false; // further members
   pushed: { thread: ShownThread; at: number } | null = null; // not drawn yet
   drawn = 0; // when the thread was drawn last

@@ -62,6 +62,7 @@ export async function load(pane: Pane | undefined, token = ''): Promise<void> {
     if (known.viewer !== viewer) return;
     known.tasks.value = list.map(newer);
     known.hasMore.value = more;
+    for (const task of list) arrived(`task-${task.id}`, task.version, { tasks: [task] });
     for (const task of known.tasks.peek()) if (!finished(task) && !followed.has(task.id)) keepUp(viewer, task.id);
   } catch (error) {
     known.problem.value = error instanceof Error ? error.message : String(error);
@@ -84,9 +85,13 @@ function keepUp(viewer: string, id: string): void {
       known.tasks.value = known.tasks.peek().map((each) => (each.id === id ? pushed : each));
       if (finished(pushed)) followed.delete(id);
     },
-    (_, message) => {
+    (code, message) => {
       followed.delete(id);
-      known.problem.value = message;
+      if (code === 'NOT_FOUND' || code === 'FORBIDDEN') known.problem.value = message;
+      else {
+        const again = setTimeout(() => keepUp(viewer, id), 1000); // it passes
+        followed.set(id, () => clearTimeout(again));
+      }
     },
   );
   followed.set(id, stop);

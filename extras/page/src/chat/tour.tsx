@@ -233,17 +233,25 @@ async function askWithToken(): Promise<void> {
   const version = last ?? (await say(other, 'Is this there already?'));
   const begun = performance.now();
   learn({ asked: true, version });
+  const { since } = facts.peek();
+  const isOver = (): boolean => facts.peek().since !== since; // it was begun again, or left
   const onMap = { key: pane.selected.peek(), who: nameOf(pane), version, answered: false };
   asked.value = onMap;
   void (async () => {
-    for (let behind = 1; ; behind++) {
+    for (let behind = 1; !isOver(); behind++) {
       try {
         const read = await versionFor(pane, tokenOf(version));
+        if (isOver()) return;
         asked.value = { ...onMap, version: read, answered: true };
         setTimeout(() => (asked.value = null), toBeSeen * 2);
         return learn({ read, took: performance.now() - begun });
       } catch (error) {
-        if (!(error instanceof QueryError && error.code === 'READ_MODEL_BEHIND')) return (asked.value = null), fail(error);
+        if (isOver()) return;
+        if (!(error instanceof QueryError && error.code === 'READ_MODEL_BEHIND')) {
+          asked.value = null;
+          learn({ asked: false });
+          return fail(error);
+        }
         learn({ behind });
       }
     }

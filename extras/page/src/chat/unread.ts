@@ -40,6 +40,10 @@ export async function countUnread(pane: Pane, threads: ListedThread[]): Promise<
   }
   const versions = counted.get(pane) ?? new Map<string, number>();
   counted.set(pane, versions);
+  const listed = new Set(threads.map(({ id }) => id));
+  for (const id of versions.keys()) if (!listed.has(id)) versions.delete(id);
+  const unread = Object.entries(pane.unread.peek());
+  if (unread.some(([id]) => !listed.has(id))) pane.unread.value = Object.fromEntries(unread.filter(([id]) => listed.has(id)));
   for (const { id, version } of threads) {
     if (id === pane.selected.peek()) versions.delete(id);
     if (id === pane.selected.peek() || versions.get(id) === version) continue;
@@ -54,6 +58,15 @@ export async function countUnread(pane: Pane, threads: ListedThread[]): Promise<
     }
   }
 }
+
+/** What another tab marks as read is counted again. */
+addEventListener('storage', (event) => {
+  const pane = panes.peek().find((each) => key(each) === event.key);
+  if (!pane) return;
+  const [before, now] = [event.oldValue, event.newValue].map((value) => JSON.parse(value ?? '{}') as Read);
+  for (const id of Object.keys(now ?? {})) if (now?.[id] !== before?.[id]) counted.get(pane)?.delete(id);
+  void countUnread(pane, pane.threads.peek());
+});
 
 /** All that is unread by the people on this page. */
 export const unreadByAll = (): number =>
