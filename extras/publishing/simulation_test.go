@@ -154,7 +154,7 @@ type life struct {
 // Change implements [projection.Store]. It begins when the one before has ended: the world does not see who waits for a
 // lock.
 func (l *life) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
-	return l.p.Do(ctx, "publishes", func() bool { return !l.changing }, projection.ErrTransient, func() error {
+	return l.p.Do(ctx, simulation.Party{Name: "rows", Failed: projection.ErrTransient}, "publishes", func() bool { return !l.changing }, func() error {
 		l.changing = true
 		defer func() { l.changing = false }()
 		return l.Publisher.Change(ctx, change)
@@ -189,10 +189,10 @@ func (l *life) publish(ctx context.Context, event publishing.Event) error {
 
 // send sends an event and hears the answer, in two I/Os: between them, much can happen.
 func (l *life) send(ctx context.Context, event publishing.Event) error {
-	name, broke := nameOf(event.Aggregate(), event.SeqNr), errors.New("the connection broke")
+	name, broker := nameOf(event.Aggregate(), event.SeqNr), simulation.Party{Name: "broker", Failed: errors.New("the connection broke")}
 	var fault string
 	var answer error
-	err := l.p.Do(ctx, "sends "+name, nil, broke, func() (broken error) {
+	err := l.p.Do(ctx, broker, "sends "+name, nil, func() (broken error) {
 		if event.SeqNr <= l.heard[event.Aggregate()] {
 			l.p.Fail("%s is sent again, although the publisher knows that the broker has accepted it", name)
 		}
@@ -209,7 +209,7 @@ func (l *life) send(ctx context.Context, event publishing.Event) error {
 		late := fault == silent || fault == unanswered || fault == slow && time.Since(began) < slowFor
 		return !late || ctx.Err() != nil
 	}
-	err = l.p.Do(context.WithoutCancel(ctx), "hears of "+name, answered, broke, func() error {
+	err = l.p.Do(context.WithoutCancel(ctx), broker, "hears of "+name, answered, func() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -73,7 +73,7 @@ func (r runner) run(seed uint64, faults []fault) (story []string, failure string
 		clean(t, db)
 		cryptotest.SetGlobalRandom(t, seed) // ids of events are part of the order of the outbox
 		s := &simulation{
-			world: &world{db: db, random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, live: map[string]*Process{}},
+			world: &world{db: db, random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, full: map[string]int{}, live: map[string]*Process{}},
 			t:     t, store: newStore(), services: map[string]*es.Service[purse, change, changed]{},
 			truth: map[string][]row{}, parts: map[string]int{}, places: map[string][]string{}, labels: map[string]string{},
 			given: map[string]change{}, acked: map[string]string{}, versions: map[es.AggregateID]uint64{},
@@ -92,7 +92,7 @@ func (r runner) run(seed uint64, faults []fault) (story []string, failure string
 		for _, kind := range []string{"writer-0", "writer-1", "updater", "reader"} {
 			s.begin(kind, 1)
 		}
-		if random := rand.New(rand.NewPCG(seed, 4)); random.IntN(3) == 0 {
+		if random := rand.New(rand.NewPCG(seed, 4)); random.IntN(2) == 0 {
 			s.rebuildAt = random.IntN(300)
 			s.begin("operator", 1)
 		}

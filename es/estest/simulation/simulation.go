@@ -115,7 +115,7 @@ func (s *simulation) begin(kind string, life int) {
 func (s *simulation) update(p *Process, service *es.Service[purse, change, changed]) {
 	var term uint64
 	for err := errors.New("no turn"); err != nil; {
-		err = p.Do(p.ctx, "takes the turn", s.free, es.ErrUnavailable, func() error {
+		err = p.Do(p.ctx, turn, "takes the turn", s.free, func() error {
 			return s.db.GetContext(context.Background(), &term, "UPDATE projection_turn SET term = term + 1 RETURNING term")
 		})
 		if p.ctx.Err() != nil {
@@ -131,7 +131,7 @@ func (s *simulation) update(p *Process, service *es.Service[purse, change, chang
 	})
 	s.project(ofGifts, ofGifts, gifts{outbox}, nil)
 	if s.consumer != nil {
-		// In no term: a process that has lost its turn goes on writing until it learns that.
+		// In no term, as on Lambda: a process that has lost its turn goes on writing until it learns that.
 		in := rows{s.rowstore(s.consumer.Name()), p, s.consumer.Name()}
 		store, handler := s.consumer.Open(p, purses, in)
 		s.project(in, store, handler, nil)
@@ -164,7 +164,8 @@ func (s *simulation) project(in rows, store projection.Store, handler projection
 	}}
 	projector := projection.New(store, gateway{s.store, p, nil}, options, handler)
 	go projector.Run(as(p.ctx, name+" run"))
-	go source{s.stream, p, projector, in}.run(as(p.ctx, name+" source"))
+	termless := s.consumer != nil && name == s.consumer.Name()
+	go source{s.stream, p, projector, in, termless}.run(as(p.ctx, name+" source"))
 }
 
 // rebuild makes the rows anew beside the live ones, and switches to them. A later life finishes what it finds begun.
@@ -187,7 +188,7 @@ func (s *simulation) rebuild(p *Process) {
 	}
 	for {
 		due := func() bool { return s.steps > s.rebuildAt && s.free() }
-		if _, ok := p.step(p.ctx, "rebuilds", due); !ok {
+		if _, ok := p.step(p.ctx, "", "rebuilds", due); !ok {
 			return
 		}
 		err := goOn(p.ctx)
@@ -203,18 +204,18 @@ func (s *simulation) rebuild(p *Process) {
 
 // send has the outbox send what is due.
 func (s *simulation) send(p *Process, outbox *process.Outbox, service *es.Service[purse, change, changed]) {
-	look := func(what string) error {
-		return p.Do(p.ctx, what, s.free, es.ErrUnavailable, func() error { return nil })
+	look := func(of Party, what string) error {
+		return p.Do(p.ctx, of, what, s.free, func() error { return nil })
 	}
 	for p.ctx.Err() == nil {
-		if look("looks into the outbox") == nil {
+		if look(turn, "looks into the outbox") == nil {
 			// All are due: what is due otherwise depends on the random parts of pauses.
 			if _, err := s.db.ExecContext(context.Background(), "UPDATE process_commands SET due_at = 0"); err != nil {
 				s.fail("the outbox can't be changed: %v", err)
 			}
 			_, _ = outbox.SendDue(p.ctx, func(ctx context.Context, caller es.Caller, key string, c process.Command) error {
 				ref := "gift of " + s.labels[c.EventID]
-				if err := look("sends the " + ref); err != nil {
+				if err := look(target, "sends the "+ref); err != nil {
 					return err
 				}
 				by, _ := strconv.Atoi(c.Name)
@@ -222,7 +223,7 @@ func (s *simulation) send(p *Process, outbox *process.Outbox, service *es.Servic
 				_, err := service.Handle(ctx, es.Request[change]{
 					Caller: caller, ID: c.Target.ID, Command: command, Name: "put", Content: ref, IdempotencyKey: key,
 				})
-				if lost := look("gets the answer to the " + ref); lost != nil {
+				if lost := look(target, "gets the answer to the "+ref); lost != nil {
 					return lost
 				}
 				return err
@@ -294,7 +295,7 @@ func repairOwed(types []projection.Type) bool {
 func (s *simulation) client(p *Process, number int, random *rand.Rand) {
 	defer s.working.Add(-1)
 	for n := range commands {
-		if _, ok := p.step(p.ctx, "thinks", nil); !ok {
+		if _, ok := p.step(p.ctx, "", "thinks", nil); !ok {
 			return
 		}
 		c := change{By: 1 + random.IntN(5), Parts: 1 + random.IntN(2), Ref: fmt.Sprintf("%d-%d", number, n)}
@@ -328,7 +329,7 @@ func (s *simulation) command(p *Process, random *rand.Rand, id string, c change)
 		writer := fmt.Sprint("writer-", random.IntN(2))
 		s.tell(p.String(), fmt.Sprintf("asks %s: change %s by %d times %d, command %s", writer, nameOf(purseKey(id)), c.Parts, c.By, c.Ref))
 		result, err := s.services[writer].Handle(p.ctx, request)
-		if _, ok := p.step(p.ctx, "hears of "+c.Ref, nil); !ok {
+		if _, ok := p.step(p.ctx, "", "hears of "+c.Ref, nil); !ok {
 			return false
 		}
 		places := s.places[c.Ref]
@@ -370,7 +371,7 @@ func (s *simulation) read(p *Process, key es.AggregateID) bool {
 	ctx, cancel := context.WithTimeout(p.ctx, 5*tick)
 	err := s.watcher.Await(ctx, map[es.AggregateID]uint64{key: token})
 	cancel()
-	if _, ok := p.step(p.ctx, "reads a row", s.free); !ok {
+	if _, ok := p.step(p.ctx, "", "reads a row", s.free); !ok {
 		return false
 	}
 	if err == nil {
@@ -387,6 +388,7 @@ func (s *simulation) settled() bool {
 		return false
 	}
 	s.calm = true
+	s.catchUp()
 	s.stream.flush()
 	s.missing = ""
 	for _, id := range purseIDs {

@@ -164,6 +164,8 @@ type source struct {
 	p    *Process
 	sink projection.Sink
 	rows rows
+	// termless: other processes write, too. It begins with a repair, and looks now and then whether one is due.
+	termless bool
 }
 
 // run follows all shards until the process dies, as a source does: parents first, each from its checkpoint.
@@ -178,9 +180,17 @@ func (f source) run(ctx context.Context) {
 		return err
 	})
 	f.mutex.Lock()
-	fromFirst = len(at) == 0 && !f.trimmed
+	fromFirst = len(at) == 0 && !f.trimmed && !f.termless
 	f.mutex.Unlock()
 	f.try(ctx, func() error { return f.sink.Begin(ctx, fromFirst) })
+	if f.termless {
+		go func() {
+			ctx := as(ctx, f.rows.name+" schedule")
+			for es.Wait(ctx, 5*tick) == nil {
+				_ = f.sink.Begin(ctx, false)
+			}
+		}()
+	}
 	var group sync.WaitGroup
 	for _, root := range f.shards[:shards] {
 		ctx := as(ctx, f.rows.name+" "+root.name)
@@ -222,7 +232,7 @@ func (f source) follow(ctx context.Context, one *shard, position string) {
 	for ctx.Err() == nil {
 		var records []projection.Record
 		next, closed := at, false
-		err := f.p.Do(ctx, fmt.Sprint("reads ", one.name, " after ", at), nil, es.ErrUnavailable, func() (err error) {
+		err := f.p.Do(ctx, ofStream, fmt.Sprint("reads ", one.name, " after ", at), nil, func() (err error) {
 			closed = one.next != nil
 			records, next, err = f.read(one, at)
 			return err

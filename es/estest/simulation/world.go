@@ -43,9 +43,14 @@ const (
 	late         = "late"         // the next event reaches the stream after others
 	inapplicable = "inapplicable" // for some time, no event can be applied to the rows
 	outage       = "outage"       // for some time, every I/O of this process fails
+	cut          = "cut"          // for some time, every I/O of this process with this party fails
+	full         = "full"         // for some time, this party has no space: whatever writes there fails
+	belated      = "belated"      // an append fails, and is done some time after that
 )
 
-var kinds = []string{refuse, lose, crash, crashAfter, conflict, pause, clock, trim, split, again, shuffle, garble, late, inapplicable, outage}
+var kinds = []string{
+	refuse, lose, crash, crashAfter, conflict, pause, clock, trim, split, again, shuffle, garble, late, inapplicable, outage, cut, full, belated,
+}
 
 const (
 	// tick is by how much time goes on at once. Every decision is made at a multiple of it. It is longer than the
@@ -54,8 +59,22 @@ const (
 	// coarseBy is by how much faster the clock of the projectors is: a tick is longer than any pause that they store.
 	coarseBy         = 300
 	pauseLast        = 150 // steps
-	inapplicableLast = 60
-	outageLast       = 60
+	inapplicableLast = 120
+	outageLast       = 60 // also of cut and full
+)
+
+// Party is whom a process asks in an I/O.
+type Party struct {
+	Name   string
+	Failed error // of an I/O that fails, or whose answer is lost
+}
+
+var (
+	journal  = Party{"journal", es.ErrUnavailable}
+	ofStream = Party{"stream", es.ErrUnavailable}
+	table    = Party{"rows", projection.ErrTransient}
+	turn     = Party{"rows", es.ErrUnavailable}
+	target   = Party{"service", es.ErrUnavailable}
 )
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -74,11 +93,13 @@ type world struct {
 	ticks        int
 	story        []string
 	failure      string
-	calm         bool       // no more faults
-	inapplicable int        // until this step
-	changing     int        // transactions of projectors
-	missing      string     // why the world goes on
-	changed      func(rows) // called after each commit
+	calm         bool           // no more faults
+	inapplicable int            // until this step
+	full         map[string]int // until this step, by party
+	later        []func()       // what is done after it failed
+	changing     int            // transactions of projectors
+	missing      string         // why the world goes on
+	changed      func(rows)     // called after each commit
 	start        func(kind string, life int)
 	live         map[string]*Process // by kind
 	stream       *stream
@@ -96,13 +117,15 @@ type Process struct {
 	ctx     context.Context
 	die     func()
 	dead    bool
-	until   int // paused until this step
-	without int // every I/O fails until this step
+	until   int            // paused until this step
+	without int            // every I/O fails until this step
+	cut     map[string]int // the same, by party
 	skew    time.Duration
 }
 
 type waiter struct {
 	p     *Process
+	of    string // party
 	name  string
 	ready func() bool
 	next  chan string // the kind of the fault, or ""
@@ -111,7 +134,7 @@ type waiter struct {
 var errDead = fmt.Errorf("the process is dead: %w", context.Canceled)
 
 func (w *world) newProc(kind string, life int) *Process {
-	p := &Process{w: w, kind: kind, life: life}
+	p := &Process{w: w, kind: kind, life: life, cut: map[string]int{}}
 	p.ctx, p.die = context.WithCancel(context.Background())
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -165,12 +188,12 @@ func as(ctx context.Context, actor string) context.Context {
 
 // step waits until it is the caller's turn. It returns the fault that the world has for it. ok is false if the process
 // is dead, or ctx has ended.
-func (p *Process) step(ctx context.Context, name string, ready func() bool) (kind string, ok bool) {
+func (p *Process) step(ctx context.Context, of, name string, ready func() bool) (kind string, ok bool) {
 	w := p.w
 	if actor, named := ctx.Value(actorKey{}).(string); named {
 		name += " (" + actor + ")" // several goroutines of a process do the same
 	}
-	one := &waiter{p, name, ready, make(chan string, 1)}
+	one := &waiter{p, of, name, ready, make(chan string, 1)}
 	w.mutex.Lock()
 	if p.dead || ctx.Err() != nil {
 		w.mutex.Unlock()
@@ -188,15 +211,14 @@ func (p *Process) step(ctx context.Context, name string, ready func() bool) (kin
 	return kind, ok && !p.dead
 }
 
-// Do is one I/O with its faults, which begins when it is its turn and ready, unless that is nil, returns true. failed
-// is the error of one that fails, or whose answer is lost.
-func (p *Process) Do(ctx context.Context, what string, ready func() bool, failed error, do func() error) error {
-	kind, ok := p.step(ctx, what, ready)
+// Do is one I/O with its faults, which begins when it is its turn and ready, unless that is nil, returns true.
+func (p *Process) Do(ctx context.Context, of Party, what string, ready func() bool, do func() error) error {
+	kind, ok := p.step(ctx, of.Name, what, ready)
 	switch {
 	case p.dead:
 		return errDead
 	case !ok && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("%w: %w", failed, ctx.Err())
+		return fmt.Errorf("%w: %w", of.Failed, ctx.Err())
 	case !ok:
 		return context.Cause(ctx)
 	}
@@ -207,7 +229,10 @@ func (p *Process) Do(ctx context.Context, what string, ready func() bool, failed
 		p.w.kill(p)
 		return errDead
 	case refuse:
-		err = failed
+		err = of.Failed
+	case belated:
+		err = of.Failed
+		p.w.later = append(p.w.later, func() { p.w.tell(of.Name, what+", which "+p.String()+" gave up: "+outcome(do())) })
 	case conflict:
 		err = es.ErrConflict
 	default:
@@ -221,7 +246,7 @@ func (p *Process) Do(ctx context.Context, what string, ready func() bool, failed
 		p.w.kill(p)
 		return errDead
 	case kind == lose && err == nil:
-		err = failed
+		err = of.Failed
 	}
 	line := what + ": " + outcome(err)
 	if kind != "" {
@@ -305,6 +330,10 @@ func (w *world) advance(done func() bool, most int) {
 			w.mutex.Unlock()
 			continue
 		}
+		if len(w.later) > 0 && w.random.IntN(20) == 0 {
+			w.catchUp()
+			continue
+		}
 		one := ready[w.random.IntN(len(ready))]
 		kind := w.meet(one)
 		if kind == pause {
@@ -317,6 +346,15 @@ func (w *world) advance(done func() bool, most int) {
 	}
 }
 
+// catchUp does what was given up.
+func (w *world) catchUp() {
+	later := w.later
+	w.later = nil
+	for _, do := range later {
+		do()
+	}
+}
+
 // meet returns the fault that meets the waiter. It does those that do not concern the I/O itself.
 func (w *world) meet(one *waiter) string {
 	if one.p.kind == "client" || w.calm {
@@ -325,18 +363,27 @@ func (w *world) meet(one *waiter) string {
 	w.mutex.Lock()
 	kind := w.faults[w.ios]
 	w.ios++
-	if kind == outage {
-		one.p.without = w.steps + outageLast
-	}
-	if w.steps < one.p.without {
-		kind = refuse
-	}
 	w.mutex.Unlock()
+	last := w.steps + outageLast
+	if w.steps < max(one.p.without, one.p.cut[one.of]) || w.steps < w.full[one.of] && writes(one.name) {
+		return refuse
+	}
+	if kind == full && !writes(one.name) || (kind == conflict || kind == belated) && !strings.HasPrefix(one.name, "appends") {
+		w.faults[w.ios] = cmp.Or(w.faults[w.ios], kind) // it meets the next one
+		return ""
+	}
 	switch kind {
-	case conflict:
-		if !strings.HasPrefix(one.name, "appends") {
-			return refuse
-		}
+	case outage:
+		one.p.without = last
+		return refuse
+	case cut:
+		w.tell(one.p.String(), "<-- FAULT: it does not reach the "+one.of+" any more")
+		one.p.cut[one.of] = last
+		return refuse
+	case full:
+		w.tell(one.of, "<-- FAULT: there is no space left")
+		w.full[one.of] = last
+		return refuse
 	case pause:
 		if w.live[one.p.kind] != one.p || !w.free() || one.p.kind == "operator" { // only one may rebuild a file's rows
 			return ""
@@ -368,6 +415,11 @@ func (w *world) meet(one *waiter) string {
 	return kind
 }
 
+func writes(what string) bool {
+	verb, _, _ := strings.Cut(what, " ")
+	return slices.Contains([]string{"appends", "saves", "asks", "changes", "takes"}, verb)
+}
+
 // gateway is the event store as a process sees it.
 type gateway struct {
 	*store
@@ -376,12 +428,13 @@ type gateway struct {
 }
 
 func (g gateway) do(ctx context.Context, what string, do func() error) error {
-	return g.p.Do(ctx, what, g.ready, es.ErrUnavailable, do)
+	return g.p.Do(ctx, journal, what, g.ready, do)
 }
 
 func (g gateway) Append(ctx context.Context, write es.Append) error {
 	what := fmt.Sprintf("appends %d events and %d receipts to %s after %d", len(write.Entries), len(write.Receipts), nameOf(write.ID), write.ExpectedVersion)
-	return g.do(ctx, what, func() error { return g.store.Append(ctx, write) })
+	whenever := context.WithoutCancel(ctx) // it may be belated
+	return g.do(ctx, what, func() error { return g.store.Append(whenever, write) })
 }
 
 func (g gateway) AskToYield(ctx context.Context, id es.AggregateID) error {
@@ -459,7 +512,7 @@ type rows struct {
 }
 
 func (r rows) do(ctx context.Context, what string, do func() error) error {
-	return r.p.Do(ctx, what+" of "+r.name, r.p.w.free, projection.ErrTransient, do)
+	return r.p.Do(ctx, table, what+" of "+r.name, r.p.w.free, do)
 }
 
 func (r rows) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
