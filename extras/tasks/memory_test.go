@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -92,7 +93,7 @@ func testTheMemoryOfRequests(t *testing.T) {
 		t.Errorf("a result beyond the limit: %d %s", answer.Code, answer.Body)
 	}
 	defer func() {
-		if recover() != http.ErrAbortHandler {
+		if err, _ := recover().(error); !errors.Is(err, http.ErrAbortHandler) {
 			t.Error("a result that is cut short looks whole")
 		}
 	}()
