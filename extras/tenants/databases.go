@@ -2,6 +2,7 @@ package tenants
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -36,7 +37,12 @@ func ReadDatabases(r *config.Reader) Databases {
 
 // RefuseDatabases reports the setting as wrong in a program that writes all rows into one database.
 func RefuseDatabases(r *config.Reader) {
-	r.Unknown("TENANT_DATABASES", "", "this program knows one database")
+	config.Parsed(r.Group("Tenants (extras/tenants)"), "TENANT_DATABASES", "", "not for this program, which knows one database", func(text string) (_ struct{}, err error) {
+		if text != "" {
+			err = errors.New("this program knows one database")
+		}
+		return struct{}{}, err
+	})
 }
 
 // ParseDatabases parses entries such as acme,globex=URL, separated by spaces. Its errors contain no URL.
