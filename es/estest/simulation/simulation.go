@@ -361,6 +361,9 @@ func (s *simulation) command(p *Process, random *rand.Rand, id string, c change)
 		}
 		if attempt%4 == 3 {
 			_ = es.Wait(p.ctx, time.Second)
+			if _, ok := p.step(p.ctx, "", "asks again", nil); !ok { // others' pauses end in the same tick
+				return false
+			}
 		}
 	}
 }
