@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -123,7 +124,7 @@ const (
 func (p *Projector) Run(ctx context.Context) {
 	var repairing sync.WaitGroup
 	defer repairing.Wait()
-	repairing.Go(func() {
+	repairs := func(ctx context.Context) {
 		for ctx.Err() == nil {
 			pause := parkedEvery
 			if p.RepairDue(ctx) != nil {
@@ -131,7 +132,8 @@ func (p *Projector) Run(ctx context.Context) {
 			}
 			_ = es.Wait(ctx, pause) // an error is the end of ctx
 		}
-	})
+	}
+	repairing.Go(func() { pprof.Do(ctx, pprof.Labels("projection", "repair"), repairs) })
 	for turn := 0; es.Wait(ctx, parkedEvery) == nil; turn++ {
 		if turn%typesEvery == 0 {
 			p.forgetTypes(ctx)

@@ -328,7 +328,7 @@ func (s *simulation) command(p *Process, random *rand.Rand, id string, c change)
 	for attempt := 0; ; attempt++ {
 		writer := fmt.Sprint("writer-", random.IntN(2))
 		s.tell(p.String(), fmt.Sprintf("asks %s: change %s by %d times %d, command %s", writer, nameOf(purseKey(id)), c.Parts, c.By, c.Ref))
-		result, err := s.services[writer].Handle(p.ctx, request)
+		result, err := s.services[writer].Handle(as(p.ctx, p.String()), request)
 		if _, ok := p.step(p.ctx, "", "hears of "+c.Ref, nil); !ok {
 			return false
 		}
@@ -371,7 +371,7 @@ func (s *simulation) command(p *Process, random *rand.Rand, id string, c change)
 // read reads a row that must have what the client knows of. false: the simulation ends.
 func (s *simulation) read(p *Process, key es.AggregateID) bool {
 	token := uint64(len(s.truth[key.ID]) - 1)
-	ctx, cancel := context.WithTimeout(p.ctx, 5*tick)
+	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	err := s.watcher.Await(ctx, map[es.AggregateID]uint64{key: token})
 	cancel()
 	if _, ok := p.step(p.ctx, "", "reads a row", s.free); !ok {

@@ -186,7 +186,7 @@ func (f source) run(ctx context.Context) {
 	if f.termless {
 		go func() {
 			ctx := as(ctx, f.rows.name+" schedule")
-			for es.Wait(ctx, 5*tick) == nil {
+			for es.Wait(ctx, 10*time.Second) == nil {
 				_ = f.sink.Begin(ctx, false)
 			}
 		}()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -54,8 +55,9 @@ var kinds = []string{
 
 const (
 	// tick is by how much time goes on at once. Every decision is made at a multiple of it. It is longer than the
-	// random part of any pause in the library, which therefore changes nothing.
-	tick = 2 * time.Second
+	// random part of any pause in the library, and no limit of time ends near a multiple of it: so that part changes
+	// nothing.
+	tick = 1900 * time.Millisecond
 	// coarseBy is by how much faster the clock of the projectors is: a tick is longer than any pause that they store.
 	coarseBy         = 300
 	pauseLast        = 150 // steps
@@ -164,7 +166,7 @@ func (w *world) tell(who, what string) {
 	if w.calm && strings.HasSuffix(what, "done") && (strings.HasPrefix(what, "reads") || strings.HasPrefix(what, "looks")) {
 		return // a process that finds nothing new
 	}
-	w.story = append(w.story, fmt.Sprintf("%6s  %-10s %s", time.Duration(w.ticks)*tick, who, what))
+	w.story = append(w.story, fmt.Sprintf("%6s  %-10s %s", (time.Duration(w.ticks)*tick).Truncate(time.Second), who, what))
 }
 
 // fail ends the run: a promise is broken.
@@ -192,6 +194,9 @@ func (p *Process) step(ctx context.Context, of, name string, ready func() bool) 
 	w := p.w
 	if actor, named := ctx.Value(actorKey{}).(string); named {
 		name += " (" + actor + ")" // several goroutines of a process do the same
+	}
+	if task, labelled := pprof.Label(ctx, "projection"); labelled {
+		name += ", " + task
 	}
 	one := &waiter{p, of, name, ready, make(chan string, 1)}
 	w.mutex.Lock()
@@ -315,6 +320,11 @@ func (w *world) advance(done func() bool, most int) {
 			return cmp.Or(cmp.Compare(a.p.String(), b.p.String()), cmp.Compare(a.name, b.name))
 		})
 		w.mutex.Unlock()
+		for i := range len(ready) - 1 {
+			if ready[i].p == ready[i+1].p && ready[i].name == ready[i+1].name {
+				w.fail("%s waits for two I/Os of one name, so which is first differs from run to run: %s", ready[i].p, ready[i].name)
+			}
+		}
 		switch {
 		case failed:
 			return
