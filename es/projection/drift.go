@@ -94,9 +94,10 @@ func (p *Projector) lookAhead(ctx context.Context, position Head) (ahead bool, e
 	return ahead, err
 }
 
-// Watch verifies all aggregates, one after the other, in cycles, until ctx ends, and changes nothing; see
-// [Projector.Drift]. It reads a limited number of aggregates per second, of which each 500 events count as one. Run it
-// in a program that does not answer queries.
+// Watch verifies all aggregates, one after the other, in cycles, until ctx ends; see [Projector.Drift]. Rows that lack
+// the same events in two cycles get them: no source brings those any more. Otherwise it changes nothing. It reads a
+// limited number of aggregates per second, of which each 500 events count as one. Run it in a program that does not
+// answer queries.
 func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	look := func(key es.AggregateID) (Verified, error) {
 		found, err := p.Verify(ctx, key)
@@ -122,9 +123,22 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	})
 	tick := time.Second / time.Duration(perSecond)
 	pace := func(events uint64) error { return es.Wait(ctx, tick*time.Duration(1+events/driftEvents)) }
+	var before, behind map[es.AggregateID]uint64 // the versions of rows that lacked events, in the last cycle and in this
+	check := func(key es.AggregateID) (Verified, error) {
+		found, err := look(key)
+		switch version, known := before[key]; {
+		case err != nil || !found.Behind:
+		case known && version == found.version:
+			err = p.catchUp(ctx, key)
+		case len(behind) < maxDrift:
+			behind[key] = found.version
+		}
+		return found, err
+	}
 	for ctx.Err() == nil {
 		pause := afterACycle
-		for _, err := range seq.Map(p.walk(ctx, pace), look) {
+		before, behind = behind, make(map[es.AggregateID]uint64)
+		for _, err := range seq.Map(p.walk(ctx, pace), check) {
 			if err != nil && ctx.Err() == nil {
 				p.logger.WarnContext(ctx, "verifying the rows failed and will be retried", "error", err)
 				pause = afterAFault
@@ -132,6 +146,16 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 		}
 		_ = es.Wait(ctx, pause) // ctx is checked above
 	}
+}
+
+// catchUp fills the rows of an aggregate that stay behind. Those of a parked one wait for an operator.
+func (p *Projector) catchUp(ctx context.Context, key es.AggregateID) error {
+	events, err := p.Fill(ctx, key)
+	if events > 0 {
+		p.logger.WarnContext(ctx, "the rows lacked events that the source has not brought; they are read from the journal",
+			"aggregate", key.String(), "tenant", key.Tenant.String(), "events", events)
+	}
+	return err
 }
 
 // VerifyAll verifies, or repairs, the aggregates of verifiable types in the journal or the rows that wanted, if not

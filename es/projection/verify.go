@@ -45,7 +45,8 @@ type Verified struct {
 	// Contradicted: head and journal contradict each other, which is among the Differences; repair the head first.
 	Contradicted bool
 
-	ahead bool // the rows claim events that the journal lacks, which is among the Differences
+	ahead   bool   // the rows claim events that the journal lacks, which is among the Differences
+	version uint64 // of the rows
 }
 
 // maxDifferences limits the differences reported for one aggregate.
@@ -110,6 +111,7 @@ func (v *verification) run(ctx context.Context) error {
 				return err
 			}
 			version := positions[v.key].Version
+			v.found.version = version
 			if v.read > version {
 				return fmt.Errorf("%w: the rows went back", ErrTransient)
 			}

@@ -3,6 +3,7 @@ package chatrows_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	mathrand "math/rand/v2"
 	"slices"
@@ -387,6 +388,30 @@ func TestDriftShowsByItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		wrong(0)
+	})
+}
+
+// Rows whose last events no source brings get them from the journal.
+func TestRowsThatStayBehindCatchUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
+	v := newVerified(t, readmodeltest.SQLite(t))
+	s := begin(t, "acme")
+	for range 3 {
+		s.anything(mathrand.New(mathrand.NewPCG(8, 8)))
+	}
+	for _, recorded := range s.events {
+		v.journal[s.key] = append(v.journal[s.key], feed.Record(t, eventjson.Threads().Events, recorded))
+	}
+	v.watch(func(func(int)) {
+		testenv.Eventually(t, 30*time.Second, func() error {
+			versions, err := v.store.Versions(t.Context(), []es.AggregateID{s.key})
+			if at := versions[s.key]; err == nil && at != uint64(len(s.events)) {
+				err = fmt.Errorf("the rows are at version %d of %d", at, len(s.events))
+			}
+			return err
+		})
 	})
 }
 
