@@ -123,7 +123,7 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	})
 	tick := time.Second / time.Duration(perSecond)
 	pace := func(events uint64) error { return es.Wait(ctx, tick*time.Duration(1+events/driftEvents)) }
-	var before, behind map[es.AggregateID]uint64 // the versions of rows that lacked events, in the last cycle and in this
+	var before, behind map[es.AggregateID]uint64 // versions of rows that lacked events, in the last cycle and in this
 	check := func(key es.AggregateID) (Verified, error) {
 		found, err := look(key)
 		switch version, known := before[key]; {

@@ -46,7 +46,7 @@ export async function command<C extends Command>(path: C, executor: Person, fiel
   state.traces.value = [trace, ...state.traces.peek().filter((each) => each.key !== key)].slice(0, 30);
   for (let wait = 500, attempts = 1; ; wait = Math.min(wait * 2, 5000), attempts++) {
     updateTrace(key, { attempts });
-    const outcome = await attempt(path, trace, init);
+    const outcome = await attempt(path, trace, { ...init, ...(file ? {} : { signal: limit() }) });
     if (outcome && 'problem' in outcome && outcome.problem.status === 429) wait = 5000; // it has not been looked at
     else if (outcome) return outcome;
     if (!isWritten(state.traces.peek().find((each) => each.key === key))) updateTrace(key, { stage: 'unknown' });
@@ -73,6 +73,7 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
   }
   const answer = (await response.json().catch(() => null)) as Record<string, unknown> | null;
   if (response.status === 503 || response.status === 502 || answer === null) return null;
+  if (answer.code === 'forbidden' && (await isAnother())) return null;
   check(response.ok ? `POST ${path}` : 'Problem', answer);
   const token = response.headers.get('Consistency-Token') ?? '';
   const [aggregate = '', version] = token.split(':');
@@ -93,6 +94,17 @@ const byTheAggregate = (status: number, code: unknown): boolean =>
   [403, 404, 409, 412].includes(status) && code !== 'forbidden' && code !== 'path_not_found';
 
 export const csrf = (): Record<string, string> => (state.session.peek().csrf ? { 'X-CSRF-Token': state.session.peek().csrf ?? '' } : {});
+
+/** Ends a request that gets no answer. */
+const limit = (): AbortSignal => AbortSignal.timeout(30_000);
+
+/** Whether somebody has logged in in another tab. This one is loaded again then, and sends what waits in the outbox. */
+async function isAnother(): Promise<boolean> {
+  const session = await ask('GET /session').catch(() => null); // nobody answers: then it is asked again
+  const another = session?.csrf !== state.session.peek().csrf;
+  if (session && another) location.reload();
+  return another;
+}
 
 function expired(): void {
   state.session.value = { ...state.session.peek(), expired: true };
@@ -116,7 +128,7 @@ export async function ask<R extends keyof Requests>(request: R, body?: Requests[
   const [method = '', path = ''] = request.split(' ');
   const headers: Record<string, string> = { ...csrf(), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
   const url = (path.startsWith('/operate/') ? '/api' : '') + path + search;
-  const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const response = await fetch(url, { method, headers, signal: limit(), ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   const answer: unknown = await response.json();
   check(response.ok ? request : 'Problem', answer);
   if (!response.ok) throw new Refusal(response.status, (answer as Problem).detail);
@@ -136,8 +148,9 @@ export class QueryError extends Error {
 export async function query<V, A>(document: Query<V, A>, variables: V, token = ''): Promise<A> {
   const headers: Record<string, string> = { 'Content-Type': 'application/json', Accept: 'application/json', ...csrf() };
   if (token) headers['Consistency-Token'] = token;
-  const response = await fetch('/api/read/graphql', { method: 'POST', headers, body: JSON.stringify({ query: document.text, variables }) });
+  const response = await fetch('/api/read/graphql', { method: 'POST', headers, signal: limit(), body: JSON.stringify({ query: document.text, variables }) });
   if (response.status === 401) expired();
+  if (response.status === 403) await isAnother();
   const answer = (await response.json()) as { data?: A; errors?: Array<{ message: string; extensions?: { code?: string } }> };
   const failure = answer.errors?.[0];
   if (failure) throw new QueryError(failure.extensions?.code ?? '', failure.message);

@@ -8,7 +8,7 @@ import { titled } from './common.tsx';
 import { Flow } from './flow.tsx';
 import { chosen, RowMap, withOneRow } from './onerow.tsx';
 import { afterFirst, beforeFirst } from './slow.ts';
-import { know, personOf, state } from './state.ts';
+import { keep, know, personOf, state } from './state.ts';
 import type { Person } from './state.ts';
 
 interface Schema {
@@ -82,7 +82,7 @@ function you(): Person {
   const { account } = state.session.peek();
   if (account) return personOf(account);
   const id = localStorage.getItem(kept) ?? ulid();
-  localStorage.setItem(kept, id);
+  keep(kept, id);
   return { id, name: 'You' };
 }
 

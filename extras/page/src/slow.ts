@@ -2,7 +2,7 @@
 // measured. With a brake it is slow for real: the projection holds each batch. What a new visitor sends first can go
 // slowly.
 import { signal } from '@preact/signals';
-import { state } from './state.ts';
+import { keep, state } from './state.ts';
 import type { Trace } from './state.ts';
 
 export const speeds = [1, 10, 100];
@@ -55,14 +55,16 @@ let renewing = 0;
 
 const hold = async (speed: number): Promise<void> => brake.peek()?.hold(speed === 1 ? 0 : usual * speed);
 
-const visited = 'threads.visited';
+const kept = 'threads.visited';
+let visited = localStorage.getItem(kept) !== null;
 let first = ''; // the key of what is sent first, while it is on its way
 
 /** Slows down for what a new visitor sends first, unless they want no motion. */
 export async function beforeFirst(key: string): Promise<void> {
   firstShown.value = false;
-  if (localStorage.getItem(visited)) return;
-  localStorage.setItem(visited, 'yes');
+  if (visited) return;
+  visited = true;
+  keep(kept, 'yes');
   if (slowness.peek() !== 1 || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
   first = key;
   await setSpeed(100).catch(() => undefined); // then it is only drawn slowly

@@ -99,3 +99,12 @@ export const nameOf = (name: string | undefined, id: string): string => name ?? 
 export function updateTrace(key: string, changed: Partial<Trace>): void {
   state.traces.value = state.traces.peek().map((trace) => (trace.key === key ? { ...trace, ...changed } : trace));
 }
+
+/** Keeps a text beyond a reload, if the browser has room for it. */
+export function keep(key: string, text: string): void {
+  try {
+    localStorage.setItem(key, text);
+  } catch {
+    // It is full: what the page shows needs no storage.
+  }
+}

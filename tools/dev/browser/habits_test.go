@@ -547,6 +547,44 @@ func TestNamesWithTheIssuerForDevelopment(t *testing.T) {
 	other.showsNot(within("Live flow"), "not seen yet")
 }
 
+// A browser without room for the outbox sends what is written all the same.
+func TestAMessageWithoutRoomInTheBrowser(t *testing.T) {
+	t.Parallel()
+	p := open(t, chromium(t), start(t).url, 1200, 900)
+	begin(p)
+	evaluate[int](p, `(() => {
+		let keys = 0
+		for (let room = 1 << 22; room >= 1;) {
+			try {
+				localStorage.setItem('filler' + keys++, 'x'.repeat(room))
+			} catch {
+				room = Math.floor(room / 2)
+			}
+		}
+		return keys
+	})()`)
+	says(p, ada, "Ada", "No room in here")
+	p.shows(bob, "No room in here")
+}
+
+// Another login in the same browser ends the session of an open tab: what is written there is sent in the new one.
+func TestALoginInAnotherTab(t *testing.T) {
+	t.Parallel()
+	s := start(t, "AUTH=dev")
+	browser := chromium(t)
+	p := open(t, browser, s.url, 1200, 900)
+	p.allow("403")
+	p.click(labelled("document", "Log in as ada"))
+	create(p, ada, "Secrets")
+	other := open(t, browser, s.url, 1200, 900)
+	other.click(labelled("document", "Log out"))
+	other.click(labelled("document", "Log in as ada"))
+	other.shows(ada, "Secrets")
+	says(p, ada, "Ada", "I am still here")
+	other.shows(ada, "I am still here")
+	p.shows(ada, "I am still here")
+}
+
 func TestAPhoneIsEnough(t *testing.T) {
 	t.Parallel()
 	install(t)

@@ -6,7 +6,7 @@ import { follow } from '../live.ts';
 import * as queries from '../queries.ts';
 import type { MessagePage, ShownMessage, ShownThread } from '../queries.ts';
 import type { AddMember } from '../requests.ts';
-import { know, state } from '../state.ts';
+import { keep, know, state } from '../state.ts';
 import type { Person } from '../state.ts';
 import { arrived, left } from '../traces.ts';
 import * as out from './outbox.ts';
@@ -303,8 +303,8 @@ async function readAccount(id: string, token: string): Promise<void> {
 export function remember(): void {
   if (state.session.peek().account) return;
   for (const each of stored<Person>('threads.people')) if (!state.people.peek().some(({ id }) => id === each.id)) know(each); // by another tab
-  localStorage.setItem('threads.people', JSON.stringify(state.people.peek()));
-  localStorage.setItem('threads.panes', JSON.stringify(panes.peek().map((pane) => pane.id)));
+  keep('threads.people', JSON.stringify(state.people.peek()));
+  keep('threads.panes', JSON.stringify(panes.peek().map((pane) => pane.id)));
 }
 
 export function recall(): void {

@@ -6,7 +6,7 @@ import { alphabet, command, inWords, ulid } from '../api.ts';
 import type { Command, Fields, Outcome, OutcomeOf } from '../api.ts';
 import type { MessageAnswer } from '../requests.ts';
 import { afterFirst, beforeFirst } from '../slow.ts';
-import { personOf, state } from '../state.ts';
+import { keep, personOf, state } from '../state.ts';
 import { lab } from './forlab.ts';
 import { panes } from './panes.ts';
 import type { Pane } from './panes.ts';
@@ -31,10 +31,12 @@ const sending = new Set<string>(); // by person
 /** How many commands of a person wait to be sent. */
 export const waiting = computed(() => Map.groupBy(outbox.value.filter((entry) => entry.state === 'waiting'), (entry) => entry.person));
 
+const store = (entry: Entry): void => keep(prefix + entry.key, JSON.stringify(entry));
+
 /** Sends a command after those that wait already. */
 export function order<C extends Command>(person: string, path: C, fields: Fields<C>): Promise<OutcomeOf<C>> {
   const entry: Entry = { key: nextKey(), person, path, fields: fields as Record<string, unknown>, state: 'waiting' };
-  localStorage.setItem(prefix + entry.key, JSON.stringify(entry));
+  store(entry);
   outbox.value = [...outbox.peek(), entry];
   return new Promise((done) => {
     answered.set(entry.key, done as (outcome: Outcome) => void);
@@ -69,7 +71,7 @@ async function send(person: string): Promise<void> {
       if (!outcome.ok) afterFirst(entry.key, false);
       if (!outcome.ok && outcome.problem.status === 401) break; // it is sent after the next login
       const rejected: Entry | null = !outcome.ok && entry.path === post ? { ...entry, state: 'rejected', reason: inWords(outcome.problem) } : null;
-      if (rejected) localStorage.setItem(prefix + entry.key, JSON.stringify(rejected)); // until somebody has mended it, or thrown it away
+      if (rejected) store(rejected); // until somebody has mended it, or thrown it away
       else localStorage.removeItem(prefix + entry.key);
       const tell = answered.get(entry.key);
       answered.delete(entry.key);

@@ -6,7 +6,7 @@ import { asked } from '../map.tsx';
 import { threadVersion } from '../queries.ts';
 import { rebuild as rebuildRows } from '../rebuild.ts';
 import type { Problem } from '../requests.ts';
-import { state } from '../state.ts';
+import { keep, state } from '../state.ts';
 import type { Trace } from '../state.ts';
 import { readStatus } from '../status.ts';
 import { watched } from '../watch.ts';
@@ -378,7 +378,7 @@ function go(step: number, open = true): void {
     notAdmin()?.problem('name', '');
   });
   clearTimeout(rest);
-  localStorage.setItem(key, JSON.stringify(kept.peek()));
+  keep(key, JSON.stringify(kept.peek()));
 }
 
 function skip(reason: string): void {
@@ -403,7 +403,7 @@ effect(() => {
     if (at !== kept.peek().step || resting.peek()) return;
     notes.value = [{ name: step.name, text, skipped: false }];
     resting.value = true;
-    localStorage.setItem(key, JSON.stringify({ step: at + 1, open: true })); // after a reload it is done
+    keep(key, JSON.stringify({ step: at + 1, open: true })); // after a reload it is done
     rest = setTimeout(() => go(at + 1), restFor);
   });
 });

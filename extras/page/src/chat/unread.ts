@@ -3,6 +3,7 @@
 import { query } from '../api.ts';
 import { lastMessages } from '../queries.ts';
 import type { ListedThread, ShownMessage } from '../queries.ts';
+import { keep } from '../state.ts';
 import { panes } from './panes.ts';
 import type { Pane } from './panes.ts';
 
@@ -25,7 +26,7 @@ export function markRead(pane: Pane, message: ShownMessage | undefined): void {
   const thread = pane.selected.peek();
   const before = read(pane) ?? {};
   if (!message || document.hidden || (before[thread] ?? '') >= message.createdAt) return;
-  localStorage.setItem(key(pane), JSON.stringify({ ...before, [thread]: message.createdAt }));
+  keep(key(pane), JSON.stringify({ ...before, [thread]: message.createdAt }));
   if (pane.unread.peek()[thread]) pane.unread.value = { ...pane.unread.peek(), [thread]: 0 };
 }
 
@@ -36,7 +37,7 @@ export async function countUnread(pane: Pane, threads: ListedThread[]): Promise<
   let since = read(pane);
   if (!since) {
     since = { '': threads[0]?.updatedAt ?? '' }; // what was there before this browser was: nobody waits for it
-    localStorage.setItem(key(pane), JSON.stringify(since));
+    keep(key(pane), JSON.stringify(since));
   }
   const versions = counted.get(pane) ?? new Map<string, number>();
   counted.set(pane, versions);
