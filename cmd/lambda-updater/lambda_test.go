@@ -339,7 +339,7 @@ func (w *world) complete(t *testing.T, fed int64) error {
 // A database that does not answer must not take the time of the answer, which names what is left. What was done before
 // is not delivered again.
 func TestTimeIsOver(t *testing.T) {
-	w := newWorld(t, 2*time.Second, 1).migrate(t)
+	w := newWorld(t, 4*time.Second, 1).migrate(t)
 	admin := newID[ident.UserAccount]()
 	w.posts(t, admin, pieceSize)
 	w.posts(t, admin, 5)

@@ -125,7 +125,9 @@ func TestAPersonIsForgotten(t *testing.T) {
 	erased := say(ada, "/accounts/erase", map[string]any{})
 	var after string
 	testenv.Eventually(t, 15*time.Second, func() error {
-		after = look(bob, erased.header.Get("Consistency-Token"))
+		if after = look(bob, erased.header.Get("Consistency-Token")); !strings.Contains(after, bobsWords) {
+			return fmt.Errorf("the thread is not shown: %s", after)
+		}
 		for _, words := range adasOwn {
 			if strings.Contains(after, words) {
 				return fmt.Errorf("%q is still in %s", words, after)

@@ -48,7 +48,7 @@ func TestRequestsAreLimited(t *testing.T) {
 		"RATE_LIMIT_ADDRESS": {"no token at all", ""},
 	} {
 		t.Run(limit, func(t *testing.T) {
-			r := start(t, i.trusted(limit, "20"))
+			r := start(t, i.trusted(limit, "5"))
 			command := func() answer { return r.do(t, c.limited, "/threads/create", map[string]any{"name": "tea"}) }
 			query := func() answer { return r.ask(t, c.limited, "{ __typename }") }
 			expectLimit(t, "commands", refused(t, command))

@@ -52,7 +52,7 @@ func TestALostEventStoreLeavesTheRows(t *testing.T) {
 				if rebuild == "auto" {
 					health = "the event store is empty, but there are rows"
 				}
-				testenv.Eventually(t, 10*time.Second, func() error {
+				testenv.Eventually(t, 30*time.Second, func() error {
 					got, err := send(t, http.MethodGet, "http://"+env["UPDATER_ADDR"]+"/health/ready", "", nil)
 					if err == nil && (got.status != http.StatusServiceUnavailable || !strings.Contains(got.raw, health)) {
 						err = fmt.Errorf("the health is %d %s", got.status, got.raw)

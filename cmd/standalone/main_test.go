@@ -94,7 +94,7 @@ func TestItIsReadyOnAFreshFolder(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, nil, getenv(env), io.Discard) }()
 	for _, variable := range addresses {
-		testenv.Eventually(t, 5*time.Second, func() error { return health.Check(t.Context(), "http://"+env[variable]+"/health/ready") })
+		testenv.Eventually(t, 30*time.Second, func() error { return health.Check(t.Context(), "http://"+env[variable]+"/health/ready") })
 	}
 	stop()
 	if err := <-done; err != nil {

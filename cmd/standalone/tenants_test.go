@@ -202,11 +202,11 @@ func TestTasksOfASuspendedTenant(t *testing.T) {
 		testenv.Eventually(t, 20*time.Second, has(task, "running", 1))
 	}
 	registry("suspend")
-	_ = es.Wait(t.Context(), 2*time.Second) // as long as they may go on
+	_ = es.Wait(t.Context(), 3*time.Second) // as long as they may go on, and the line in hand
 	stopped := count()
 	_ = es.Wait(t.Context(), time.Second)
 	if now := count(); now != stopped || now > 3*lines/2 {
-		t.Errorf("%d events two seconds after the suspension, %d after three", stopped, now)
+		t.Errorf("%d events three seconds after the suspension, %d after four", stopped, now)
 	}
 	body := map[string]any{"task_id": cancelled}
 	expectVerdict(t, "its creator cancels", w.do(t, w.tokens[admin], "/tasks/cancel", body), denied)

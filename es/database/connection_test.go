@@ -63,7 +63,7 @@ func TestATransactionBeginsBetweenLongOnes(t *testing.T) {
 			}
 			pause(400 * time.Millisecond)
 			_ = tx.Rollback()
-			pause(5 * time.Millisecond)
+			pause(20 * time.Millisecond)
 		}
 	})
 	for turn := range 5 {

@@ -14,7 +14,7 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// quietStore has a position at version 1 for every aggregate; all rows are right.
+// quietStore has a position at version 1 for every aggregate; all rows are being written to.
 type quietStore struct {
 	projection.Store
 	keys []es.AggregateID
@@ -33,8 +33,10 @@ func (s quietStore) Positions(_ context.Context, after es.AggregateID, _ int) (f
 func (quietStore) Versions(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	return nil, nil
 }
-func (quietStore) Skipped(context.Context) (map[projection.Head]bool, error)              { return nil, nil }
-func (quietStore) View(context.Context, func(context.Context, projection.Tx) error) error { return nil }
+func (quietStore) Skipped(context.Context) (map[projection.Head]bool, error) { return nil, nil }
+func (quietStore) View(context.Context, func(context.Context, projection.Tx) error) error {
+	return projection.ErrTransient
+}
 
 // countingJournal counts the reads of aggregates, whose heads have the same version.
 type countingJournal struct {
@@ -95,7 +97,7 @@ func fiftyKeys() (keys []es.AggregateID) {
 func expectRate(t *testing.T, store quietStore, journal *countingJournal, want int64) {
 	t.Helper()
 	testenv.Bubble(t, func(t *testing.T) {
-		projector := projection.New(store, journal, projection.Options{}, anyRows{})
+		projector := projection.New(store, journal, projection.Options{Attempts: 1}, anyRows{})
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {

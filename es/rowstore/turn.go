@@ -77,7 +77,8 @@ func hold(ctx context.Context, name string, conn *sql.Conn, silence time.Duratio
 	go func() {
 		defer close(done)
 		for es.Wait(lost, stillAlive) == nil {
-			ctx, cancel := context.WithTimeout(lost, silence/2)
+			// What is asked is answered also when the lock is given up: without its connection it could not be freed.
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(lost), silence/2)
 			var readOnly string // a number, or ON or OFF
 			err := conn.QueryRowContext(ctx, "SELECT CONCAT(@@read_only)").Scan(&readOnly)
 			cancel()

@@ -298,9 +298,11 @@ func TestARebuildGoesOnAfterItsProcess(t *testing.T) {
 		}
 	}
 	updater, _ := start(t, options)
-	eventually(t, func() bool {
-		state := updater.Look(t.Context())
-		return state.Ready() && state.Rebuild.Over() && len(state.Warnings) == 0
+	testenv.Eventually(t, 3*time.Minute, func() error { // a rebuild that fails is tried again after a minute
+		if state := updater.Look(t.Context()); !state.Ready() || !state.Rebuild.Over() || len(state.Warnings) > 0 {
+			return fmt.Errorf("the rebuild is not over: %+v", state)
+		}
+		return nil
 	})
 	for key, want := range keys {
 		w.wantNotes(t, key, want)

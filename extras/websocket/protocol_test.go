@@ -96,7 +96,7 @@ func TestAWebSocketLeavesNothingOpen(t *testing.T) {
 }
 
 func TestAWebSocketHasToBeInitializedInTime(t *testing.T) {
-	a := serve(t, readmodeltest.SQLite(t), websocket.Settings{InitTimeout: 300 * time.Millisecond})
+	a := serve(t, readmodeltest.SQLite(t), websocket.Settings{InitTimeout: 2 * time.Second})
 	in := initialized(t, a)
 	for _, active := range []bool{false, true} {
 		s := dial(t, a, nil, notInitialized)

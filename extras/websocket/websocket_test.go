@@ -194,7 +194,7 @@ func TestAHandshakeThatIsNone(t *testing.T) {
 // A timeout ends the operation but not the connection.
 func TestTheConnectionOutlastsAnOperationThatTakesTooLong(t *testing.T) {
 	db := readmodeltest.SQLite(t)
-	a := graphqltest.Serve(t, db, graphqltest.Settings{Settings: graphql.Settings{QueryTimeout: 200 * time.Millisecond}, Around: websocket.Settings{}.Around})
+	a := graphqltest.Serve(t, db, graphqltest.Settings{Settings: graphql.Settings{QueryTimeout: 2 * time.Second}, Around: websocket.Settings{}.Around})
 	alice := readmodeltest.NewUser()
 	document := `{ getThread(` + graphqltest.IDs(db.World(t, "").Thread("chat", alice), alice) + `) { name } }`
 	db.Counted.SetMaxOpenConns(1)

@@ -18,7 +18,7 @@ func TestAnswersWaitForTheirTokens(t *testing.T) {
 		document := `{ getThread(` + graphqltest.IDs(chat, alice) + `) { name version } }`
 		token := func(version int) string { return fmt.Sprintf("%s:%d", chat, version) }
 
-		if got := hasty.Ask(t, graphqltest.Asked{Tenant: "acme", Tokens: token(1) + ", " + token(1)}, document); got.Code() != "" {
+		if got := patient.Ask(t, graphqltest.Asked{Tenant: "acme", Tokens: token(1) + ", " + token(1)}, document); got.Code() != "" {
 			t.Errorf("a version that is there: %+v", got.Errors)
 		}
 		if got := hasty.Ask(t, graphqltest.Asked{Tenant: "acme", Tokens: token(1) + "," + token(2)}, document); got.Code() != "READ_MODEL_BEHIND" {

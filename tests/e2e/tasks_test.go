@@ -43,10 +43,13 @@ func (p person) get(t *testing.T, path string) answer {
 	return a
 }
 
+// patient is as long as a task may take beside all other tests.
+const patient = 8 * time.Minute
+
 // finished waits for the end of a task and returns the lines of its result.
 func (p person) finished(t *testing.T, id, status string) (task answer, lines [][]byte) {
 	t.Helper()
-	testenv.Eventually(t, 2*time.Minute, func() error {
+	testenv.Eventually(t, patient, func() error {
 		if task = p.get(t, "/tasks/"+id); task.text("status") == "queued" || task.text("status") == "running" {
 			return fmt.Errorf("still %s", task.raw)
 		}
@@ -92,8 +95,8 @@ func testAnImportSurvivesKills(t *testing.T, s *system) {
 		return accepted.text("task_id")
 	}
 	task := accept()
-	for _, version := range []float64{2, float64(lines / count / 2)} {
-		testenv.Eventually(t, 2*time.Minute, func() error {
+	for _, version := range []float64{2, float64(lines / count / 4)} {
+		testenv.Eventually(t, patient, func() error {
 			// A rejection because of the version contains the current version.
 			refused := ada.attempt(t, "/threads/rename", fields{"thread_id": threads[0], "name": "x"}, headers{"If-Match": `"987654321"`})
 			if current, _ := refused.body["current_version"].(float64); current < version {

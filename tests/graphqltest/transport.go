@@ -182,11 +182,11 @@ func showsThatItIsAlive(t *testing.T, db *readmodeltest.Database, p Transport) {
 	chat := w.Thread("chat", alice)
 	s := p.Subscribe(t, a, Asked{Tenant: "acme"}, Follow(chat, alice))
 	TakeThread(t, s)
-	quiet := time.AfterFunc(300*time.Millisecond, func() { w.Rename(chat, "after a while") })
+	quiet := time.AfterFunc(time.Second, func() { w.Rename(chat, "after a while") })
 	defer quiet.Stop()
 	TakeThread(t, s)
 	if signs := s.Signs(); signs < 3 {
-		t.Errorf("%d keep-alive messages in ten intervals", signs)
+		t.Errorf("%d keep-alive messages in thirty intervals", signs)
 	}
 }
 

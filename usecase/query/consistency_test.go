@@ -156,6 +156,7 @@ func TestAStrangerDoesNotLearnVersionsByTokens(t *testing.T) {
 				}
 			}
 		}
+		queries, _ = watching(t, db, readmodeltest.NewReader(t, db.DB).Versions, 10*time.Second)
 		for who, of := range map[thread.UserID]thread.ID{alice: id, bob: id} {
 			if err, _ := await(who, of, 2); err != nil {
 				t.Errorf("a member, or one who has left: %v", err)

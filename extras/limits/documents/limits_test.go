@@ -199,9 +199,9 @@ func TestAnswersWaitForRoom(t *testing.T) {
 			t.Error("a subscription without a change takes room")
 		}
 		field := func() error {
-			late, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+			soon, cancel := context.WithTimeout(ctx, 10*time.Second)
 			defer cancel()
-			_, err := limit.InterceptField(late, func(context.Context) (any, error) { return nil, nil })
+			_, err := limit.InterceptField(soon, func(context.Context) (any, error) { return nil, nil })
 			return err
 		}
 		limit.inFlight.Release(20)

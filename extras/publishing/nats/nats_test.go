@@ -2,7 +2,6 @@ package nats
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -35,8 +34,8 @@ func TestNATS(t *testing.T) {
 		t.Skip("left out by -short: it waits for seconds")
 	}
 	folder := t.TempDir()
-	s := runNATS(t, folder, server.RANDOM_PORT)
-	port := s.Addr().(*net.TCPAddr).Port
+	port := testenv.FreePort(t) // it is started again there
+	s := runNATS(t, folder, port)
 	url := fmt.Sprintf("nats://t0psecret@127.0.0.1:%d", port)
 	publish := brokertest.Open(t, Kind, url)
 	brokertest.Publishes(t, publish, func() (arrived []brokertest.Got) {

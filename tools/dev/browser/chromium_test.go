@@ -54,21 +54,30 @@ func moving(t *testing.T) context.Context {
 func newTab(t *testing.T, script string) context.Context {
 	t.Helper()
 	browser := running(t)
-	var id target.ID
 	inBrowser := cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser)
 	profile, err := target.CreateBrowserContext().Do(inBrowser)
-	if err == nil {
-		id, err = target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).Do(inBrowser)
+	if err != nil {
+		t.Fatalf("make a profile of Chromium: %v", err)
 	}
+	t.Cleanup(func() { _ = target.DisposeBrowserContext(profile).Do(inBrowser) })
+	return tabOf(t, browser, profile, script)
+}
+
+// anotherTab returns another tab of the same profile.
+func anotherTab(t *testing.T, tab context.Context) context.Context {
+	t.Helper()
+	return tabOf(t, running(t), chromedp.FromContext(tab).BrowserContextID, still)
+}
+
+func tabOf(t *testing.T, browser context.Context, profile cdp.BrowserContextID, script string) context.Context {
+	t.Helper()
+	id, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).Do(cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser))
 	if err != nil {
 		t.Fatalf("open a tab of Chromium: %v", err)
 	}
 	tab, closeTab := chromedp.NewContext(browser, chromedp.WithTargetID(id))
 	chromedp.FromContext(tab).BrowserContextID = profile
-	t.Cleanup(func() {
-		closeTab()
-		_ = target.DisposeBrowserContext(profile).Do(inBrowser)
-	})
+	t.Cleanup(closeTab)
 	if err := chromedp.Run(tab, page.Enable(), chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
 		return err
@@ -292,7 +301,7 @@ func (p *tab) click(element string) {
 			const still = x === before[0] && y === before[1];
 			if (!still || !hit || find().disabled || !isOf(hit)) return [];
 			window.missed = true;
-			addEventListener('mousedown', (event) => (window.missed = !isOf(event.target)), {capture: true, once: true});
+			addEventListener('click', (event) => (window.missed = event.target !== hit && !find()?.contains(event.target)), {capture: true, once: true});
 			return [x, y];
 		})()`, element), func(at []float64) bool { return len(at) == 2 })
 		p.run(chromedp.MouseClickXY(at[0], at[1]))

@@ -573,10 +573,10 @@ func TestALoginInAnotherTab(t *testing.T) {
 	s := start(t, "AUTH=dev")
 	browser := chromium(t)
 	p := open(t, browser, s.url, 1200, 900)
-	p.allow("403")
+	p.allow("401", "403") // once it is logged out, and in
 	p.click(labelled("document", "Log in as ada"))
 	create(p, ada, "Secrets")
-	other := open(t, browser, s.url, 1200, 900)
+	other := open(t, anotherTab(t, browser), s.url, 1200, 900)
 	other.click(labelled("document", "Log out"))
 	other.click(labelled("document", "Log in as ada"))
 	other.shows(ada, "Secrets")

@@ -34,10 +34,10 @@ func TestARebuildEndsInTheView(t *testing.T) {
 			const text = `+readModel+`.querySelector('[role=status]').innerText;
 			if (text && globalThis.said.at(-1)?.[0] !== text) globalThis.said.push([text, globalThis.done > 0]);
 		}).observe(`+readModel+`, {subtree: true, childList: true, characterData: true});
-	}
-	fetch('/lab/state', {method: 'POST', body: '{"replay_ms":700}'}); null`, nil))
+	} null`, nil))
+	p.run(evaluation(`fetch('/lab/state', {method: 'POST', body: '{"replay_ms":2000}'}).then(() => null)`, nil))
 	p.click(labelled(readModel, "Rebuild"))
-	p.shows(readModel, "it begins in a moment")
+	p.eventually("it was asked for", "said.some(([text]) => text.includes('it begins in a moment'))")
 	p.shows(readModel, "The rebuild is running.")
 	p.shows(readModel, "reading: 2 of 4 events")
 	p.screenshot("rebuild-running")

@@ -24,6 +24,7 @@ export class Pane {
   readonly more = signal<string | null>(null); // the cursor before which there are more
   readonly problems = signal<Record<string, string>>({}); // by field
   readonly unread = signal<Record<string, number>>({}); // by thread
+  asking = false; // for the list of threads, as every second
   absent = false; // from the list of threads that was read last
   loading = false; // earlier messages
   stale = false; // one of the earlier messages may have changed

@@ -111,7 +111,10 @@ async function begin(): Promise<void> {
 
 /** Reads the threads anew: the count of unread messages is in the title. */
 function tick(): void {
-  for (const pane of panes.peek()) void act.loadThreads(pane);
+  for (const pane of panes.peek().filter((each) => !each.asking)) {
+    pane.asking = true;
+    void act.loadThreads(pane).finally(() => (pane.asking = false));
+  }
 }
 
 export const others: Omit<Application, 'views' | 'aggregates'> = {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -91,8 +90,9 @@ func (l *lines) are(count int, last string) error {
 // The subscriber continues where it stopped after a restart of NATS, and after its own.
 func TestRestarts(t *testing.T) {
 	folder := t.TempDir()
-	broker, stopBroker := startNATS(t, folder, server.RANDOM_PORT)
-	url, port := broker.ClientURL(), broker.Addr().(*net.TCPAddr).Port
+	port := testenv.FreePort(t) // it is started again there
+	broker, stopBroker := startNATS(t, folder, port)
+	url := broker.ClientURL()
 	publish(t, url, 1, 2)
 	start := func(out, log io.Writer) (stop func()) {
 		ctx, cancel := context.WithCancel(t.Context())
