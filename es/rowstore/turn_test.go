@@ -147,7 +147,8 @@ func TestARebuildEndsWithItsLock(t *testing.T) {
 	}
 	go func() {
 		err := rebuild.Resume(ctx)
-		for errors.Is(err, rowstore.ErrRebuilding) && es.Wait(ctx, 10*time.Millisecond) == nil { // the server frees the lock soon
+		// The server frees the lock soon.
+		for errors.Is(err, rowstore.ErrRebuilding) && es.Wait(ctx, 10*time.Millisecond) == nil {
 			err = rebuild.Resume(ctx)
 		}
 		ended <- err
