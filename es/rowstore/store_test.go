@@ -31,6 +31,25 @@ func TestContractOnSQLite(t *testing.T) {
 	})
 }
 
+// The longest name has room for a rebuild, too.
+func TestNames(t *testing.T) {
+	db := open(t, testenv.MySQL(t)).db
+	for name, valid := range map[string]bool{
+		"p": true, strings.Repeat("p", 50): true, "": false, strings.Repeat("p", 51): false, "two words": false, "café": false,
+	} {
+		store, err := rowstore.New(db, name)
+		if (err == nil) != valid {
+			t.Errorf("%q: %v", name, err)
+		}
+		if err == nil {
+			err = (&rowstore.Rebuild{Store: store, Journal: projectiontest.NewJournal()}).Start(t.Context())
+			if !errors.Is(err, rowstore.ErrEmptyJournal) && err != nil {
+				t.Errorf("a rebuild of %q: %v", name, err)
+			}
+		}
+	}
+}
+
 // Two projections in one database must not affect each other.
 func TestProjectionsBesideEachOther(t *testing.T) {
 	one := open(t, testenv.MySQL(t))
