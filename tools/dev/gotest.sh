@@ -42,11 +42,11 @@ done
 watched=($(printf '%s\n' "${root[@]}" | grep -vE "$unwatched"))
 rest=($(printf '%s\n' "${root[@]}" | grep -E "$unwatched"))
 
-# Much of a test's time is waiting: the modules are tested side by side, each of them a package at a time, and where
-# tests start programs or browsers, one test more runs than there are processors.
+# Much of a test's time is waiting: the modules are tested side by side, and where tests start programs or browsers, one
+# test more runs than there are processors.
 more=$(($(nproc) + 1)) running=() code=0
 go_test() {
-	go -C "$1" test -json -p=$((($(nproc) + 1) / 2)) "${flags[@]}" "${@:2}" &
+	go -C "$1" test -json "${flags[@]}" "${@:2}" &
 	running+=($!)
 }
 [[ ! ${rest[0]} ]] || go_test . -parallel="$more" "${rest[@]}"
