@@ -27,6 +27,7 @@ const (
 	maxDrift      = 1000
 	driftEvents   = 500              // that count as one aggregate
 	driftAgain    = 10 * time.Second // interval of checking wrong aggregates again
+	behindFor     = time.Minute      // after which no source is expected to bring what rows lack
 	afterACycle   = 5 * time.Second
 	afterAFault   = 30 * time.Second
 	verifyWorkers = 4 // aggregates that are verified concurrently, each in its own transaction
@@ -94,18 +95,15 @@ func (p *Projector) lookAhead(ctx context.Context, position Head) (ahead bool, e
 	return ahead, err
 }
 
-// Watch verifies all aggregates, one after the other, in cycles, until ctx ends; see [Projector.Drift]. Rows that lack
-// the same events in two cycles get them: no source brings those any more. Otherwise it changes nothing. It reads a
-// limited number of aggregates per second, of which each 500 events count as one. Run it in a program that does not
-// answer queries.
+// Watch verifies all aggregates, one after the other, in cycles, until ctx ends; see [Projector.Drift]. Rows that stay
+// behind for a minute get the events that they lack: no source brings those any more. Otherwise it changes nothing. It
+// reads a limited number of aggregates per second, of which each 500 events count as one. Run it in a program that does
+// not answer queries.
 func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	look := func(key es.AggregateID) (Verified, error) {
 		found, err := p.Verify(ctx, key)
 		if err == nil {
 			p.note(ctx, key, found)
-		}
-		if errors.Is(err, ErrTransient) {
-			err = nil // it is being written to; the next cycle checks again
 		}
 		return found, err
 	}
@@ -123,21 +121,32 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 	})
 	tick := time.Second / time.Duration(perSecond)
 	pace := func(events uint64) error { return es.Wait(ctx, tick*time.Duration(1+events/driftEvents)) }
-	var before, behind map[es.AggregateID]uint64 // versions of rows that lacked events, in the last cycle and in this
+	type standstill struct {
+		version uint64
+		since   time.Time
+	}
+	var before, behind map[es.AggregateID]standstill // rows that lacked events, in the last cycle and in this
 	check := func(key es.AggregateID) (Verified, error) {
 		found, err := look(key)
-		switch version, known := before[key]; {
-		case err != nil || !found.Behind:
-		case known && version == found.version:
-			err = p.catchUp(ctx, key)
-		case len(behind) < maxDrift:
-			behind[key] = found.version
+		if err == nil && found.Behind {
+			at, known := before[key]
+			if !known || at.version != found.version {
+				at = standstill{found.version, time.Now()}
+			}
+			if time.Since(at.since) >= behindFor {
+				err = p.catchUp(ctx, key)
+			} else if len(behind) < maxDrift {
+				behind[key] = at
+			}
+		}
+		if errors.Is(err, ErrTransient) {
+			err = nil // it is being written to; the next cycle checks again
 		}
 		return found, err
 	}
 	for ctx.Err() == nil {
 		pause := afterACycle
-		before, behind = behind, make(map[es.AggregateID]uint64)
+		before, behind = behind, make(map[es.AggregateID]standstill)
 		for _, err := range seq.Map(p.walk(ctx, pace), check) {
 			if err != nil && ctx.Err() == nil {
 				p.logger.WarnContext(ctx, "verifying the rows failed and will be retried", "error", err)
@@ -152,6 +161,7 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 func (p *Projector) catchUp(ctx context.Context, key es.AggregateID) error {
 	events, err := p.Fill(ctx, key)
 	if events > 0 {
+		p.options.Observe(Outcome{Filled: events}, 0, 0)
 		p.logger.WarnContext(ctx, "the rows lacked events that the source has not brought; they are read from the journal",
 			"aggregate", key.String(), "tenant", key.Tenant.String(), "events", events)
 	}

@@ -3,12 +3,12 @@ package chatrows_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/threads/es"
@@ -391,27 +391,33 @@ func TestDriftShowsByItself(t *testing.T) {
 	})
 }
 
-// Rows whose last events no source brings get them from the journal.
+// Rows whose last events no source brings get them from the journal after a minute, and not before.
 func TestRowsThatStayBehindCatchUp(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out by -short: it waits for seconds")
-	}
-	v := newVerified(t, readmodeltest.SQLite(t))
-	s := begin(t, "acme")
-	for range 3 {
-		s.anything(mathrand.New(mathrand.NewPCG(8, 8)))
-	}
-	for _, recorded := range s.events {
-		v.journal[s.key] = append(v.journal[s.key], feed.Record(t, eventjson.Threads().Events, recorded))
-	}
-	v.watch(func(func(int)) {
-		testenv.Eventually(t, 30*time.Second, func() error {
+	testenv.Bubble(t, func(t *testing.T) {
+		v := newVerified(t, readmodeltest.SQLite(t))
+		s := begin(t, "acme")
+		for range 3 {
+			s.anything(mathrand.New(mathrand.NewPCG(8, 8)))
+		}
+		for _, recorded := range s.events {
+			v.journal[s.key] = append(v.journal[s.key], feed.Record(t, eventjson.Threads().Events, recorded))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			v.Watch(ctx, 1)
+		}()
+		for after, want := range []int{0, len(s.events)} {
+			_ = es.Wait(ctx, 50*time.Second) // of simulated time
+			synctest.Wait()
 			versions, err := v.store.Versions(t.Context(), []es.AggregateID{s.key})
-			if at := versions[s.key]; err == nil && at != uint64(len(s.events)) {
-				err = fmt.Errorf("the rows are at version %d of %d", at, len(s.events))
+			if got := versions[s.key]; err != nil || int(got) != want {
+				t.Errorf("after %d looks the rows are at version %d, not %d: %v", after+1, got, want, err)
 			}
-			return err
-		})
+		}
+		stop()
+		<-ended
 	})
 }
 
