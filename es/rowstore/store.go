@@ -38,7 +38,7 @@ const maxName = 50
 
 // New returns the store of the named projection: 1 to 50 printable ASCII characters. The database must have the tables.
 func New(db *sqlx.DB, name string) (*Store, error) {
-	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, fmt.Errorf("a projection has a name of 1 to %d printable ASCII characters; %q is none", maxName, name)
 	}
 	dialect, err := sqldialect.Of(db)

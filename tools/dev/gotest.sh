@@ -43,16 +43,17 @@ watched=($(printf '%s\n' "${root[@]}" | grep -vE "$unwatched"))
 rest=($(printf '%s\n' "${root[@]}" | grep -E "$unwatched"))
 
 # Much of a test's time is waiting: the modules are tested side by side, and where tests start programs or browsers, one
-# test more runs than there are processors.
+# test more runs than there are processors. The databases come first, as all wait for them, and then the programs, which
+# have limits of time.
 more=$(($(nproc) + 1)) running=() code=0
 go_test() {
-	go -C "$1" test -json "${flags[@]}" "${@:2}" &
+	nice -n "$1" go -C "$2" test -json "${flags[@]}" "${@:3}" &
 	running+=($!)
 }
-[[ ! ${rest[0]} ]] || go_test . -parallel="$more" "${rest[@]}"
-[[ ! ${es[0]} ]] || go_test es "${race[@]}" "${es[@]}"
-[[ ! ${watched[0]} ]] || go_test . "${race[@]}" "${watched[@]}"
-[[ ! ${dev[0]} ]] || go_test tools/dev -parallel="$more" "${dev[@]}"
+[[ ! ${rest[0]} ]] || go_test 5 . -parallel="$more" "${rest[@]}"
+[[ ! ${es[0]} ]] || go_test 10 es "${race[@]}" "${es[@]}"
+[[ ! ${watched[0]} ]] || go_test 10 . "${race[@]}" "${watched[@]}"
+[[ ! ${dev[0]} ]] || go_test 10 tools/dev -parallel="$more" "${dev[@]}"
 [[ ${running[0]} ]] || { echo "gotest.sh: no package is named" >&2 && exit 2; }
 for one in "${running[@]}"; do wait "$one" || code=$?; done
 exit "$code"
