@@ -6,7 +6,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/tests/programs"
 )
 
@@ -30,7 +32,8 @@ func testCodesAreUnique(t *testing.T, s *system) {
 					return somebody.try(t.Context(), "/threads/create", fields{"name": "tea"}, headers{"Idempotency-Key": fmt.Sprint(n)})
 				}
 				created, err := create()
-				for again := 0; again < 5 && created.status == 503; again++ { // a busy machine; clients repeat it
+				for again := 0; again < 60 && created.status == 503; again++ { // a busy machine; clients repeat it
+					_ = es.Wait(t.Context(), time.Second)
 					created, err = create()
 				}
 				if err != nil || created.status != 201 {
