@@ -364,7 +364,7 @@ func (w *rebuilding) level(ctx context.Context, set *Store) (filled int, left pr
 		if err != nil {
 			return filled, left, err
 		}
-		page = slices.DeleteFunc(page, func(live positionRow) bool { return live.Parked || w.lost[live.Key] == live.Version })
+		page = slices.DeleteFunc(page, func(live positionRow) bool { return w.lost[live.Key] == live.Version })
 		keys := make([]es.AggregateID, len(page))
 		for i, live := range page {
 			keys[i] = live.Key
@@ -386,7 +386,7 @@ func (w *rebuilding) level(ctx context.Context, set *Store) (filled int, left pr
 				return filled, left, err
 			case err == nil && lost:
 				w.lost[live.Key] = live.Version
-			default: // the head is wrong, its event can't be applied, or only another program knows the type
+			default: // the head is wrong, an event can't be applied here, or only another program knows the type
 				left = live.Head
 			}
 		}

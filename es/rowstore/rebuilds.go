@@ -71,15 +71,15 @@ func (s *Store) events(ctx context.Context) (events uint64, err error) {
 
 const aheadPage = 500
 
-// ahead yields, page by page, the live positions of a projection that are ahead of those of the store's own set, whose
-// Parked they have. It ends after an error.
+// ahead yields, page by page, the live positions of a projection that are ahead of those of the store's own set. It
+// ends after an error.
 func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow, error] {
 	return func(yield func([]positionRow, error) bool) {
 		for after, more := (es.AggregateID{}), true; more; {
 			var page []positionRow
 			beyond, args := beyond("l.", after)
 			err := positions.Query(ctx, s.reader, func(row positionRow) { page = append(page, row) },
-				`SELECT l.projection, l.tenant_code, l.aggregate_type, l.aggregate_id, l.version, COALESCE(n.parked, 0) FROM projection_positions l
+				`SELECT `+positions.List("l")+` FROM projection_positions l
 				LEFT JOIN projection_positions n ON n.`+ofSet+` AND n.tenant_code = l.tenant_code AND n.aggregate_type = l.aggregate_type AND n.aggregate_id = l.aggregate_id
 				WHERE l.`+ofSet+` AND l.version > COALESCE(n.version, 0) AND `+beyond,
 				slices.Concat(s.set(), []any{name, name}, args, []any{aheadPage})...)
