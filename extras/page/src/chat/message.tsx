@@ -43,9 +43,8 @@ async function saveEdit(pane: Pane): Promise<void> {
   const editing = pane.editing.peek();
   if (!editing) return;
   pane.editing.value = null;
-  const outcome = await out.orderFrom(pane, 'edit', edit, { ...pane.onThread, message_id: editing.id, text: editing.text }).catch(() => null);
-  if (!outcome) pane.problem('edit', 'The browser has no space left to keep the new text.');
-  if (!outcome?.ok && !pane.editing.peek()) pane.editing.value = editing; // to be mended
+  const outcome = await out.orderFrom(pane, 'edit', edit, { ...pane.onThread, message_id: editing.id, text: editing.text });
+  if (!outcome.ok && !pane.editing.peek()) pane.editing.value = editing; // to be mended
 }
 
 const deleteMessage = (pane: Pane, id: string): Promise<Outcome> => out.orderFrom(pane, 'draft', deletion, { ...pane.onThread, message_id: id });
