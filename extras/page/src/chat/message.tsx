@@ -23,7 +23,7 @@ export const postText = (pane: Pane, text: string): Promise<Outcome<MessageAnswe
 export function post(pane: Pane): void {
   const text = pane.draft.peek();
   if (!text.trim()) return;
-  void out.order(pane.id, out.post, { ...pane.onThread, text }); // throws where the browser has no space left: the text stays
+  void out.order(pane.id, out.post, { ...pane.onThread, text });
   pane.draft.value = '';
 }
 
