@@ -35,18 +35,16 @@ export async function command<C extends Command>(path: C, executor: Person, fiel
   const shown: Record<string, unknown> = file
     ? { file: file.name, bytes: file.size }
     : state.session.peek().account ? { ...fields } : { executor_id: executor.id, ...fields };
-  const init: RequestInit = {
-    method: 'POST',
-    headers: { 'Content-Type': file?.type ?? 'application/json', ...(file ? asker(executor) : csrf()), 'Idempotency-Key': key, 'X-Request-Id': key },
-    body: file ?? JSON.stringify(shown),
-  };
+  const body = file ?? JSON.stringify(shown);
   const trace: Trace = {
     key, path, executor: executor.name, executorId: executor.id, body: shown, sentAt: performance.now(), attempts: 0, stage: 'sent',
   };
   state.traces.value = [trace, ...state.traces.peek().filter((each) => each.key !== key)].slice(0, 30);
   for (let wait = 500, attempts = 1; ; wait = Math.min(wait * 2, 5000), attempts++) {
     updateTrace(key, { attempts });
-    const outcome = await attempt(path, trace, { ...init, ...(file ? {} : { signal: limit() }) });
+    const asked = file ? asker(executor) : csrf(); // each time anew: see isRenewed
+    const headers = { 'Content-Type': file?.type ?? 'application/json', ...asked, 'Idempotency-Key': key, 'X-Request-Id': key };
+    const outcome = await attempt(path, trace, { method: 'POST', headers, body, ...(file ? {} : { signal: limit() }) });
     if (outcome && 'problem' in outcome && outcome.problem.status === 429) wait = 5000; // it has not been looked at
     else if (outcome) return outcome;
     if (!isWritten(state.traces.peek().find((each) => each.key === key))) updateTrace(key, { stage: 'unknown' });
@@ -64,7 +62,7 @@ export function retry(): void {
   connection = Promise.withResolvers();
 }
 
-async function attempt<C extends Command>(path: C, trace: Trace, init: RequestInit): Promise<OutcomeOf<C> | null> {
+async function attempt<C extends Command>(path: C, trace: Trace, init: RequestInit & { headers: Headed }): Promise<OutcomeOf<C> | null> {
   let response: Response;
   try {
     response = await fetch(`/api/write${path}`, init);
@@ -73,7 +71,7 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
   }
   const answer = (await response.json().catch(() => null)) as Record<string, unknown> | null;
   if (response.status === 503 || response.status === 502 || answer === null) return null;
-  if (answer.code === 'forbidden' && (await isAnother())) return null;
+  if (answer.code === 'forbidden' && (await isRenewed(init.headers))) return null;
   check(response.ok ? `POST ${path}` : 'Problem', answer);
   const token = response.headers.get('Consistency-Token') ?? '';
   const [aggregate = '', version] = token.split(':');
@@ -93,17 +91,26 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
 const byTheAggregate = (status: number, code: unknown): boolean =>
   [403, 404, 409, 412].includes(status) && code !== 'forbidden' && code !== 'path_not_found';
 
-export const csrf = (): Record<string, string> => (state.session.peek().csrf ? { 'X-CSRF-Token': state.session.peek().csrf ?? '' } : {});
+type Headed = Record<string, string>;
+
+export const csrf = (): Headed => (state.session.peek().csrf ? { 'X-CSRF-Token': state.session.peek().csrf ?? '' } : {});
 
 /** Ends a request that gets no answer. */
 const limit = (): AbortSignal => AbortSignal.timeout(30_000);
 
-/** Whether somebody has logged in in another tab. This one is loaded again then, and sends what waits in the outbox. */
-async function isAnother(): Promise<boolean> {
+/**
+ * Whether somebody has logged in in another tab since these headers were made, so that it is to be asked again. With
+ * another account, this tab is loaded again, and nothing of it goes on until then.
+ */
+async function isRenewed(asked: Headed): Promise<boolean> {
   const session = await ask('GET /session').catch(() => null); // nobody answers: then it is asked again
-  const another = session?.csrf !== state.session.peek().csrf;
-  if (session && another) location.reload();
-  return another;
+  if (!session || (session.csrf ?? '') === (asked['X-CSRF-Token'] ?? '')) return !session;
+  if (session.account !== state.session.peek().account) {
+    location.reload();
+    await new Promise(() => undefined);
+  }
+  state.session.value = session;
+  return true;
 }
 
 function expired(): void {
@@ -146,11 +153,15 @@ export class QueryError extends Error {
 
 /** Asks the read-api. It fails with a QueryError, or when nobody answers. */
 export async function query<V, A>(document: Query<V, A>, variables: V, token = ''): Promise<A> {
-  const headers: Record<string, string> = { 'Content-Type': 'application/json', Accept: 'application/json', ...csrf() };
-  if (token) headers['Consistency-Token'] = token;
-  const response = await fetch('/api/read/graphql', { method: 'POST', headers, signal: limit(), body: JSON.stringify({ query: document.text, variables }) });
+  const body = JSON.stringify({ query: document.text, variables });
+  const post = (asked: Headed): Promise<Response> => {
+    const headers = { 'Content-Type': 'application/json', Accept: 'application/json', ...asked, ...(token && { 'Consistency-Token': token }) };
+    return fetch('/api/read/graphql', { method: 'POST', headers, signal: limit(), body });
+  };
+  const asked = csrf();
+  let response = await post(asked);
+  if (response.status === 403 && (await isRenewed(asked))) response = await post(csrf());
   if (response.status === 401) expired();
-  if (response.status === 403) await isAnother();
   const answer = (await response.json()) as { data?: A; errors?: Array<{ message: string; extensions?: { code?: string } }> };
   const failure = answer.errors?.[0];
   if (failure) throw new QueryError(failure.extensions?.code ?? '', failure.message);

@@ -567,13 +567,14 @@ func TestAMessageWithoutRoomInTheBrowser(t *testing.T) {
 	p.shows(bob, "No room in here")
 }
 
-// Another login in the same browser ends the session of an open tab: what is written there is sent in the new one.
+// Another login in the same browser ends the session of an open tab: what is written there is sent in the new one, and
+// nothing in the name of another account.
 func TestALoginInAnotherTab(t *testing.T) {
 	t.Parallel()
 	s := start(t, "AUTH=dev")
 	browser := chromium(t)
 	p := open(t, browser, s.url, 1200, 900)
-	p.allow("401", "403") // once it is logged out, and in
+	p.allow("Failed to load resource", "net::ERR") // once it is logged out, and in; and while it is blocked
 	p.click(labelled("document", "Log in as ada"))
 	create(p, ada, "Secrets")
 	other := open(t, anotherTab(t, browser), s.url, 1200, 900)
@@ -583,6 +584,17 @@ func TestALoginInAnotherTab(t *testing.T) {
 	says(p, ada, "Ada", "I am still here")
 	other.shows(ada, "I am still here")
 	p.shows(ada, "I am still here")
+
+	p.block("/api/")
+	says(p, ada, "Ada", "Who am I?")
+	other.click(labelled("document", "Log out"))
+	other.click(labelled("document", "Log in as bob"))
+	create(other, bob, "Kettle")
+	p.block()
+	p.shows(bob, "Kettle")
+	other.click(labelled("document", "Log out"))
+	other.click(labelled("document", "Log in as ada"))
+	other.shows(ada, "Who am I?")
 }
 
 func TestAPhoneIsEnough(t *testing.T) {
