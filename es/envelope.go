@@ -66,10 +66,19 @@ type Caller struct {
 	Tenant        Tenant
 	Executor      string // ULID of the acting user account
 	RequestID     string // id of this request
-	CorrelationID string // id of the conversation that the request belongs to
+	CorrelationID string // id of the conversation that the request belongs to; at most 128 visible ASCII characters
 	CausationID   string // id of the message that caused the request; empty for a request from a person
 	Source        string // program and operation that took the request, such as "shop-api /orders/place"
 	ClientIP      string
+}
+
+const maxCorrelation = 128 // characters: the least that a column holds
+
+func (c Caller) check() error {
+	if len(c.CorrelationID) > maxCorrelation || strings.ContainsFunc(c.CorrelationID, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return &InvalidError{Field: "correlation_id", Reason: fmt.Sprintf("must be at most %d visible ASCII characters", maxCorrelation)}
+	}
+	return nil
 }
 
 // Envelope is the metadata of an event. In its JSON they are id, aggregate_id, seq_nr, executor_id, occurred_at and so

@@ -119,3 +119,26 @@ func TestProjectionsShareTheReadersOfAShard(t *testing.T) {
 		}
 	})
 }
+
+func TestASourceBehindTheOldestRecordLearnsItBesideANewOne(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
+		streams, old, fresh := &aws24h{arn: arn}, newMemory(), newMemory()
+		shard := streams.add(&fakeShard{id: shardID(0), from: time.Now(), records: recordsOf(1, 2, time.Now())})
+		_, stop := start(t.Context(), streams, old, source.Settings{})
+		eventually(t, func() error { return errors.Join(old.hasRows(2), old.settled()) })
+		stop()
+		streams.change(func() { shard.records = append(shard.records, recordsOf(3, 5, time.Now())...) })
+		<-time.After(25 * time.Hour)
+		streams.change(func() { shard.records = append(shard.records, recordsOf(6, 6, time.Now())...) })
+
+		all := func() []uint64 { return []uint64{1, 2, 3, 4, 5, 6} }
+		old.journal, fresh.journal = all, all
+		shared := source.Share(streams)
+		_, stop = startOn(t.Context(), streams, shared, fresh, source.Settings{})
+		defer stop()
+		eventually(t, func() error { return fresh.hasRows(6) })
+		_, stopOld := startOn(t.Context(), streams, shared, old, source.Settings{})
+		defer stopOld()
+		eventually(t, func() error { return errors.Join(old.hasRows(6), old.settled()) })
+	})
+}

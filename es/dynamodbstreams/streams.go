@@ -119,6 +119,9 @@ func (f *front) keep(after string, records []types.Record, closed bool) {
 	for _, record := range records {
 		f.kept = append(f.kept, kept{record, now})
 	}
+	if f.from == "" && len(f.kept) > 0 {
+		f.from = sequenceOf(f.kept[0].Record) // who is behind it may lack records that the stream has forgotten
+	}
 	f.closed = closed
 	drop := 0
 	for drop < len(f.kept)-len(records) && (len(f.kept)-drop > maxPage+len(records) || now.Sub(f.kept[drop].read) > keptFor) {

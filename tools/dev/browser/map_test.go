@@ -272,37 +272,34 @@ func TestSlowMotion(t *testing.T) {
 	p := open(t, chromium(t), s.url, 1440, 1100)
 	begin(p)
 	p.click(labelled(within("Slow motion"), "10×")) // a hundred times takes minutes on a busy machine
-	p.run(evaluation(`globalThis.drawn = []; new MutationObserver(() => {
-		const dot = document.querySelector('.dot.chosen');
-		const stage = dot && [...dot.classList][1];
-		if (stage && globalThis.drawn.at(-1) !== stage) globalThis.drawn.push(stage);
-	}).observe(document.querySelector('.picture'), {subtree: true, childList: true, attributes: true}); {
+	p.run(evaluation(`{
+		globalThis.drawn = [];
+		globalThis.beside = new Set();
+		new MutationObserver(() => {
+			const stage = document.querySelector('.dot.chosen')?.classList[1];
+			if (stage && drawn.at(-1) !== stage) drawn.push(stage);
+			beside.add(stage + ': ' + document.querySelector('.distance').innerText);
+		}).observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
 		globalThis.waits = [];
 		const wait = globalThis.setTimeout;
-		globalThis.setTimeout = (act, ms, ...more) => (globalThis.waits.push(ms), wait(act, ms, ...more));
-		globalThis.beside = new Set();
-		const look = () => {
-			globalThis.beside.add(document.querySelector('.dot.chosen')?.classList[1] + ': ' + document.querySelector('.distance').innerText);
-			requestAnimationFrame(look);
-		};
-		look();
+		globalThis.setTimeout = (act, ms, ...more) => (waits.push(ms), wait(act, ms, ...more));
 	} null`, nil))
 	says(p, ada, "Ada", "slowly")
 	p.shows(flow, "seen after")
 	p.shows(within("What Bob sees"), "slowly")
-	p.eventually("the dot has replayed its way", "[...globalThis.beside].some((each) => each.startsWith('visible: Drawn again'))")
+	p.eventually("the dot has replayed its way", "[...beside].some((each) => each.startsWith('visible: Drawn again'))")
 	took := evaluate[float64](p, `Number(/seen after ([\d.]+) ms/.exec(document.querySelector('.trace').innerText)[1])`)
 	// It may be seen as soon as it is written.
-	drawn := evaluate[[]string](p, "globalThis.drawn.filter((stage) => stage !== 'written').slice(-2)")
+	drawn := evaluate[[]string](p, "drawn.filter((stage) => stage !== 'written').slice(-2)")
 	if !slices.Equal(drawn, []string{"sent", "visible"}) {
 		t.Errorf("these stages are drawn: %q", drawn)
 	}
 	// How long the page waits, not how fast this machine draws.
-	if waits := evaluate[[]float64](p, "globalThis.waits"); !slices.ContainsFunc(waits, func(ms float64) bool { return math.Abs(ms-took*10) < 6 }) {
+	if waits := evaluate[[]float64](p, "waits"); !slices.ContainsFunc(waits, func(ms float64) bool { return math.Abs(ms-took*10) < 6 }) {
 		t.Errorf("%v ms are drawn with these waits: %v", took, waits)
 	}
 	p.shows(theMap, "This thread: journal 3, projection 3: no distance")
-	beside := evaluate[[]string](p, "[...globalThis.beside].filter((each) => each.includes('again'))")
+	beside := evaluate[[]string](p, "[...beside].filter((each) => each.includes('again'))")
 	wanted := []string{"sent: Drawn again: journal 2, projection 2: no distance", "visible: Drawn again: journal 3, projection 3: no distance"}
 	if !slices.Equal(slices.DeleteFunc(slices.Clone(beside), func(text string) bool { // it may be seen at once
 		return text == "written: Drawn again: journal 3, projection 2: one behind"
