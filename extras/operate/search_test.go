@@ -27,7 +27,7 @@ func TestTheJournalIsSearched(t *testing.T) {
 		"limit=3&before=8":                 "7 6 5",
 		"aid=counter-" + two + "&limit=2":  "5 4", // numbers of the aggregate's events
 		"aid=counter-" + two + "&before=2": "1",
-		"correlation=request%203":          "4",
+		"correlation=request-3":            "4",
 		"executor=" + two:                  "",
 		"type=CounterAdded&limit=1":        "10",
 		"type=Other":                       "",
@@ -75,8 +75,8 @@ func TestAJournalWithoutAnOrderIsLookedThrough(t *testing.T) {
 		"limit=3":                                "3 2 1 0, after 4", // whole pages of the store
 		"limit=3&after=4":                        "7 6 5 4, after 8",
 		"limit=3&after=8":                        "9 8",
-		"correlation=request%203":                "3",
-		"correlation=request%203&type=Other":     "",
+		"correlation=request-3":                  "3",
+		"correlation=request-3&type=Other":       "",
 		"executor=" + one + "&limit=9":           "9 8 7 6 5 4 3 2 1 0",
 		"executor=" + two:                        "",
 		"type=CounterAdded&limit=8":              "7 6 5 4 3 2 1 0, after 8",
@@ -86,8 +86,8 @@ func TestAJournalWithoutAnOrderIsLookedThrough(t *testing.T) {
 		"aid=counter-" + two + "&before=2":       "1",
 		"aid=counter-" + two + "&before=1":       "",
 		"aid=counter-01ARZ3NDEKTSV4RRFFQ69G5FAV": "",
-		"aid=counter-" + two + "&limit=1&correlation=request%203":                         "3, before 2",
-		"aid=counter-" + two + "&limit=2&correlation=request%203":                         "3",
+		"aid=counter-" + two + "&limit=1&correlation=request-3":                           "3, before 2",
+		"aid=counter-" + two + "&limit=2&correlation=request-3":                           "3",
 		"aid=counter-" + two + "&limit=2&until=2000-01-01T00:00:00Z":                      "",
 		"aid=counter-" + two + "&limit=3&since=2000-01-01T00:00:00Z":                      "9 7 5, before 3",
 		"aid=counter-" + two + "&before=3&limit=9&executor=" + one + "&type=CounterAdded": "3 1",
@@ -96,7 +96,7 @@ func TestAJournalWithoutAnOrderIsLookedThrough(t *testing.T) {
 		var numbers []string
 		for _, each := range page.Events {
 			fields, _ := each.Event.(map[string]any)
-			numbers = append(numbers, strings.TrimPrefix(fmt.Sprint(fields["correlation_id"]), "request "))
+			numbers = append(numbers, strings.TrimPrefix(fmt.Sprint(fields["correlation_id"]), "request-"))
 		}
 		got := strings.Join(numbers, " ")
 		if page.Next > 0 {

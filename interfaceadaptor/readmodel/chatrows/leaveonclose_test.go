@@ -50,7 +50,7 @@ func happened[E any](t *testing.T, codec *es.Codec[E], tenant es.Tenant, id stri
 		eventID := ulidAt(at)
 		recorded := es.Recorded[E]{Event: event, Envelope: es.Envelope{
 			EventID: eventID, AggregateType: codec.Type(), AggregateID: id, SeqNr: uint64(i + 1), OccurredAt: time.Unix(1700000000, 0).UTC(),
-			Caller: es.Caller{Tenant: tenant, Executor: newID[ident.UserAccount]().String(), CorrelationID: "of " + eventID},
+			Caller: es.Caller{Tenant: tenant, Executor: newID[ident.UserAccount]().String(), CorrelationID: "of-" + eventID},
 		}}
 		records = append(records, feed.Record(t, codec, recorded))
 	}
@@ -108,7 +108,7 @@ func (s scene) leaves(t *testing.T, foundBy, because projection.Record) process.
 	cause := eventID(t, because)
 	return process.Command{
 		Target: chat.ThreadKey(s.tenant, s.id), Name: "thread.Withdraw", EventID: eventID(t, foundBy),
-		Executor: s.bob.String(), CausationID: cause, CorrelationID: "of " + cause,
+		Executor: s.bob.String(), CausationID: cause, CorrelationID: "of-" + cause,
 	}
 }
 
@@ -299,7 +299,7 @@ func (w *world) on(tenant es.Tenant, id thread.ID, executor ident.UserID, c thre
 
 func (w *world) account(tenant es.Tenant, user ident.UserID, c account.Command) {
 	w.t.Helper()
-	caller := es.Caller{Tenant: tenant, Executor: user.String(), CorrelationID: "closing " + user.String()}
+	caller := es.Caller{Tenant: tenant, Executor: user.String(), CorrelationID: "closing-" + user.String()}
 	result, err := w.accounts.Handle(w.t.Context(), es.Request[account.Command]{Caller: caller, ID: user.String(), Command: c, Name: account.CommandName(c)})
 	if err == nil {
 		w.heads[result.Key] += 0

@@ -82,7 +82,7 @@ func record[E any](f *Feed, codec *es.Codec[E], tenant es.Tenant, id string, eve
 	f.executor = newID()
 	eventID := newID()
 	caller := f.Caller
-	caller.Tenant, caller.Executor, caller.CorrelationID = tenant, f.executor, "of "+eventID
+	caller.Tenant, caller.Executor, caller.CorrelationID = tenant, f.executor, "of-"+eventID
 	return es.Recorded[E]{Event: event, Envelope: es.Envelope{
 		EventID: eventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: f.versions[key], OccurredAt: f.now,
 		Caller: caller,
