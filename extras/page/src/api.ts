@@ -113,6 +113,13 @@ async function isRenewed(asked: Headed): Promise<boolean> {
   return true;
 }
 
+/** Sends a request, and again if somebody has logged in in another tab. */
+async function send(request: (asked: Headed) => Promise<Response>): Promise<Response> {
+  const asked = csrf();
+  const response = await request(asked);
+  return response.status === 403 && (await isRenewed(asked)) ? request(csrf()) : response;
+}
+
 function expired(): void {
   state.session.value = { ...state.session.peek(), expired: true };
 }
@@ -133,9 +140,11 @@ export class Refusal extends Error {
 /** Sends a request that is no command. It fails with a Refusal, or when nobody answers. */
 export async function ask<R extends keyof Requests>(request: R, body?: Requests[R]['body'], search = ''): Promise<Requests[R]['answer']> {
   const [method = '', path = ''] = request.split(' ');
-  const headers: Record<string, string> = { ...csrf(), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
   const url = (path.startsWith('/operate/') ? '/api' : '') + path + search;
-  const response = await fetch(url, { method, headers, signal: limit(), ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const response = await send((asked) => {
+    const headers: Headed = { ...asked, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
+    return fetch(url, { method, headers, signal: limit(), ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  });
   const answer: unknown = await response.json();
   check(response.ok ? request : 'Problem', answer);
   if (!response.ok) throw new Refusal(response.status, (answer as Problem).detail);
@@ -154,13 +163,10 @@ export class QueryError extends Error {
 /** Asks the read-api. It fails with a QueryError, or when nobody answers. */
 export async function query<V, A>(document: Query<V, A>, variables: V, token = ''): Promise<A> {
   const body = JSON.stringify({ query: document.text, variables });
-  const post = (asked: Headed): Promise<Response> => {
-    const headers = { 'Content-Type': 'application/json', Accept: 'application/json', ...asked, ...(token && { 'Consistency-Token': token }) };
+  const response = await send((asked) => {
+    const headers: Headed = { 'Content-Type': 'application/json', Accept: 'application/json', ...asked, ...(token && { 'Consistency-Token': token }) };
     return fetch('/api/read/graphql', { method: 'POST', headers, signal: limit(), body });
-  };
-  const asked = csrf();
-  let response = await post(asked);
-  if (response.status === 403 && (await isRenewed(asked))) response = await post(csrf());
+  });
   if (response.status === 401) expired();
   const answer = (await response.json()) as { data?: A; errors?: Array<{ message: string; extensions?: { code?: string } }> };
   const failure = answer.errors?.[0];
