@@ -1,13 +1,17 @@
 package projections
 
 import (
+	"log/slog"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
+	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/usecase/query"
 )
@@ -34,6 +38,27 @@ func TestEveryAggregateTypeIsRegisteredEverywhere(t *testing.T) {
 	for _, each := range eventjson.Types() {
 		if _, err := queries.ParseTokens(each.Type() + "-01H42KBHCW1BZG504J4ZXKA2F2:1"); err != nil {
 			t.Errorf("queries do not know tokens of %s: add it to the types in usecase/query/queries.go: %v", each.Type(), err)
+		}
+	}
+	// extra:page {
+	page, err := os.ReadFile("../../../extras/page/app.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range eventjson.Types() {
+		if !strings.Contains(string(page), `"`+each.Type()+`"`) {
+			t.Errorf("the page does not show %s: add its aggregates in extras/page/src/main.tsx, and run make generate", each.Type())
+		}
+	}
+	// extra:page }
+}
+
+// A rebuild of the rows leaves the positions of process managers alone if it knows their names.
+func TestTheReadModelKnowsAllProcessManagers(t *testing.T) {
+	for _, manager := range system.Processes() {
+		name := manager(&eventstore.Store{}, slog.New(slog.DiscardHandler)).Name
+		if !slices.Contains(system.ReadModel().Others, name) {
+			t.Errorf("a rebuild does not know the process manager %s: add it to Others in cmd/internal/system/lists.go", name)
 		}
 	}
 }

@@ -131,19 +131,12 @@ async function rebuild(page: PageForLab, tell: (text: string) => void): Promise<
   const { version = 0, selected = '' } = page.pane() ?? {};
   const slow = { replay_ms: Math.min(800, Math.ceil((wholeReplay * part) / version)), replay_events: part };
   const fillings: number[] = []; // the versions that the thread was seen to have in the second set
-  let message: Check = [false, 'The rebuild was over before a message could be posted.'];
-  let posted = 0;
-  const meanwhile: Parameters<PageForLab['rebuild']>[0] = async (now, second) => {
+  let message: Promise<Check> | undefined;
+  const meanwhile: Parameters<PageForLab['rebuild']>[0] = (now, second) => {
     if (now) tell(`${now.phase}: ${now.events.toLocaleString()} of ${now.events_total.toLocaleString()} events. Second set: event ${(second?.version ?? 0).toLocaleString()}; live set: event ${page.pane()?.version.toLocaleString()}.`);
     if (second?.version && second.version !== fillings.at(-1)) fillings.push(second.version);
-    if (posted || !second || second.version * 4 < version) return;
-    const sent = performance.now();
-    posted = await page.post('written during the rebuild');
-    const read = await seen(page, posted);
-    const took = performance.now() - sent;
-    const then = await page.ask('GET /lab/new-rows', undefined, `?${new URLSearchParams({ thread: selected })}`);
-    const beside = read && then.made && then.version < posted;
-    message = [beside, `A message that was posted meanwhile is event ${posted.toLocaleString()}; it was ${beside ? '' : 'NOT '}read ${took.toFixed(0)} ms later, when the second set had event ${then.version.toLocaleString()}.`];
+    if (second && second.version * 4 >= version) message ??= postMeanwhile(page, selected);
+    message?.catch(() => undefined); // it is told at the end
   };
   await set(page, slow);
   const renewing = setInterval(() => faults.peek()?.replay_ms && void set(page, slow).catch(() => undefined), 3000); // the lab ends it otherwise
@@ -153,7 +146,7 @@ async function rebuild(page: PageForLab, tell: (text: string) => void): Promise<
     return [
       seeded,
       [filled, filled ? `The second set of tables was seen to fill, at ${fillings.length} times from event ${fillings[0]?.toLocaleString()} to event ${fillings.at(-1)?.toLocaleString()}.` : 'The second set of tables was NOT seen to fill.'],
-      message,
+      message ? await message : [false, 'The rebuild was over before a message could be posted.'],
       [ended, text],
       await compared(page),
     ];
@@ -161,6 +154,18 @@ async function rebuild(page: PageForLab, tell: (text: string) => void): Promise<
     clearInterval(renewing);
     await set(page, { replay_ms: 0, replay_events: 0 });
   }
+}
+
+/** Posts a message, and looks whether the second set has it when it is read. If it has by then, that shows nothing. */
+async function postMeanwhile(page: PageForLab, thread: string): Promise<Check> {
+  const sent = performance.now();
+  const posted = await page.post('written during the rebuild');
+  const read = await seen(page, posted);
+  const took = (performance.now() - sent).toFixed(0);
+  const then = await page.ask('GET /lab/new-rows', undefined, `?${new URLSearchParams({ thread })}`);
+  const beside = then.made && then.version < posted;
+  const second = then.made ? `when the second set had event ${then.version.toLocaleString()}` : 'when the second set was the live one';
+  return [read ? beside || undefined : false, `A message that was posted meanwhile is event ${posted.toLocaleString()}; it was ${read ? '' : 'NOT '}read ${took} ms later, ${second}.`];
 }
 
 const slowness = 1500; // milliseconds

@@ -14,7 +14,7 @@ export interface PageForLab {
   post: (text: string) => Promise<number>; // the version, once it is known
   waiting: () => number; // the last event of the open thread that this page has written and not seen; 0: none
   attempts: () => number; // how often the last command was sent
-  rebuild: (meanwhile: (now: Rebuild | undefined, second: NewRows | null) => Promise<void>) => Promise<Rebuilt>; // while the map shows both sets
+  rebuild: (meanwhile: (now: Rebuild | undefined, second: NewRows | null) => Promise<void> | void) => Promise<Rebuilt>; // while the map shows both sets
   ask: typeof ask;
   withToken: boolean;
 }
