@@ -116,7 +116,8 @@ aws-check: ## type-checks and tests the stacks of deploy/aws, and synthesises th
 upgrade-check: $(DEVSERVICES) ## two releases side by side under load, forward and back: the tree, or FORMER=commit, and the lessons applied to the tree
 	@UPGRADE_CHECK=1 FORMER="$(FORMER)" $(DEVSERVICES) exec -- go -C tools/dev test -count=1 -timeout=30m -v -run=TestTheNextReleaseNeedsNoPause ./tutorial
 
-release-check: ## what is too slow for every change: lessons and omissions, upgrade-check, mutations, a long past in the browser, fuzzing, the same bytes twice, aws-check, each extra alone, new applications
+release-check: $(DEVSERVICES) ## what is too slow for every change: lessons and omissions, upgrade-check, mutations, a long past in the browser, fuzzing, the same bytes twice, aws-check, each extra alone, new applications
+	@$(DEVSERVICES) browser
 	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES='./tools/dev/tutorial ./tools/dev/core' TEST_FLAGS='-count=1 -timeout=90m'
 	@$(MAKE) --no-print-directory upgrade-check
 	@for of in $(OF); do RELEASE_CHECK=1 go test -C $$of -count=1 -timeout=60m -run=TestMutationsAreFound . || exit 1; done
