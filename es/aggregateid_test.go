@@ -2,6 +2,7 @@ package es_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"example.com/threads/es"
@@ -49,5 +50,13 @@ func TestAServiceRefusesOtherIDs(t *testing.T) {
 	other.Caller.Tenant = "ACME!"
 	if _, err := service.Handle(t.Context(), other); es.KindOf(err) != es.Invalid {
 		t.Errorf("a tenant that is none: %v", err)
+	}
+	for _, id := range []string{strings.Repeat("~", 129), "two words", "naïve", "\xff"} {
+		of := request(ada, notebook.NewID(), say(ada, "hello"))
+		of.Caller.CorrelationID = id
+		var invalid *es.InvalidError
+		if _, err := service.Handle(t.Context(), of); !errors.As(err, &invalid) || invalid.Field != "correlation_id" {
+			t.Errorf("the correlation id %q: %v", id, err)
+		}
 	}
 }

@@ -84,21 +84,6 @@ func TestAnEnvelopeThatJSONWouldChange(t *testing.T) {
 	}
 }
 
-func TestCorrelationIDs(t *testing.T) {
-	codec := es.NewCodec("task", func(text string) (string, error) { return text, nil },
-		es.Event[any]("Done", func(struct{}) struct{} { return struct{}{} }, func(struct{}) (struct{}, error) { return struct{}{}, nil }))
-	for id, valid := range map[string]bool{
-		"": true, strings.Repeat("~", 128): true, strings.Repeat("~", 129): false, "two words": false, "naïve": false, "\xff": false,
-	} {
-		_, err := codec.Encode(es.Recorded[any]{Event: struct{}{}, Envelope: es.Envelope{
-			EventID: "e", AggregateType: "task", AggregateID: "a", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Caller: es.Caller{Executor: "x", CorrelationID: id},
-		}})
-		if (err == nil) != valid || !valid && es.KindOf(err) != es.Invalid {
-			t.Errorf("%q: %v", id, err)
-		}
-	}
-}
-
 func TestTheNameOfAnEventIsReadWithoutDecodingIt(t *testing.T) {
 	codec := es.NewCodec("task", func(text string) (string, error) { return text, nil },
 		es.Event[any]("Done", func(struct{}) struct{} { return struct{}{} }, func(struct{}) (struct{}, error) { return struct{}{}, nil }))

@@ -72,7 +72,7 @@ type Caller struct {
 	ClientIP      string
 }
 
-const maxCorrelation = 128 // characters: the least that a column holds
+const maxCorrelation = 128 // characters, as many as the outbox of a process manager holds
 
 func (c Caller) check() error {
 	if len(c.CorrelationID) > maxCorrelation || strings.ContainsFunc(c.CorrelationID, func(r rune) bool { return r <= ' ' || r > '~' }) {

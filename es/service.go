@@ -72,9 +72,9 @@ func NewService[S, C, E any](aggregate Aggregate[S, C, E], store EventPersistenc
 // Handle applies a command: it loads the aggregate, has it decide and appends the events, again if another writer was
 // faster. Commands that arrive meanwhile share the next write. It returns when the events are in the journal, or the
 // command is rejected on the latest state: by the decider, or with a [VersionMismatchError], [ErrKeyReused], or an
-// [InvalidError] for its id. After
-// [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable], or when ctx ends first, the outcome is unknown:
-// repeat with the same idempotency key to learn it. A write that has begun is completed first.
+// [InvalidError] for its id or its caller. After [ErrConcurrentUpdate] nothing was written. After [ErrUnavailable], or
+// when ctx ends first, the outcome is unknown: repeat with the same idempotency key to learn it. A write that has begun
+// is completed first.
 func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (result Result, err error) {
 	ctx, span := StartSpan(ctx, request.Name)
 	defer func() {
@@ -82,7 +82,7 @@ func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (resu
 		span.End()
 	}()
 	key := s.key(request.Caller, request.ID)
-	if err := key.Check(); err != nil {
+	if err := cmp.Or(key.Check(), request.Caller.check()); err != nil {
 		return Result{}, err
 	}
 	c := &call[C, E]{

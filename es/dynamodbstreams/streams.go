@@ -45,7 +45,7 @@ const (
 // front is the latest part of a shard that was read.
 type front struct {
 	calling   chan struct{}                  // guards the fields below, also during a call
-	from      string                         // the sequence number before the kept records
+	from      string                         // a sequence number: all records after it are kept
 	kept      []kept                         // in order
 	closed    bool                           // the shard ends after them
 	iterators *simplelru.LRU[string, string] // of the service, by the sequence number that they are after

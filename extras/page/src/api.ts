@@ -71,6 +71,7 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
   }
   const answer = (await response.json().catch(() => null)) as Record<string, unknown> | null;
   if (response.status === 503 || response.status === 502 || answer === null) return null;
+  if (response.status === 401 && isStale(init.headers)) return null;
   if (answer.code === 'forbidden' && (await isRenewed(init.headers))) return null;
   check(response.ok ? `POST ${path}` : 'Problem', answer);
   const token = response.headers.get('Consistency-Token') ?? '';
@@ -98,6 +99,9 @@ export const csrf = (): Headed => (state.session.peek().csrf ? { 'X-CSRF-Token':
 /** Ends a request that gets no answer. */
 const limit = (): AbortSignal => AbortSignal.timeout(30_000);
 
+/** Whether this tab has gone on in another session since these headers were made. */
+const isStale = (asked: Headed): boolean => asked['X-CSRF-Token'] !== csrf()['X-CSRF-Token'];
+
 /**
  * Whether somebody has logged in in another tab since these headers were made, so that it is to be asked again. With
  * another account, this tab is loaded again, and nothing of it goes on until then.
@@ -117,7 +121,8 @@ async function isRenewed(asked: Headed): Promise<boolean> {
 async function send(request: (asked: Headed) => Promise<Response>): Promise<Response> {
   const asked = csrf();
   const response = await request(asked);
-  return response.status === 403 && (await isRenewed(asked)) ? request(csrf()) : response;
+  const again = response.status === 403 ? await isRenewed(asked) : response.status === 401 && isStale(asked);
+  return again ? request(csrf()) : response;
 }
 
 function expired(): void {
@@ -141,10 +146,11 @@ export class Refusal extends Error {
 export async function ask<R extends keyof Requests>(request: R, body?: Requests[R]['body'], search = ''): Promise<Requests[R]['answer']> {
   const [method = '', path = ''] = request.split(' ');
   const url = (path.startsWith('/operate/') ? '/api' : '') + path + search;
-  const response = await send((asked) => {
+  const go = (asked: Headed): Promise<Response> => {
     const headers: Headed = { ...asked, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
     return fetch(url, { method, headers, signal: limit(), ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-  });
+  };
+  const response = await (method === 'GET' ? go(csrf()) : send(go));
   const answer: unknown = await response.json();
   check(response.ok ? request : 'Problem', answer);
   if (!response.ok) throw new Refusal(response.status, (answer as Problem).detail);

@@ -574,27 +574,50 @@ func TestALoginInAnotherTab(t *testing.T) {
 	s := start(t, "AUTH=dev")
 	browser := chromium(t)
 	p := open(t, browser, s.url, 1200, 900)
-	p.allow("Failed to load resource", "net::ERR") // once it is logged out, and in; and while it is blocked
+	p.allow("401", "403", "net::ERR") // once it is logged out, and in; and while it is blocked
 	p.click(labelled("document", "Log in as ada"))
 	create(p, ada, "Secrets")
+	invite(p, ada, "bob")
+	evaluate[bool](p, "window.same = true")
 	other := open(t, anotherTab(t, browser), s.url, 1200, 900)
+	is := func(user string) {
+		t.Helper()
+		other.click(labelled("document", "Log out"))
+		other.click(labelled("document", "Log in as "+user))
+	}
+	said := func(text string) {
+		t.Helper()
+		is := fmt.Sprintf("[...%s.querySelectorAll('.message.own:not(.pending)')].some((each) => each.innerText.includes(%q))", ada, text)
+		other.eventually("Ada has said "+text, is)
+	}
+	is("ada")
+	says(p, ada, "Ada", "I am still here")
+	other.shows(ada, "Secrets")
+	said("I am still here")
+
+	p.block("/api/")
+	says(p, ada, "Ada", "Nobody hears me")
 	other.click(labelled("document", "Log out"))
+	p.block()
+	p.shows("document.body", "Your session has ended")
 	other.click(labelled("document", "Log in as ada"))
 	other.shows(ada, "Secrets")
-	says(p, ada, "Ada", "I am still here")
-	other.shows(ada, "I am still here")
-	p.shows(ada, "I am still here")
+	said("Nobody hears me")
+	p.shows(ada, "Nobody hears me")
+	if !evaluate[bool](p, "window.same === true") {
+		t.Error("the tab was loaded again")
+	}
 
 	p.block("/api/")
 	says(p, ada, "Ada", "Who am I?")
-	other.click(labelled("document", "Log out"))
-	other.click(labelled("document", "Log in as bob"))
-	create(other, bob, "Kettle")
+	is("bob")
+	other.shows(bob, "Secrets")
 	p.block()
-	p.shows(bob, "Kettle")
-	other.click(labelled("document", "Log out"))
-	other.click(labelled("document", "Log in as ada"))
-	other.shows(ada, "Who am I?")
+	p.shows(bob, "Secrets")
+	p.showsNot(bob, "Who am I?")
+	is("ada")
+	other.shows(ada, "Secrets")
+	said("Who am I?")
 }
 
 func TestAPhoneIsEnough(t *testing.T) {

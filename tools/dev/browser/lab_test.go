@@ -125,7 +125,7 @@ func TestTheLabRebuilds(t *testing.T) {
 	p.shows(bob, "written during the rebuild")
 	p.eventually("the second set has no row for it", "!document.querySelector('.set + .set')?.innerText.includes('written during')")
 	p.holds("Rebuild the read model")
-	for _, text := range []string{"was seen to fill, at", "A message that was posted meanwhile is event 10,001", "The rebuild has ended after", "are what the journal says"} {
+	for _, text := range []string{"was seen to fill, at", "A message that was posted meanwhile is event 10,001", "when the second set had event", "The rebuild has ended after", "are what the journal says"} {
 		p.shows(rebuilding, text)
 	}
 	p.shows(readSide, "The second set: it is the live one now")

@@ -187,6 +187,6 @@ func freeAddress(t *testing.T) string {
 }
 
 // Ports that the system gives to no connection: it begins at 32,768.
-const firstPort, mostPorts = 30_000, 2700
+const firstPort, mostPorts = 30_000, 2000
 
 var lastPort atomic.Int64

@@ -94,11 +94,11 @@ func (s service) start(
 }
 
 // freePort returns a port for a service, which gets it again when it is started again: the system gives it to no
-// connection, and the library's tests use others.
+// connection, and tests use others.
 func freePort(ctx context.Context) (int, error) {
 	var err error
 	for range 100 {
-		port := 30_000 + rand.IntN(2700) //nolint:gosec // no secret; connections have ports from 32,768 on
+		port := 32_000 + rand.IntN(700) //nolint:gosec // no secret; connections have ports from 32,768 on
 		var listener net.Listener
 		if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
 			return port, listener.Close()

@@ -1,7 +1,7 @@
 // The outbox: what people have ordered and the write-api has not answered yet. Each person's commands are sent one after
 // the other, in their order, each with its key until its outcome is known. They outlive a reload, and a lost connection;
 // so does a message that was rejected.
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import { alphabet, command, inWords, ulid } from '../api.ts';
 import type { Command, Fields, Outcome, OutcomeOf } from '../api.ts';
 import type { MessageAnswer } from '../requests.ts';
@@ -60,6 +60,12 @@ export function resume(): void {
   outbox.value = entries.filter((entry) => !account || entry.person === account);
   for (const person of new Set(outbox.value.map((entry) => entry.person))) void send(person);
 }
+
+// What was not sent without a session is sent after a login in another tab.
+effect(() => {
+  const { csrf, expired } = state.session.value;
+  if (csrf && !expired) for (const person of waiting.peek().keys()) void send(person);
+});
 
 async function send(person: string): Promise<void> {
   if (sending.has(person)) return;
