@@ -145,8 +145,11 @@ func TestTheStatusOfThePrograms(t *testing.T) {
 				Figures map[string]float64
 			}
 		}
-		if err := json.Unmarshal([]byte(got.raw), &said); err != nil || len(said.Programs) != 3 {
-			return fmt.Errorf("%s: %v", got.raw, err)
+		if err := json.Unmarshal([]byte(got.raw), &said); err != nil {
+			return err
+		}
+		if len(said.Programs) != 3 {
+			return fmt.Errorf("these programs: %s", got.raw)
 		}
 		for _, program := range said.Programs {
 			if !program.Up || program.Health.Status != "ready" || len(program.Figures) == 0 {
