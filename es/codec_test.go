@@ -78,7 +78,7 @@ func TestAnEnvelopeThatJSONWouldChange(t *testing.T) {
 	if _, err := codec.Encode(recorded); err != nil {
 		t.Error(err)
 	}
-	recorded.ClientIP = "\xff"
+	recorded.CorrelationID = "\xff"
 	if _, err := codec.Encode(recorded); err == nil {
 		t.Error("the envelope was accepted")
 	}

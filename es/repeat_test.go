@@ -3,6 +3,7 @@ package es_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -154,7 +155,7 @@ func TestEventsTellWhoAskedAndWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	caller := es.Caller{
-		Tenant: tenant, Executor: ada, RequestID: "request", CorrelationID: "correlation", Source: "test", ClientIP: "192.0.2.7",
+		Tenant: tenant, Executor: ada, RequestID: "request", CorrelationID: strings.Repeat("~", 128), Source: "test", ClientIP: "192.0.2.7",
 	}
 	create := keyed(notebook.Request(caller, "", notebook.Open{By: ada, Title: "tea"}), "key")
 	result := accepted(t, service, create)
