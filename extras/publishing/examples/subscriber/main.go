@@ -42,7 +42,12 @@ func readSettings(r *config.Reader) settings {
 
 // run prints events until ctx ends. While NATS is down, it waits.
 func run(ctx context.Context, s settings, out, log io.Writer) error {
-	conn, err := nats.Connect(s.url, nats.MaxReconnects(-1))
+	lost := func(_ *nats.Conn, err error) {
+		if err != nil { // nil: it was closed
+			fmt.Fprintln(log, "waiting for NATS:", err)
+		}
+	}
+	conn, err := nats.Connect(s.url, nats.MaxReconnects(-1), nats.DisconnectErrHandler(lost))
 	if err != nil {
 		return fmt.Errorf("connect to PUBLISH_URL: %w", err)
 	}
