@@ -1,12 +1,15 @@
 package kubernetes_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -98,6 +101,14 @@ func build(t *testing.T, path string) *objects {
 	return o
 }
 
+// inEach tests every overlay: events in MySQL, and in DynamoDB.
+func inEach(t *testing.T, test func(*testing.T, *objects)) {
+	t.Helper()
+	for _, path := range []string{"overlays/example", "overlays/dynamodb"} {
+		t.Run(path, func(t *testing.T) { test(t, build(t, path)) })
+	}
+}
+
 // What Kubernetes would drop in silence, or refuse, must fail here.
 func TestAWrongFieldIsFound(t *testing.T) {
 	for _, text := range []string{
@@ -132,7 +143,11 @@ func TestSettings(t *testing.T) {
 	if output, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	o := build(t, "overlays/example")
+	inEach(t, func(t *testing.T, o *objects) { testSettings(t, o, binaries) })
+}
+
+func testSettings(t *testing.T, o *objects, binaries string) {
+	t.Helper()
 	unread := map[string]bool{}
 	for _, config := range o.configs {
 		for name := range config.Data {
@@ -175,8 +190,11 @@ func TestSettings(t *testing.T) {
 }
 
 // No container may have rights or resources without bounds.
-func TestContainers(t *testing.T) {
-	for name, d := range build(t, "overlays/example").deployments {
+func TestContainers(t *testing.T) { inEach(t, testContainers) }
+
+func testContainers(t *testing.T, o *objects) {
+	t.Helper()
+	for name, d := range o.deployments {
 		pod := d.Spec.Template.Spec
 		if s := pod.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 			t.Errorf("%s: the pod's security is %v", name, s)
@@ -220,8 +238,10 @@ func portOf(container corev1.Container, port intstr.IntOrString) int32 {
 }
 
 // Everything that names another object must find it.
-func TestReferences(t *testing.T) {
-	o := build(t, "overlays/example")
+func TestReferences(t *testing.T) { inEach(t, testReferences) }
+
+func testReferences(t *testing.T, o *objects) {
+	t.Helper()
 	selects := func(selector *metav1.LabelSelector) (found []*appsv1.Deployment) {
 		match, err := metav1.LabelSelectorAsSelector(selector)
 		if err != nil {
@@ -284,8 +304,10 @@ func TestReferences(t *testing.T) {
 }
 
 // Without a policy that names it, nothing may reach a pod or leave it.
-func TestNetwork(t *testing.T) {
-	o := build(t, "overlays/example")
+func TestNetwork(t *testing.T) { inEach(t, testNetwork) }
+
+func testNetwork(t *testing.T, o *objects) {
+	t.Helper()
 	nothing := o.policies["nothing"]
 	if nothing == nil || len(nothing.Spec.PodSelector.MatchLabels) > 0 || len(nothing.Spec.PolicyTypes) != 2 || nothing.Spec.Ingress != nil || nothing.Spec.Egress != nil {
 		t.Errorf("the default is %v", nothing)
@@ -314,5 +336,23 @@ func TestNetwork(t *testing.T) {
 	}
 	if entries != 5 { // requests to two programs, metrics of three
 		t.Errorf("there are %d ways in", entries)
+	}
+}
+
+// On DynamoDB each program must have a role of its own, by the name of the program whose actions deploy/aws lists.
+func TestRoles(t *testing.T) {
+	text, err := os.ReadFile("../../../deploy/aws/actions.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var actions map[string]any
+	if err := json.Unmarshal(text, &actions); err != nil {
+		t.Fatal(err)
+	}
+	for name, account := range build(t, "overlays/dynamodb").accounts {
+		role := account.Annotations["eks.amazonaws.com/role-arn"]
+		if actions[name] == nil || !strings.HasSuffix(role, ":role/threads-"+name) {
+			t.Errorf("%s has the role %q", name, role)
+		}
 	}
 }
