@@ -39,11 +39,6 @@ export function alertsWithout(names: string[]): string {
 /** Those whose metrics only a read-model-updater has: there are none when Lambda calls the updater. */
 export const ofTheUpdater = allAlerts.filter((alert) => !alert.metrics.every((name) => [...metrics["write-api"]!, ...metrics["read-api"]!].includes(name)));
 
-/** Those of them that no alarm replaces on Lambda, and why. */
-export const withoutAlarm: Record<string, string> = {
-  RowsDiffer: "Between two invocations nothing compares the rows with the journal. docs/aws.md names the command.",
-};
-
 /** The program whose figures tell the condition of an alert, each of which must be 0; undefined: there is none. */
 export function figuresFor(alert: Alert): "lambda-updater" | "lambda-publisher" | undefined {
   if (!/^max(?: by \(\w+\))? ?\(\w+\) > 0$/.test(alert.expression)) {

@@ -73,7 +73,6 @@ export class Program extends Construct {
       this.task.addContainer("collector", {
         image: ContainerImage.fromRegistry(collectorImage),
         environment: { AOT_CONFIG_CONTENT: Stack.of(this).toJsonString(collector(program, data.stage.region, props.metricsTo)) },
-        essential: false, // a program without metrics is better than none; ProgramDown tells
         memoryReservationMiB: 64,
         logging: logs,
       });

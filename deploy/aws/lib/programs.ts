@@ -12,7 +12,7 @@ import type { Jobs } from "./jobs.js";
 import { LambdaUpdater } from "./lambda-updater.js";
 import { Program } from "./program.js";
 import { settingsOf } from "./settings.js";
-import { type Watched, Watch } from "./watch.js";
+import { Watch } from "./watch.js";
 
 /** write-api and read-api behind a load balancer, the updater, and what watches them. */
 export class Programs extends Stack {
@@ -62,9 +62,11 @@ export class Programs extends Stack {
     if (stage.updater === "lambda") {
       lambda = new LambdaUpdater(this, "LambdaUpdater", data, "lambda-updater");
       publisher = stage.publishUrl === undefined ? undefined : new LambdaUpdater(this, "LambdaPublisher", data, "lambda-publisher");
-    } else {
-      start("read-model-updater", 28081, stage.keepData ? 2 : 1); // one works, the others stand by
     }
+    const updater = lambda ?? start("read-model-updater", 28081, stage.keepData ? 2 : 1); // one works, the others stand by
+    // A release replaces them in this order: docs/operations.md, "Upgrading".
+    read.node.addDependency(updater);
+    write.node.addDependency(read);
 
     const balancer = this.balancer(data);
     const listener = this.listener(balancer, data);
@@ -85,8 +87,8 @@ export class Programs extends Stack {
       conditions: [ListenerCondition.pathPatterns(["/graphql", "/graphql/*"])],
       action: ListenerAction.forward([readTargets]),
     });
-    const watched: Watched = { data, balancer, targets: new Map([["write-api", writeTargets], ["read-api", readTargets]]), services, lambda, publisher };
-    watch.over(watched);
+    const byName = new Map([["write-api", writeTargets], ["read-api", readTargets]]);
+    watch.over({ data, balancer, targets: byName, services, lambda, publisher, verified: jobs.verified });
     new CfnOutput(this, "Address", { value: balancer.loadBalancerDnsName });
   }
 

@@ -22,6 +22,8 @@ export interface Watched {
   readonly services: Map<string, FargateService>;
   readonly lambda?: LambdaUpdater;
   readonly publisher?: LambdaUpdater;
+  /** See Jobs. */
+  readonly verified?: IMetric;
 }
 
 const minute = Duration.minutes(1);
@@ -92,7 +94,7 @@ export class Watch extends Construct {
   }
 
   /** Sets alarms on the parts, and shows them on a dashboard. */
-  over({ data, balancer, targets, services, lambda, publisher }: Watched): void {
+  over({ data, balancer, targets, services, lambda, publisher, verified }: Watched): void {
     const failed = balancer.metrics.httpCodeElb(HttpCodeElb.ELB_5XX_COUNT, { statistic: "Sum", period: minute });
     this.alarm("BalancerFails", failed, 10, 5, "the load balancer answers in the place of a program", "programs");
     for (const [program, target] of targets) {
@@ -127,6 +129,9 @@ export class Watch extends Construct {
     const processor = data.cluster.metricCPUUtilization(database);
     const units = data.cluster.metricACUUtilization(database);
     this.alarm("DatabaseBusy", units, 90, 10, "the read model's database has reached its largest size", "the-read-model-is-behind");
+    if (verified !== undefined) {
+      this.alarm("RowsDiffer", verified, 1, 1, "rows differ from the journal, or have not been compared for a day", "rows-are-wrong", ComparisonOperator.LESS_THAN_THRESHOLD);
+    }
     const functions = lambda === undefined ? [] : this.functions(lambda, publisher);
 
     const row = (title: string, ...left: IMetric[]) => new GraphWidget({ title, left, width: 8 });
@@ -152,19 +157,8 @@ export class Watch extends Construct {
       new Metric({ namespace: "lambda-updater", metricName, dimensionsMap: { FunctionName: of.functionName }, statistic: "Maximum", period: minute });
     const invoked = updater.function.metricInvocations({ statistic: "Sum", period: Duration.minutes(5) });
     const behind = "the-read-model-is-behind";
-    this.alarm("NobodyProjects", invoked, 1, 1, "the updater is not called, not even by its schedule", "several-updaters", ComparisonOperator.LESS_THAN_THRESHOLD);
+    this.alarm("NobodyProjects", invoked, 1, 1, "the updater is not called, not even by its schedule", behind, ComparisonOperator.LESS_THAN_THRESHOLD);
     this.alarm("ReadModelBehind", ageOf(updater), 30_000, 2, "the read model is more than 30 seconds behind", behind);
-    // A mapping that was switched off, or lost a permission, calls nobody, and so has no age.
-    const unread = new MathExpression({
-      expression: "IF(FILL(written, 0) > 0 AND FILL(polled, 0) < 1, 1, 0)", period: Duration.minutes(5),
-      usingMetrics: {
-        written: this.data.tables.get("JOURNAL_TABLE")!.metricConsumedWriteCapacityUnits({ statistic: "Sum" }),
-        polled: new Metric({
-          namespace: "AWS/Lambda", metricName: "PolledEventCount", statistic: "Sum", dimensionsMap: { EventSourceMappingUUID: updater.mapping.eventSourceMappingId },
-        }),
-      },
-    });
-    this.alarm("NobodyReads", unread, 0, 3, "events are written, and Lambda does not read the stream", behind);
     const sent = updater.givenUp.metricNumberOfMessagesSent({ statistic: "Sum", period: Duration.hours(1) });
     this.alarm("StreamForgot", sent, 0, 1, "Lambda has given up records of the stream; the function reads them from the journal", behind);
     // Only the invocation that compares rows says that they are ahead: the alarm stays for an hour.
@@ -186,6 +180,17 @@ export class Watch extends Construct {
     }
     for (const [name, of, section] of [["Updater", updater, behind], ["Publisher", publisher, "events-are-not-published"]] as const) {
       if (of !== undefined) {
+        // A mapping that was switched off, or lost a permission, calls nobody, and so has no age.
+        const unread = new MathExpression({
+          expression: "IF(FILL(written, 0) > 0 AND FILL(polled, 0) < 1, 1, 0)", period: Duration.minutes(5),
+          usingMetrics: {
+            written: this.data.tables.get("JOURNAL_TABLE")!.metricConsumedWriteCapacityUnits({ statistic: "Sum" }),
+            polled: new Metric({
+              namespace: "AWS/Lambda", metricName: "PolledEventCount", statistic: "Sum", dimensionsMap: { EventSourceMappingUUID: of.mapping.eventSourceMappingId },
+            }),
+          },
+        });
+        this.alarm(`${name}ReadsNothing`, unread, 0, 3, `events are written, and Lambda does not read the stream for the ${name.toLowerCase()}`, section);
         this.alarm(`${name}Fails`, of.function.metricErrors({ statistic: "Sum" }), 0, 3, `the ${name.toLowerCase()}'s invocations fail`, section);
         const left = new MathExpression({
           expression: "waiting + tried", period: minute,

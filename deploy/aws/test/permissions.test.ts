@@ -54,6 +54,7 @@ const beside: Record<string, string[]> = {
   "read-api": tableKey.map((action) => `${action} on Key`).concat("aps:RemoteWrite on Metrics"),
   "read-model-updater": [...tableKey, ...writes].map((action) => `${action} on Key`).concat("aps:RemoteWrite on Metrics"),
   threadctl: [...tableKey, ...writes].map((action) => `${action} on Key`),
+  verify: tableKey.map((action) => `${action} on Key`),
   "lambda-updater": [...tableKey, ...writes].map((action) => `${action} on Key`).concat(queue),
   "lambda-publisher": tableKey.map((action) => `${action} on Key`).concat(queue),
 };
@@ -62,6 +63,7 @@ const roles: Record<string, [Template, string]> = {
   "read-api": [prod.programs, "readapiRole"],
   "read-model-updater": [prod.programs, "readmodelupdaterRole"],
   threadctl: [prod.jobs, "threadctlRole"],
+  verify: [lambda.jobs, "verifyRole"],
   "lambda-updater": [lambda.programs, "LambdaUpdaterRole"],
   "lambda-publisher": [lambda.programs, "LambdaPublisherRole"],
 };

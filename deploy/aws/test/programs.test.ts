@@ -111,6 +111,15 @@ test("a deployment that fails goes back, and a standby updater takes over", () =
   });
 });
 
+test("a release replaces the updater, then the read-api, then the write-api", () => {
+  for (const [name, updater] of [["prod", "readmodelupdaterService"], ["dev with Lambda", "LambdaUpdaterFunction"]] as const) {
+    const services = Object.entries(resources(templatesOf(contexts[name]!).programs, "AWS::ECS::Service"));
+    const dependsOn = (program: string) => services.find(([id]) => id.startsWith(program))![1].DependsOn!.join();
+    assert.match(dependsOn("readapiService"), new RegExp(updater), name);
+    assert.match(dependsOn("writeapiService"), /readapiService/, name);
+  }
+});
+
 test("what Lambda gives up makes the same function read the journal", () => {
   const { programs } = templatesOf(contexts["prod with Lambda and provisioned tables"]!);
   const queues = resources(programs, "AWS::SQS::Queue");

@@ -40,6 +40,7 @@ export interface CloudResource {
   readonly Type: string;
   readonly Properties: Record<string, any>;
   readonly DeletionPolicy?: string;
+  readonly DependsOn?: string[];
 }
 
 export function resources(template: Template, type: string): Record<string, CloudResource> {
