@@ -59,8 +59,7 @@ OF := es/estest/simulation
 OF += extras/publishing # extra:publishing
 
 simulate: ## the library under faults, in schedules that a seed selects: make simulate [SEED=7] [SCHEDULES=10000] [OF=es/estest/simulation]
-	@for of in $(OF); do SCHEDULES="$(or $(SCHEDULES),10000)" SEED="$(SEED)" FAULTS='$(FAULTS)' \
-	  go test -C $$of -count=1 -timeout=60m $(if $(SEED),-v) -run=TestSchedules . || exit 1; done
+	@SCHEDULES="$(SCHEDULES)" SEED="$(SEED)" FAULTS='$(FAULTS)' ./tools/dev/simulate.sh $(OF)
 
 # extra:whole {
 soak: $(DEVSERVICES) ## the programs under kills and pauses, and whether the answers are linearizable: make soak [SOAK=1h]
@@ -113,7 +112,9 @@ FOR_NEW := $(filter-out erasure history lab tasks,$(notdir $(wildcard extras/*))
 aws-check: ## type-checks and tests the stacks of deploy/aws, and synthesises them; needs Node 20 with npm, and no account
 	@cd deploy/aws && npm ci --no-progress && npm run --silent check && npm run --silent synth
 
-upgrade-check: $(DEVSERVICES) ## two releases side by side under load, forward and back: the tree, or FORMER=commit, and the lessons applied to the tree
+FORMER ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
+
+upgrade-check: $(DEVSERVICES) ## two releases side by side under load, forward and back: the last tag or FORMER=commit (else the tree), and the tree with the lessons
 	@UPGRADE_CHECK=1 FORMER="$(FORMER)" $(DEVSERVICES) exec -- go -C tools/dev test -count=1 -timeout=30m -v -run=TestTheNextReleaseNeedsNoPause ./tutorial
 
 release-check: $(DEVSERVICES) ## what is too slow for every change: lessons and omissions, upgrade-check, mutations, a long past in the browser, fuzzing, the same bytes twice, aws-check, each extra alone, new applications

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,7 @@ type fleet struct {
 	dares        atomic.Bool // clients may begin to use what only the next release has
 	replayed     atomic.Int64
 	refusals     tally
+	functions    *functions // in the place of updaters; nil: there are none
 
 	mutex sync.Mutex
 	ran   map[string]*programs.Program // by release and name; each keeps its address
@@ -51,6 +53,36 @@ func (f *fleet) start(t *testing.T, release string, names ...string) {
 	}
 }
 
+const updater = "read-model-updater"
+
+// startUpdater and the two below are about a program, or a function on Lambda.
+func (f *fleet) startUpdater(t *testing.T, release string) {
+	t.Helper()
+	if f.functions != nil {
+		f.functions.start(t, release)
+		return
+	}
+	f.start(t, release, updater)
+}
+
+func (f *fleet) stopUpdater(t *testing.T, release string) {
+	t.Helper()
+	if f.functions != nil {
+		f.functions.stop(release)
+		return
+	}
+	f.stop(t, release, updater)
+}
+
+func (f *fleet) crashUpdater(t *testing.T, release string) {
+	t.Helper()
+	if f.functions != nil {
+		f.functions.crash(t, release)
+		return
+	}
+	f.crash(t, release, updater)
+}
+
 // stop ends a program while clients still send requests to it.
 func (f *fleet) stop(t *testing.T, release, name string) {
 	t.Helper()
@@ -63,6 +95,9 @@ func (f *fleet) stop(t *testing.T, release, name string) {
 func (f *fleet) mustBeReady(t *testing.T, release string) {
 	t.Helper()
 	for name := range addressVars {
+		if name == updater && f.functions != nil {
+			continue // it has no address
+		}
 		if err := health.Check(t.Context(), f.ran[release+name].URLs[0]+"/health/ready"); err != nil {
 			t.Errorf("%s of %s: %v", name, release, err)
 		}
@@ -104,7 +139,25 @@ func (f *fleet) run(t *testing.T, release, name string, wantCode int, args ...st
 	}
 }
 
-// health is what an updater tells of itself.
+// checkJournal finds nothing wrong but what a killed write-api leaves: a snapshot that the head does not point to yet.
+func (f *fleet) checkJournal(t *testing.T) {
+	t.Helper()
+	output, problem, _ := runProgram(t, filepath.Join(f.next, "threadctl"), f.env, "journal", "check", "--json")
+	var told struct {
+		Checked  int
+		Findings []finding
+	}
+	if err := json.Unmarshal([]byte(output), &told); err != nil || told.Checked == 0 {
+		t.Fatalf("journal check: %v\n%s\n%s", err, output, problem)
+	}
+	for _, found := range told.Findings {
+		if found.Kind != "snapshot_pointer" {
+			t.Fatalf("journal check finds:\n%s", output)
+		}
+	}
+}
+
+// health is what an updater tells of itself, or what can be known of a function.
 func (f *fleet) health(t *testing.T, release string) (found struct {
 	Active   bool
 	Behind   float64 `json:"behind_seconds"`
@@ -112,7 +165,17 @@ func (f *fleet) health(t *testing.T, release string) (found struct {
 	Warnings []string
 }) {
 	t.Helper()
-	answer := get(t, f.ran[release+"read-model-updater"].URLs[0]+"/health/ready")
+	if f.functions != nil {
+		found.Active = f.functions.active(release)
+		if f.functions.mapping.Waiting() > 0 {
+			found.Behind = math.Inf(1)
+		}
+		if _, _, code := runProgram(t, filepath.Join(release, "threadctl"), f.env, "dead-letters", "list"); code != allIsWell {
+			found.Parked = 1
+		}
+		return found
+	}
+	answer := get(t, f.ran[release+updater].URLs[0]+"/health/ready")
 	if err := json.Unmarshal([]byte(answer), &found); err != nil {
 		t.Fatalf("%s: %v", answer, err)
 	}

@@ -27,21 +27,28 @@ func TestTwoReleasesSideBySide(t *testing.T) {
 		t.Skipf("left out: it needs the programs of another release in %s; make upgrade-check builds them", nextVar)
 	}
 	startsPrograms(t)
-	for name, store := range map[string]func(*testing.T) []string{"DynamoDB and MySQL": dynamoDB, "one MySQL": oneMySQL} {
+	for name, of := range map[string]struct {
+		store    func(*testing.T) []string
+		onLambda bool
+	}{"DynamoDB and MySQL": {store: dynamoDB}, "DynamoDB, Lambda and MySQL": {dynamoDB, true}, "one MySQL": {store: oneMySQL}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // much of its time is waiting
-			testTwoReleases(t, store(t))
+			testTwoReleases(t, of.store(t), of.onLambda)
 		})
 	}
 }
 
-func testTwoReleases(t *testing.T, env []string) {
+func testTwoReleases(t *testing.T, env []string, onLambda bool) {
 	f := &fleet{env: env, former: os.Getenv(formerVar), next: os.Getenv(nextVar), ran: map[string]*programs.Program{}}
 	if f.former == "" {
 		f.former = binaries
 	}
 	f.run(t, f.former, "migrate", allIsWell, "up")
-	f.start(t, f.former, "read-model-updater", "read-api", "write-api")
+	if onLambda {
+		f.functions = newFunctions(t, env)
+	}
+	f.startUpdater(t, f.former)
+	f.start(t, f.former, "read-api", "write-api")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	var all, careful []*releaseClient
@@ -80,18 +87,18 @@ func testTwoReleases(t *testing.T, env []string) {
 	// The schema is migrated. Programs of the former release that end by a crash come back.
 	f.run(t, f.next, "migrate", allIsWell, "up")
 	goOn(all)
-	for _, name := range []string{"read-model-updater", "read-api", "write-api"} {
-		f.crash(t, f.former, name)
-	}
+	f.crashUpdater(t, f.former)
+	f.crash(t, f.former, "read-api")
+	f.crash(t, f.former, "write-api")
 	f.run(t, f.former, "migrate", allIsWell, "up")
 	goOn(all)
 
 	// Forward: two versions of each program, and then the next one alone.
 	forward := func() {
 		t.Helper()
-		f.start(t, f.next, "read-model-updater")
+		f.startUpdater(t, f.next)
 		goOn(careful)
-		f.stop(t, f.former, "read-model-updater")
+		f.stopUpdater(t, f.former)
 		goOn(careful)
 		f.start(t, f.next, "read-api")
 		goOn(careful)
@@ -116,8 +123,8 @@ func testTwoReleases(t *testing.T, env []string) {
 	f.start(t, f.former, "read-api")
 	f.stop(t, f.next, "read-api")
 	f.settled(t, f.next)
-	f.start(t, f.former, "read-model-updater")
-	f.stop(t, f.next, "read-model-updater")
+	f.startUpdater(t, f.former)
+	f.stopUpdater(t, f.next)
 	goOn(careful)
 	pinned.mustBeHeld(ctx, t)
 	f.mustBeReady(t, f.former)
@@ -131,11 +138,11 @@ func testTwoReleases(t *testing.T, env []string) {
 	// next one takes it up. A field that it has left out is a difference, which is repaired.
 	f.dares.Store(false)
 	goOn(all)
-	f.start(t, f.former, "read-model-updater")
-	f.stop(t, f.next, "read-model-updater")
+	f.startUpdater(t, f.former)
+	f.stopUpdater(t, f.next)
 	urgent := pinned.pinUnderTheFormerUpdater(ctx, t)
-	f.start(t, f.next, "read-model-updater")
-	f.stop(t, f.former, "read-model-updater")
+	f.startUpdater(t, f.next)
+	f.stopUpdater(t, f.former)
 	pinned.mustBeShown(ctx, t)
 	f.run(t, f.next, "threadctl", isWrong, "rows", "verify", "thread-"+urgent, "--tenant", "acme")
 	f.run(t, f.next, "threadctl", allIsWell, "rows", "verify", "--repair")
@@ -147,7 +154,7 @@ func testTwoReleases(t *testing.T, env []string) {
 	if t.Failed() {
 		return
 	}
-	f.run(t, f.next, "threadctl", allIsWell, "journal", "check")
+	f.checkJournal(t)
 	f.run(t, f.next, "threadctl", allIsWell, "rows", "verify")
 	f.run(t, f.next, "threadctl", allIsWell, "dead-letters", "list")
 	codes, threads, pins := map[string]bool{}, 0, 0

@@ -30,7 +30,7 @@ func TestTheNextReleaseNeedsNoPause(t *testing.T) {
 		tree = clone
 	}
 	build := func(tree, into string) {
-		packages := []string{"./cmd/write-api", "./cmd/read-api", "./cmd/read-model-updater", "./cmd/threadctl", "./rdb-migration/cmd/migrate"}
+		packages := []string{"./cmd/write-api", "./cmd/read-api", "./cmd/read-model-updater", "./cmd/lambda-updater", "./cmd/threadctl", "./rdb-migration/cmd/migrate"}
 		treecopy.Do(t, tree, "go", slices.Concat([]string{"build", "-ldflags=-w", "-o", into + "/"}, packages)...)
 	}
 	build(tree, former)
