@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/cmd/internal/system"
@@ -82,6 +84,11 @@ func newWorld(t *testing.T, timeout time.Duration, environments int) *world {
 	if _, _, err := dynamodb.SetUpTables(t.Context(), client, dynamodb.Tables(w.journal, name+"_snapshot")); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		for _, table := range []string{w.journal, name + "_snapshot"} { // many schedules make many
+			_, _ = client.DeleteTable(context.WithoutCancel(t.Context()), &sdk.DeleteTableInput{TableName: &table})
+		}
+	})
 	w.gateway, w.threads, w.accounts = gateway, es.NewService(eventjson.Threads(), gateway, es.Settings{}), es.NewService(eventjson.Accounts(), gateway, es.Settings{})
 	if w.db, err = database.Open(t.Context(), url, database.Settings{}); err != nil {
 		t.Fatal(err)
@@ -196,8 +203,9 @@ type faults struct {
 }
 
 // underFaults lets a mapping of so many shards deliver with a parallelisation factor of ten, and each tenth batch
-// twice. So many environments are killed, or, each fifth, stopped until their time is over.
-func (w *world) underFaults(t *testing.T, shards, batch, kills int) *faults {
+// twice. So many environments are killed, or, each fifth, stopped until their time is over: the next one when so many
+// more records were fed.
+func (w *world) underFaults(t *testing.T, shards, batch, kills, every int) *faults {
 	t.Helper()
 	f := &faults{}
 	ctx, stop := context.WithCancel(t.Context())
@@ -222,7 +230,10 @@ func (w *world) underFaults(t *testing.T, shards, batch, kills int) *faults {
 		}
 	})
 	working.Go(func() {
-		for done := 0; done < kills && es.Wait(ctx, 300*time.Millisecond) == nil; done = int(f.killed.Load()) {
+		for done := 0; done < kills && es.Wait(ctx, 10*time.Millisecond) == nil; done = int(f.killed.Load()) {
+			if int(f.fed.Load()) < done*every {
+				continue
+			}
 			end := w.function.Kill
 			if done%5 == 4 {
 				end = w.function.Stop
@@ -249,7 +260,7 @@ func TestKilledEnvironments(t *testing.T) {
 	}
 	w := newWorld(t, 5*time.Second, 4).migrate(t)
 	w.invoke(t, []byte(scheduled)) // so that no repair is due
-	faulty := w.underFaults(t, 8, 100, kills)
+	faulty := w.underFaults(t, 8, 100, kills, threads*posts/kills)
 	defer faulty.end()
 	unreadable, closing := w.write(t, threads, posts, func() bool { return int(faulty.killed.Load()) == kills })
 	testenv.Eventually(t, time.Duration(kills)*20*time.Second, func() error {
@@ -266,6 +277,89 @@ func TestKilledEnvironments(t *testing.T) {
 	slices.Sort(w.function.Cold)
 	t.Logf("%d cold starts, p50 %s, the slowest %s; an environment had at most %d MiB resident", len(w.function.Cold),
 		w.function.Cold[len(w.function.Cold)/2], w.function.Cold[len(w.function.Cold)-1], w.function.Memory>>10)
+}
+
+// The schedules of TestSchedules on the services: the built program behind Lambda's runtime API, the stream of DynamoDB
+// Local, and MySQL or MariaDB. Environments are killed or stopped, batches are shuffled, repeated, and given up.
+func TestSchedulesOnTheServices(t *testing.T) { eachSeed(t, 2, runOnServices) }
+
+func runOnServices(t *testing.T, seed uint64) {
+	w := newWorld(t, 2*time.Second, 4).migrate(t)
+	w.invoke(t, []byte(scheduled)) // so that no repair is due
+	random := rand.New(rand.NewPCG(seed, seed))
+	m, one := mappingOf(random, seed), []int{0, 5, 10}[random.IntN(3)]
+	var mu sync.Mutex // of random, and below
+	faults := one > 0 // one batch in so many has them
+	var lost [][]byte
+	var fed atomic.Int64
+	m.Invoke, m.Pause = w.function.Invoke, 20*time.Millisecond
+	m.OnFailure = func(message []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		lost = append(lost, message)
+	}
+	m.Faulty = func(batch []lambdatest.Record) (sent []lambdatest.Record, again bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !faults {
+			return batch, false
+		}
+		end := []func(int) bool{w.function.Kill, w.function.Stop}
+		switch roll := random.IntN(3 * one); roll {
+		case 0, 1:
+			time.AfterFunc(time.Duration(random.IntN(100))*time.Millisecond, func() { end[roll](roll) })
+		case 2:
+			random.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
+		}
+		return batch, random.IntN(one) == 0
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	m.Start(ctx)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		feed := func(r lambdatest.Record) {
+			m.Feed(r)
+			fed.Add(1)
+		}
+		if err := lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, 4, feed); ctx.Err() == nil {
+			t.Errorf("the stream: %v", err)
+		}
+	})
+	defer func() {
+		stop()
+		m.Wait()
+		reading.Wait()
+	}()
+	mu.Lock()
+	threads, posts := 2+random.IntN(3), 1+random.IntN(10)
+	mu.Unlock()
+	unreadable, closed := w.write(t, threads, posts, func() bool { return true })
+	done := func() error {
+		if n := m.Waiting(); n > 0 {
+			return fmt.Errorf("%d records are not done", n)
+		}
+		return w.complete(t, fed.Load())
+	}
+	testenv.Eventually(t, soon, done)
+	mu.Lock()
+	faults = false
+	mu.Unlock()
+	testenv.Eventually(t, soon, func() error {
+		mu.Lock()
+		messages := lost
+		lost = nil
+		mu.Unlock()
+		for _, message := range messages {
+			if _, err := w.function.Invoke(ctx, lambdatest.FromQueue(message)); err != nil {
+				m.OnFailure(message) // a fault from before has killed it
+				return err
+			}
+		}
+		_, err := w.function.Invoke(ctx, []byte(scheduled))
+		return errors.Join(err, w.settled(t, closed), done())
+	})
+	compareRows(t, w.db, w.gateway, w.keys, map[es.AggregateID]uint64{unreadable: 1})
+	t.Logf("%d environments were started", len(w.function.Cold))
 }
 
 // write writes threads with posts, until it is enough, of which some members' accounts are closed meanwhile, and one

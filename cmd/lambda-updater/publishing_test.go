@@ -70,12 +70,12 @@ func TestPublishing(t *testing.T) {
 	broker.refusing = "account-" + user.String()
 	w.account(t, user, account.Register{Name: writing.RecordedName("x")})
 	w.invoke(t, []byte(scheduled))
-	const kills = 5
-	faulty := w.underFaults(t, 4, 50, kills)
+	const threads, posts, kills = 12, 25, 5
+	faulty := w.underFaults(t, 4, 50, kills, threads*posts/kills)
 	defer faulty.end()
 	admin := newID[ident.UserAccount]()
-	for i := 0; i < 12 || faulty.killed.Load() < kills; i++ {
-		w.posts(t, admin, 25)
+	for i := 0; i < threads || faulty.killed.Load() < kills; i++ {
+		w.posts(t, admin, posts)
 	}
 	testenv.Eventually(t, 2*time.Minute, func() error {
 		broker.mu.Lock()

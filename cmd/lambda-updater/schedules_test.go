@@ -61,19 +61,25 @@ var seed = flag.Uint64("seed", 0, "the only schedule to run")
 // that can't be read, a journal that does not answer, and an event that can't be projected. In the end all rows must be
 // what a fold of the journal says, and no closed account may be in a thread.
 func TestSchedules(t *testing.T) {
-	count := uint64(fewSchedules)
+	empty := emptyFile(t)
+	eachSeed(t, fewSchedules, func(t *testing.T, seed uint64) { runSchedule(t, seed, empty) })
+}
+
+// eachSeed runs so many schedules, or more in make release-check, until one fails.
+func eachSeed(t *testing.T, few uint64, run func(*testing.T, uint64)) {
+	t.Helper()
+	count := few
 	if os.Getenv(releaseVar) != "" {
 		count = schedules
 	}
 	if set, err := strconv.ParseUint(os.Getenv(schedulesVar), 10, 32); err == nil {
 		count = set
 	}
-	empty := emptyFile(t)
 	for each := uint64(1); each <= count; each++ {
 		if *seed != 0 && *seed != each {
 			continue
 		}
-		if !t.Run(fmt.Sprint("seed ", each), func(t *testing.T) { runSchedule(t, each, empty) }) {
+		if !t.Run(fmt.Sprint("seed ", each), func(t *testing.T) { run(t, each) }) {
 			return
 		}
 	}
@@ -342,30 +348,36 @@ func TestTheLowestNumberIsNamed(t *testing.T) {
 	}
 }
 
+// mappingOf returns a mapping whose settings a seed selects.
+func mappingOf(random *rand.Rand, seed uint64) *lambdatest.Mapping {
+	return &lambdatest.Mapping{
+		BatchSize: []int{1, 10, 100, 1000}[random.IntN(4)], Window: time.Duration(random.IntN(20)) * time.Millisecond,
+		Tumbling: []time.Duration{0, 30 * time.Millisecond}[seed%2], Factor: 1 + random.IntN(10), Bisect: random.IntN(2) == 0,
+		Retries: []int{-1, -1, -1, 0, 3}[random.IntN(5)], MaxAge: []time.Duration{0, 0, 0, 50 * time.Millisecond}[random.IntN(4)],
+	}
+}
+
 func runSchedule(t *testing.T, seed uint64, empty []byte) {
 	random := rand.New(rand.NewPCG(seed, seed))
 	m := newModel(t, empty)
 	m.random, m.faults, m.piece = random, []int{0, 20, 40}[random.IntN(3)], []int{1, 2, 3, pieceSize}[random.IntN(4)]
 	m.partitions = 1 + byte(random.IntN(5))
 	ctx, stop := context.WithCancel(t.Context())
-	m.mapping = (&lambdatest.Mapping{
-		Invoke: m.invoke, BatchSize: []int{1, 10, 100, 1000}[random.IntN(4)], Window: time.Duration(random.IntN(20)) * time.Millisecond,
-		Tumbling: []time.Duration{0, 30 * time.Millisecond}[seed%2], Factor: 1 + random.IntN(10), Bisect: random.IntN(2) == 0, Retries: []int{-1, -1, -1, 0, 3}[random.IntN(5)],
-		MaxAge: []time.Duration{0, 0, 0, 50 * time.Millisecond}[random.IntN(4)],
-		OnFailure: func(message []byte) {
+	m.mapping = mappingOf(random, seed)
+	m.mapping.Invoke, m.mapping.Faulty = m.invoke, func(batch []lambdatest.Record) ([]lambdatest.Record, bool) {
+		if m.faulty(1) {
 			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.lost = append(m.lost, message)
-		},
-		Faulty: func(batch []lambdatest.Record) ([]lambdatest.Record, bool) {
-			if m.faulty(1) {
-				m.mu.Lock()
-				random.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
-				m.mu.Unlock()
-			}
-			return batch, m.faulty(2)
-		},
-	}).Start(ctx)
+			random.Shuffle(len(batch), func(i, j int) { batch[i], batch[j] = batch[j], batch[i] })
+			m.mu.Unlock()
+		}
+		return batch, m.faulty(2)
+	}
+	m.mapping.OnFailure = func(message []byte) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.lost = append(m.lost, message)
+	}
+	m.mapping.Start(ctx)
 	defer func() {
 		stop()
 		m.mapping.Wait()

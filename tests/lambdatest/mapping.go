@@ -158,15 +158,17 @@ func (m *Mapping) deliver(batch []Record, attempts int) {
 		if len(batch) == 0 {
 			return
 		}
+		if half := len(batch) / 2; m.Bisect && done == 0 && half > 0 { // which is no attempt
+			m.pause()
+			m.deliver(batch[:half], attempts)
+			batch = batch[half:]
+			continue
+		}
 		if attempts++; m.Retries >= 0 && attempts > m.Retries {
 			m.giveUp(batch, "RetryAttemptsExhausted", attempts)
 			return
 		}
 		m.pause()
-		if half := len(batch) / 2; m.Bisect && done == 0 && half > 0 {
-			m.deliver(batch[:half], attempts)
-			batch = batch[half:]
-		}
 	}
 }
 
