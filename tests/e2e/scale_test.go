@@ -37,6 +37,7 @@ type measured struct {
 	LogBytes     float64 // of all programs, for each command
 	WriteSeconds float64 // of a processor, of the write-api for a command among many
 	QuerySeconds float64 // of a processor, of the read-api for 50 messages
+	Series       float64 // of metrics, of each program
 }
 
 // The scale model must know what the programs consume. With UPDATE_AWS=1 the file is written.
@@ -45,7 +46,7 @@ func TestScaleInputs(t *testing.T) {
 	env := append(dynamoDB(t), "SNAPSHOT_EVERY=100", "VERIFY_RATE=0", "LOG_LEVEL=info")
 	s := threePrograms(t, env)
 	ada := s.person("")
-	rows := countRows(t, settingOf(env, "DATABASE_URL"))
+	rows := countRows(t, variable(env, "DATABASE_URL"))
 	var found []measured
 	for _, length := range []int{100, 1000, 4000} {
 		thread := ada.command(t, "/threads/create", fields{"name": "tea"})
@@ -78,7 +79,7 @@ func TestScaleInputs(t *testing.T) {
 			return sum
 		}
 		m := measured{
-			TextBytes: float64(length), ItemBytes: itemBytes(t, settingOf(env, "JOURNAL_TABLE"), id),
+			TextBytes: float64(length), ItemBytes: itemBytes(t, variable(env, "JOURNAL_TABLE"), id),
 			JournalUnits: of("-journal", "TransactWriteItems", false), IndexUnits: of("-journal", "TransactWriteItems", true),
 			HeadUnits: of("-snapshot", "TransactWriteItems", false) + of("-snapshot", "TransactWriteItems", true),
 			Rows:      (rows() - rowsBefore) / alone, LogBytes: logs / posts,
@@ -92,6 +93,9 @@ func TestScaleInputs(t *testing.T) {
 			}
 		}
 		found = append(found, m)
+	}
+	for i := range found {
+		found[i].Series = s.series(t)
 	}
 	t.Run("commands that share a write share its head", func(t *testing.T) { testSharedHead(t, s, ada, found[0]) })
 
@@ -140,7 +144,7 @@ func TestRowsOnSQLite(t *testing.T) {
 	s := oneProcess(t, "VERIFY_RATE=0")
 	ada := s.person("")
 	id := ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
-	rows := countRows(t, settingOf(s.store, "DATABASE_URL"))
+	rows := countRows(t, variable(s.store, "DATABASE_URL"))
 	const posts = 20
 	for range posts {
 		posted := ada.command(t, "/threads/post_message", fields{"thread_id": id, "text": strings.Repeat("x", int(known[0].TextBytes))})
@@ -255,6 +259,20 @@ func (s *system) units(t *testing.T) map[consumer]float64 {
 		}
 	}
 	return units
+}
+
+// series returns how many series of metrics a program has on average.
+func (s *system) series(t *testing.T) (series float64) {
+	t.Helper()
+	urls := []string{s.writeURL, s.updaterURL, s.readURL}
+	for _, url := range urls {
+		for line := range strings.Lines(get(t, url+"/metrics")) {
+			if !strings.HasPrefix(line, "#") {
+				series++
+			}
+		}
+	}
+	return series / float64(len(urls))
 }
 
 func (s *system) logSize(t *testing.T) (size float64) {

@@ -8,7 +8,7 @@ import (
 
 // measured is what one post of a message takes: see TestScaleInputs.
 type measured struct {
-	TextBytes, ItemBytes, JournalUnits, IndexUnits, HeadUnits, UpkeepUnits, ReadUnits, Rows, LogBytes, WriteSeconds, QuerySeconds float64
+	TextBytes, ItemBytes, JournalUnits, IndexUnits, HeadUnits, UpkeepUnits, ReadUnits, Rows, LogBytes, WriteSeconds, QuerySeconds, Series float64
 }
 
 // load is what the system is asked to do, and how it is set up.
@@ -30,8 +30,6 @@ const (
 	partitionUnits = 1000
 	// amazondynamodb/latest/developerguide/ServiceQuotas.html: write units a second of a table or index, unless raised.
 	tableUnits = 40_000
-	// lambda/latest/dg/with-ddb.html: most concurrent batches of one stream shard.
-	parallelization = 10
 	// lambda/latest/dg/gettingstarted-limits.html: concurrent invocations, unless raised.
 	lambdaQuota = 1000
 )
@@ -48,7 +46,6 @@ const (
 
 	pollsOfAShard     = 30.0 // a second, by STREAM_POLL_MIN and STREAM_POLL_MAX while events arrive
 	bytesOfAnExchange = 4000.0
-	seriesOfAProgram  = 1500.0
 	scrapesInAMinute  = 4.0
 )
 
@@ -88,9 +85,9 @@ func (m measured) limits(l load) []limit {
 	if !l.lambda {
 		found = append(found, limit{"one updater", updaterRows / m.Rows})
 	} else {
-		// Each stream shard has the events of 1,000 write units a second.
-		shards := min(l.shards, lambdaQuota/parallelization)
-		found = append(found, limit{"Lambda's concurrency", shards * parallelization * 1000 / batchOnLambda})
+		// No stream shard has more than the events of 1,000 write units a second, which is less than its ten concurrent
+		// batches take (lambda/latest/dg/with-ddb.html): all batches together are limited.
+		found = append(found, limit{"Lambda's concurrency", lambdaQuota * 1000 / batchOnLambda})
 	}
 	slices.SortFunc(found, func(a, b limit) int { return cmp.Compare(a.rate, b.rate) })
 	return found
@@ -187,7 +184,7 @@ func (m measured) costs(l load) []cost {
 		{"APIs", apis * taskMonth},
 		{"network", (balancerHour+2*gatewayHour)*hours + l.rate*(1+answersPerSecond)*bytesOfAnExchange*3600/giga*balancerUnitHour*hours},
 		{"logs", commands * (1 + answersPerSecond) * m.LogBytes / giga * logGB},
-		{"metrics", tasks * seriesOfAProgram * scrapesInAMinute * 60 * hours * metricSamples},
+		{"metrics", tasks * m.Series * scrapesInAMinute * 60 * hours * metricSamples},
 	}
 	slices.SortFunc(lines, func(a, b cost) int { return cmp.Compare(b.dollars, a.dollars) })
 	return lines

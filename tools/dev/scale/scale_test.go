@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -157,5 +160,30 @@ func TestWhatCanBeTurned(t *testing.T) {
 	}
 	if _, err := measuredFor(7); err == nil {
 		t.Error("a size that was not measured was taken")
+	}
+}
+
+// A run on DynamoDB Local (TestHeatOnDynamoDBLocal) must be one that the simulation has, too: the busiest key's part is
+// between the smallest and the largest of many draws.
+func TestTheSimulationHasWhatWasRun(t *testing.T) {
+	text, err := os.ReadFile("heat.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []struct {
+		Threads, Shards   int
+		Exponent, Hottest float64
+	}
+	if err := json.Unmarshal(text, &runs); err != nil || len(runs) < 3 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	for _, run := range runs {
+		var simulated []float64
+		for seed := range uint64(100) {
+			simulated = append(simulated, newJournal(run.Threads, run.Shards, run.Exponent, rand.New(rand.NewPCG(seed, 0))).hottestKey())
+		}
+		if least, most := slices.Min(simulated), slices.Max(simulated); run.Hottest < least || run.Hottest > most || most > 1.5*least+0.1 {
+			t.Errorf("of %d threads under %d keys (Zipf %v) the busiest key had %.3f, and %.3f to %.3f in the simulation", run.Threads, run.Shards, run.Exponent, run.Hottest, least, most)
+		}
 	}
 }
