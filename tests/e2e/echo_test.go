@@ -71,8 +71,8 @@ func TestNoWordsInWhatOthersSay(t *testing.T) {
 		return s, func(words ...string) []string {
 			search := wordsearch.New(t)
 			search.Files(s.folder)
-			searchSQL(t, search, settingOf(s.store, "DATABASE_URL"))
-			searchSQL(t, search, settingOf(s.store, "EVENT_STORE_URL"))
+			searchSQL(t, search, variable(s.store, "DATABASE_URL"))
+			searchSQL(t, search, variable(s.store, "EVENT_STORE_URL"))
 			return search.Find(words...)
 		}
 	}
@@ -125,7 +125,7 @@ func testNoWordsInWhatOthersSay(t *testing.T, s *system, find func(...string) []
 	published("0")
 
 	// The read model's database repeats what it is to store.
-	db, err := database.Open(t.Context(), settingOf(s.store, "DATABASE_URL"), database.Settings{})
+	db, err := database.Open(t.Context(), variable(s.store, "DATABASE_URL"), database.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

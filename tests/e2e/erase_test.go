@@ -26,8 +26,8 @@ var erasable = map[string]func(*testing.T, ...string) (*system, func(words ...st
 		runOnce(t, "dynamodb-setup", env)
 		return threePrograms(t, env), func(words ...string) []string {
 			search := wordsearch.New(t)
-			search.DynamoDB(t.Context(), dynamodb.NewFromConfig(testenv.DynamoDBConfig(t)), settingOf(env, "JOURNAL_TABLE"), settingOf(env, "SNAPSHOT_TABLE"), keys)
-			searchSQL(t, search, settingOf(env, "DATABASE_URL"))
+			search.DynamoDB(t.Context(), dynamodb.NewFromConfig(testenv.DynamoDBConfig(t)), variable(env, "JOURNAL_TABLE"), variable(env, "SNAPSHOT_TABLE"), keys)
+			searchSQL(t, search, variable(env, "DATABASE_URL"))
 			return search.Find(words...)
 		}
 	},
@@ -35,7 +35,7 @@ var erasable = map[string]func(*testing.T, ...string) (*system, func(words ...st
 		env := slices.Concat(oneMySQL(t), erasureOn(), more)
 		return threePrograms(t, env), func(words ...string) []string {
 			search := wordsearch.New(t)
-			searchSQL(t, search, settingOf(env, "DATABASE_URL"))
+			searchSQL(t, search, variable(env, "DATABASE_URL"))
 			return search.Find(words...)
 		}
 	},
@@ -43,15 +43,6 @@ var erasable = map[string]func(*testing.T, ...string) (*system, func(words ...st
 
 func erasureOn(more ...string) []string {
 	return append(more, "ERASURE=on", "ERASURE_KEY="+base64.StdEncoding.EncodeToString([]byte("a master key of 32 bytes for us!")))
-}
-
-func settingOf(env []string, name string) string {
-	for _, entry := range env {
-		if value, is := strings.CutPrefix(entry, name+"="); is {
-			return value
-		}
-	}
-	return ""
 }
 
 func searchSQL(t *testing.T, search *wordsearch.Search, url string) {

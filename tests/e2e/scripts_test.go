@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,16 +14,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"example.com/threads/es/estest/testenv"
+	"example.com/threads/tests/programs"
 	"example.com/threads/tools/healthcheck/health"
 )
 
-// damaged is a system on SQLite with a thread of 12 events, and what an operator's script is told.
+// damaged is a system with a thread of 12 events, and what an operator's script is told.
 type damaged struct {
 	*system
 	ada         person
 	thread, aid string
 	backup      string // of the event store
+	mysql       string // the client of its database
+	mysqldump   string
 }
 
 func (d *damaged) post(t *testing.T, text string) answer {
@@ -43,9 +49,23 @@ func (d *damaged) rows(t *testing.T, statement string) {
 	sqlSpoiler{variable(d.store, "DATABASE_URL")}.run(t, statement, d.thread)
 }
 
+// loses takes a backup, after which two messages come. Then the programs that write are stopped.
+func (d *damaged) loses(t *testing.T, takeBackup func()) {
+	t.Helper()
+	d.writer.Stop(t)
+	takeBackup()
+	d.writer.Start(t)
+	d.post(t, "lost")
+	d.ada.view(t, d.thread, token(d.post(t, "lost, too")))
+	d.writer.Stop(t)
+}
+
 // scripts are the sections of docs/operations.md that have a script: what is done to the system before, and what must
-// hold after it.
-var scripts = map[string]struct{ damage, after func(*testing.T, *damaged) }{
+// hold after it. The system is one on SQLite, but where it is named.
+var scripts = map[string]struct {
+	damage, after func(*testing.T, *damaged)
+	on            func(*testing.T) *system
+}{
 	"Prepare": {},
 	"Commands of one aggregate fail": {
 		damage: func(t *testing.T, d *damaged) { spoilerOf(t, d.store).setHead(t, d.aid, 10) },
@@ -53,7 +73,7 @@ var scripts = map[string]struct{ damage, after func(*testing.T, *damaged) }{
 	},
 	"Restore": {
 		damage: func(t *testing.T, d *damaged) {
-			copyTo := func() {
+			d.loses(t, func() {
 				content, err := os.ReadFile(filepath.Join(d.folder, "events.db"))
 				if err == nil {
 					err = os.WriteFile(d.backup, content, 0o600)
@@ -61,16 +81,27 @@ var scripts = map[string]struct{ damage, after func(*testing.T, *damaged) }{
 				if err != nil {
 					t.Fatal(err)
 				}
-			}
-			d.writer.Stop(t)
-			copyTo()
-			d.writer.Start(t)
-			d.post(t, "lost")
-			d.post(t, "lost, too")
-			d.writer.Stop(t)
+			})
 		},
 		after: func(t *testing.T, d *damaged) {
 			d.writer.Start(t)
+			d.wantMessages(t, 12)
+		},
+	},
+	"On MySQL or MariaDB": {
+		on: func(t *testing.T) *system {
+			return threePrograms(t, []string{"EVENT_STORE=mysql", "EVENT_STORE_URL=" + testenv.MySQL(t), "DATABASE_URL=" + testenv.MySQL(t), snapshotsOften})
+		},
+		damage: func(t *testing.T, d *damaged) {
+			d.mysql, d.mysqldump = d.clientOf(t, "mysql"), d.clientOf(t, "mysqldump")
+			d.loses(t, func() { d.script(t, `$DUMP --single-transaction > "$BACKUP"`, "DUMP="+d.mysqldump, "BACKUP="+d.backup) })
+			d.projector.Stop(t)
+			d.reader.Stop(t)
+		},
+		after: func(t *testing.T, d *damaged) {
+			for _, program := range []*programs.Program{d.projector, d.reader, d.writer} {
+				program.Start(t)
+			}
 			d.wantMessages(t, 12)
 		},
 	},
@@ -131,9 +162,9 @@ var scripts = map[string]struct{ damage, after func(*testing.T, *damaged) }{
 	},
 }
 
-// The scripts of docs/operations.md do what they say.
-func TestTheScriptsOfTheOperators(t *testing.T) {
-	startsPrograms(t)
+// scriptsOfTheOperators returns those of docs/operations.md, by section.
+func scriptsOfTheOperators(t *testing.T) map[string]string {
+	t.Helper()
 	document, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
@@ -145,12 +176,26 @@ func TestTheScriptsOfTheOperators(t *testing.T) {
 			found[heading] += block[1]
 		}
 	}
+	return found
+}
+
+const restoreOnDynamoDB = "On DynamoDB" // TestARestoreOnDynamoDB
+
+// The scripts of docs/operations.md do what they say.
+func TestTheScriptsOfTheOperators(t *testing.T) {
+	startsPrograms(t)
+	found := scriptsOfTheOperators(t)
+	delete(found, restoreOnDynamoDB)
 	if have, want := slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(scripts)); !slices.Equal(have, want) {
 		t.Errorf("the page has scripts for %q; this test knows %q", have, want)
 	}
 	for heading, about := range scripts {
 		t.Run(heading, func(t *testing.T) {
-			d := &damaged{system: oneProcess(t), backup: filepath.Join(t.TempDir(), "events.db")}
+			on := about.on
+			if on == nil {
+				on = func(t *testing.T) *system { return oneProcess(t) }
+			}
+			d := &damaged{system: on(t), backup: filepath.Join(t.TempDir(), "backup")}
 			d.ada = d.person("")
 			d.thread = d.ada.command(t, "/threads/create", fields{"name": "tea"}).text("thread_id")
 			d.aid = "thread-" + d.thread
@@ -160,12 +205,29 @@ func TestTheScriptsOfTheOperators(t *testing.T) {
 			if about.damage != nil {
 				about.damage(t, d)
 			}
-			d.script(t, found[heading], "DATA_DIR="+d.folder, "AID="+d.aid, "BACKUP="+d.backup, "PATH="+binaries+":"+os.Getenv("PATH"))
+			d.script(t, found[heading], "DATA_DIR="+d.folder, "AID="+d.aid, "BACKUP="+d.backup, "MYSQL="+d.mysql, "MYSQLDUMP="+d.mysqldump, "PATH="+binaries+":"+os.Getenv("PATH"))
 			if about.after != nil {
 				about.after(t, d)
 			}
 		})
 	}
+}
+
+// clientOf returns the command line of a client of the event store's database.
+func (d *damaged) clientOf(t *testing.T, name string) string {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skipf("left out: it backs up and restores a database, and %s is not installed", name)
+	}
+	config, err := mysql.ParseDSN(variable(d.store, "EVENT_STORE_URL"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, port, err := net.SplitHostPort(config.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s --protocol=tcp --host=%s --port=%s --user=%s --password=%s %s", name, host, port, config.User, config.Passwd, config.DBName)
 }
 
 // The commands of the README start the programs on one database.
