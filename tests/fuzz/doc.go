@@ -1,3 +1,3 @@
-// Package fuzz runs every fuzz target of the module for FUZZ_TIME each: two seconds in `make test`, a minute in `make
-// fuzz`. The tests of a package run its targets only with their seeds.
+// Package fuzz runs every fuzz target of the module for FUZZ_TIME each: a minute in `make fuzz`. In `make test` the
+// targets run with their seeds only, as tests of their packages.
 package fuzz

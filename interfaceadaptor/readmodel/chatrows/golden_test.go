@@ -101,7 +101,7 @@ func makeTheirRows[E any](t *testing.T, codec *es.Codec[E], history []string, co
 		}
 		codectest.CheckGolden(t, fmt.Sprintf("%s-%d.json", last, version), encoded)
 		if t.Failed() {
-			t.Logf("If old events shall make other rows: raise %s, so that all rows are rebuilt, and write the files of that version.", constant)
+			t.Logf("If old events should make other rows: raise %s, so that all rows are rebuilt, and write the files of that version.", constant)
 		}
 	})
 }
