@@ -292,7 +292,7 @@ func (p *tab) click(element string) {
 				const box = find()?.getBoundingClientRect();
 				return box ? [box.x + box.width / 2, box.y + box.height / 2] : [];
 			};
-			const isOf = (hit) => find()?.contains(hit) || hit.contains(find());
+			const isOf = (hit) => find()?.contains(hit);
 			find()?.scrollIntoView({block: 'center'});
 			const before = center();
 			await new Promise((done) => setTimeout(done, 50));
@@ -311,6 +311,7 @@ func (p *tab) click(element string) {
 		}
 		p.t.Logf("the mouse has missed %s", element)
 	}
+	p.t.Fatalf("the mouse has missed %s each time", element)
 }
 
 // fill types into a field.
