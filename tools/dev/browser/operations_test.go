@@ -3,10 +3,13 @@
 package browser
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestOperationsHaveFigures(t *testing.T) {
@@ -19,8 +22,31 @@ func TestOperationsHaveFigures(t *testing.T) {
 	for i := range 20 {
 		says(p, ada, "Ada", fmt.Sprint("number ", i))
 	}
+	p.shows(bob, "number 19")
+	thread := evaluate[string](p, "document.querySelector('.picker select').value")
+	viewer := evaluate[string](p, "document.querySelector('.who select').value")
 	p.click(labelled("document", "Operations"))
 	programs := within("Programs")
+	// Rates are of the last seconds: commands go on until they were seen.
+	going, stop := context.WithCancel(t.Context())
+	var sending sync.WaitGroup
+	sent := 0
+	sending.Go(func() {
+		for ; going.Err() == nil; sent++ {
+			_, err := s.order(t.Context(), "/threads/post_message", map[string]any{"executor_id": viewer, "thread_id": thread, "text": fmt.Sprint("further ", sent)})
+			if err != nil {
+				if t.Context().Err() == nil {
+					t.Error(err)
+				}
+				return
+			}
+			select {
+			case <-time.After(200 * time.Millisecond):
+			case <-going.Done():
+			}
+		}
+	})
+	t.Cleanup(func() { stop(); sending.Wait() })
 	figure := func(program, name, like string) {
 		t.Helper()
 		p.eventually(fmt.Sprintf("%s: %s is like %s", program, name, like), fmt.Sprintf(`[...%s.querySelectorAll('article')].filter((each) => each.querySelector('h3').innerText.trim() === %q)
@@ -33,7 +59,9 @@ func TestOperationsHaveFigures(t *testing.T) {
 	figure("read-api", "queries a second", `/^([1-9]|0\.[1-9])/`)
 	figure("read-api", "subscribers", `/^[1-9]/`)
 	figure("read-model-updater", "events a second", `/^([1-9]|0\.[1-9])/`)
-	figure("read-model-updater", "journal at, rows at", `/^24, 24$/`)
+	stop()
+	sending.Wait()
+	figure("read-model-updater", "journal at, rows at", fmt.Sprintf("/^%[1]d, %[1]d$/", 24+sent))
 	p.shows(programs, "Dots: how long commands of the last minute took to be seen")
 	if scale := evaluate[float64](p, programs+".querySelector('.lag svg').getScreenCTM().a"); scale > 1.1 {
 		t.Errorf("the chart is drawn %.1f times larger than it is meant", scale)

@@ -143,25 +143,36 @@ func (p *program) ready() error {
 // send sends a command past the page, as curl does, and returns the answer.
 func send(t *testing.T, s *program, path string, body map[string]any) map[string]any {
 	t.Helper()
-	encoded, err := json.Marshal(body)
+	answer, err := s.order(t.Context(), path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/write"+path, bytes.NewReader(encoded))
+	return answer
+}
+
+// order is send for goroutines, which must not end the test.
+func (p *program) order(ctx context.Context, path string, body map[string]any) (answer map[string]any, err error) {
+	encoded, err := json.Marshal(body)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url+"/api/write"+path, bytes.NewReader(encoded))
+	if err != nil {
+		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	var answer map[string]any
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || response.StatusCode >= 300 {
-		t.Fatalf("%s: %s %v %v", path, response.Status, answer, err)
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("%s: %s %w", path, response.Status, err)
 	}
-	return answer
+	if response.StatusCode >= 300 {
+		return nil, fmt.Errorf("%s: %s %v", path, response.Status, answer)
+	}
+	return answer, nil
 }
 
 func (p *program) end(signal os.Signal) {
