@@ -54,6 +54,25 @@ func (p *tab) block(paths ...string) {
 	p.run(network.SetBlockedURLs().WithURLPatterns(patterns))
 }
 
+// withhold keeps answers from the page until the returned function is called: those to requests for which a condition
+// on their path and body is true.
+func (p *tab) withhold(condition string) (release func()) {
+	p.t.Helper()
+	number := evaluate[int](p, `(() => {
+		const fetch = globalThis.fetch;
+		const { promise, resolve } = Promise.withResolvers();
+		const isMeant = (path, body) => `+condition+`;
+		globalThis.fetch = async (path, how) => {
+			if (!isMeant(String(path), String(how?.body ?? ''))) return fetch(path, how);
+			const response = await fetch(path, { ...how, signal: null }); // the page would give up
+			await promise;
+			return response;
+		};
+		return (globalThis.withheld ??= []).push(resolve) - 1;
+	})()`)
+	return func() { p.run(chromedp.Evaluate(fmt.Sprintf("globalThis.withheld[%d]()", number), nil)) }
+}
+
 func create(p *tab, pane, thread string) {
 	p.t.Helper()
 	p.eventually("there is a pane", pane)

@@ -19,8 +19,8 @@ func TestARebuildEndsInTheView(t *testing.T) {
 	begin(p)
 	p.click(labelled("document", "Operations"))
 	p.shows(readModel, "Rebuild")
-	// Each text, and whether the updater knew of the rebuild's end when it was said.
-	p.run(chromedp.Evaluate(`globalThis.said = []; globalThis.done = 0; {
+	// Each text, whether the updater knew of the rebuild's end when it was said, and how far the rebuild was.
+	p.run(chromedp.Evaluate(`globalThis.said = []; globalThis.done = 0; globalThis.progress = ''; {
 		const fetch = globalThis.fetch;
 		globalThis.fetch = async (...asked) => {
 			const response = await fetch(...asked);
@@ -33,13 +33,18 @@ func TestARebuildEndsInTheView(t *testing.T) {
 		new MutationObserver(() => {
 			const text = `+readModel+`.querySelector('[role=status]').innerText;
 			if (text && globalThis.said.at(-1)?.[0] !== text) globalThis.said.push([text, globalThis.done > 0]);
+			globalThis.progress += `+readModel+`.innerText;
 		}).observe(`+readModel+`, {subtree: true, childList: true, characterData: true});
 	} null`, nil))
-	p.run(evaluation(`fetch('/lab/state', {method: 'POST', body: '{"replay_ms":2000}'}).then(() => null)`, nil))
+	// The lab ends it some seconds after it was asked for last.
+	p.run(evaluation(`{
+		globalThis.slow = () => fetch('/lab/state', {method: 'POST', body: '{"replay_ms":2000}'});
+		setInterval(slow, 3000);
+	} slow().then(() => null)`, nil))
 	p.click(labelled(readModel, "Rebuild"))
 	p.eventually("it was asked for", "said.some(([text]) => text.includes('it begins in a moment'))")
-	p.shows(readModel, "The rebuild is running.")
-	p.shows(readModel, "reading: 2 of 4 events")
+	p.eventually("it was running", "said.some(([text]) => text === 'The rebuild is running.')")
+	p.eventually("it was half done", "progress.includes('reading: 2 of 4 events')")
 	p.screenshot("rebuild-running")
 	p.shows(readModel, "The rebuild has ended after")
 	p.shows(readModel, "the rows are new")

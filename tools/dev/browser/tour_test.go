@@ -105,8 +105,11 @@ func (p *tab) stayed(about string) {
 func (p *tab) notes() {
 	p.t.Helper()
 	p.run(chromedp.Evaluate(`{
-		globalThis.noted = { tour: [], arrival: [], rows: [], refusal: [] };
-		const parts = { tour: () => `+theTour+`, arrival: () => `+arrival+`, rows: () => `+readSide+`, refusal: () => `+bob+`?.querySelector(':scope > .problem') };
+		globalThis.noted = { tour: [], arrival: [], rows: [], refusal: [], pending: [] };
+		const parts = {
+			tour: () => `+theTour+`, arrival: () => `+arrival+`, rows: () => `+readSide+`,
+			refusal: () => `+bob+`?.querySelector(':scope > .problem'), pending: () => `+ada+`?.querySelector('.message.pending'),
+		};
 		const note = () => {
 			for (const [name, find] of Object.entries(parts)) {
 				const [text, height] = [find()?.innerText ?? '', find()?.offsetHeight ?? 0];
@@ -131,6 +134,27 @@ func (p *tab) stood(part, condition string) float64 {
 		const at = noted.%[1]s.findIndex(({ text }) => %[2]s);
 		return at < 0 ? 0 : (noted.%[1]s[at + 1]?.at ?? performance.now()) - noted.%[1]s[at].at;
 	})()`, part, condition))
+}
+
+// standsStill pauses the projection as soon as the page slows it down for the first message, until the returned
+// function is called: three seconds are few on a busy machine. The page is not told of the pause.
+func (p *tab) standsStill() (release func()) {
+	p.t.Helper()
+	p.run(chromedp.Evaluate(`{
+		const fetch = globalThis.fetch;
+		let paused = true;
+		globalThis.goOn = () => {
+			paused = false;
+			return fetch('/lab/state', { method: 'POST', body: '{"paused":false}' });
+		};
+		globalThis.fetch = async (path, how) => {
+			if (path !== '/lab/state') return fetch(path, how);
+			const asked = JSON.parse(how.body ?? '{}');
+			const response = await fetch(path, asked.hold_ms > 0 ? { ...how, body: JSON.stringify({ ...asked, paused }) } : how);
+			return Response.json({ ...(await response.json()), paused: false });
+		};
+	}`, nil))
+	return func() { p.run(evaluation("goOn().then(() => null)", nil)) }
 }
 
 func TestTheTour(t *testing.T) { takeTheTour(t, 1180, 740) }
@@ -169,6 +193,7 @@ func takeTheTour(t *testing.T, width, height int) {
 	p.accessible("the tour")
 
 	// The first message of a new visitor is slow for real: its event is written, and the other person's rows lack it.
+	release := p.standsStill()
 	says(p, ada, "Ada", "Anyone for a cup?")
 	p.shows(theTour, "Event 3 is in the journal, and Bob still reads the rows of event 2")
 	p.shows(ada, "written as event 3, not in the rows yet")
@@ -177,6 +202,7 @@ func takeTheTour(t *testing.T, width, height int) {
 		t.Error("Bob has it already")
 	}
 	picture("1-slow")
+	release()
 	p.shows(theTour, "your message is event 3 in the journal")
 	p.shows(bob, "Anyone for a cup?")
 	p.showsNot("document.body", "Broken on purpose")
@@ -221,7 +247,7 @@ func takeTheTour(t *testing.T, width, height int) {
 	// The answer does not come before the rows have the event.
 	p.shows(theTour, "with the token that came with the answer to Ada's last command")
 	p.click(labelled(theTour, "Ask as Bob with the token"))
-	p.shows(theTour, "its answer waits for event 4 (told once that it is not there yet, and asked again)")
+	p.noted("tour", "its answer waits for event 4 (told once that it is not there yet, and asked again)")
 	p.shows(arrival+".querySelector('p')", "Bob's query waits for 4, rows are at 3")
 	picture("4-waits")
 	p.accessible("a query that waits")
@@ -346,13 +372,20 @@ func rebuild(p *tab, picture func(string)) {
 	// Each content that the second set is drawn with, and what the lab reads in its tables.
 	p.run(chromedp.Evaluate(`globalThis.drawn = []; globalThis.told = []; {
 		const fetch = globalThis.fetch;
+		// The rebuild is slower than for people, as the pictures take time. From its middle on it is as slow as the lab
+		// allows, ten seconds for each event, until all is looked at.
+		let [times, asked] = [3, 0];
+		globalThis.slower = (than) => {
+			times = than;
+			return fetch('/lab/state', { method: 'POST', body: JSON.stringify({ replay_ms: times * asked }) });
+		};
 		globalThis.fetch = async (...request) => {
-			// The rebuild is slower than for people, as the pictures take time.
-			if (request[0] === '/lab/state' && request[1]?.body) request[1].body = request[1].body.replace(/(?<="replay_ms":)\d+/, (ms) => 3 * ms);
+			if (request[0] === '/lab/state' && request[1]?.body) request[1].body = request[1].body.replace(/(?<="replay_ms":)\d+/, (ms) => times * (asked = ms));
 			const response = await fetch(...request);
 			if (String(request[0]).includes('/lab/new-rows')) {
 				const found = await response.clone().json();
 				globalThis.told.push([found.made, found.version, found.members.length, found.messages.length].join());
+				if (found.version >= 3 && times === 3 && !globalThis.looked) void slower(100);
 			}
 			return response;
 		};
@@ -388,6 +421,7 @@ func rebuild(p *tab, picture func(string)) {
 		p.run(chromedp.Evaluate("document.querySelector('.switch').scrollIntoView()", nil))
 	}
 	p.accessible("a rebuild")
+	p.run(evaluation("globalThis.looked = true; slower(3).then(() => null)", nil))
 
 	// In the end the second set has all, and is the live one.
 	p.shows(theTour, "all rows are new, made from the journal alone")
