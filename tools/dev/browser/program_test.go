@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
 		binaries = folder
+		lastPort.Store(int64(os.Getpid()) * 97) // tests of another process at the same time take other ports
 		// Build as make run does.
 		if err := build("-tags=lab", "./cmd/standalone"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
