@@ -10,6 +10,7 @@ import (
 	"path/filepath" // extra:erasure
 	"runtime"
 	"syscall" // extra:page
+	"time"
 
 	"github.com/jmoiron/sqlx" // extra:lab
 
@@ -69,6 +70,7 @@ func readSettings(r *config.Reader) (s settings) {
 	s.store = eventstore.Settings{Kind: eventstore.SQLite, URL: s.url(eventsFile), SnapshotKeep: eventstore.ReadSnapshotKeep(r)}
 	s.queries = queries.ReadSettings(r)
 	s.projections = projections.ReadSettings(r, "auto", "manual")
+	s.projections.Polls.Max = time.Second                                       // commits of this program end the wait
 	s.projections.Commands = s.commands                                         // extra:tasks
 	s.projections.Publishing = publishing.ReadSettings(r, webhook.Kind)         // extra:publishing
 	s.archive = archive.ReadFolder(r)                                           // extra:archive

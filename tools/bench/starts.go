@@ -16,7 +16,7 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// starts measures how fast the standalone program starts on a folder with data, and its idle memory.
+// starts measures how fast the standalone program starts on a folder with data, and what it takes while it is idle.
 func starts(ctx context.Context, l *lab) ([]reading, error) {
 	system, err := l.start(ctx)
 	if err != nil {
@@ -42,14 +42,16 @@ func starts(ctx context.Context, l *lab) ([]reading, error) {
 		return nil, err
 	}
 	help := time.Since(begun)
-	memory, err := resident(ctx, system.processes[0].Process.Pid)
+	atRest, err := restOf(ctx, system.processes[0].Process.Pid)
 	if err != nil {
 		return nil, err
 	}
-	idle, err := idleMemory(ctx)
+	idle, err := restOfAnIdle(ctx)
+	const only = "a program that only listens"
 	return []reading{
 		{"start.cold", "ms", millis(cold), millis(help), "the same program printing its help", "DynamoDB, MySQL"},
-		{"memory.idle", "MiB", memory, idle, "a program that only listens", "DynamoDB, MySQL"},
+		{"memory.idle", "MiB", atRest.memory, idle.memory, only, "DynamoDB, MySQL"},
+		{"wakeups.idle", "1/s", atRest.wakeups, idle.wakeups, only, "DynamoDB, MySQL"},
 	}, err
 }
 
@@ -66,25 +68,41 @@ func idle() {
 	_ = (&http.Server{ReadHeaderTimeout: time.Second}).Serve(listener) // until it is killed
 }
 
-// idleMemory returns the memory of a program that only listens.
-func idleMemory(ctx context.Context) (float64, error) {
+// rest is what a program takes that has nothing to do.
+type rest struct{ memory, wakeups float64 } // MiB; a second
+
+// restOfAnIdle returns that of a program that only listens.
+func restOfAnIdle(ctx context.Context) (rest, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return 0, err
+		return rest{}, err
 	}
 	process := exec.CommandContext(ctx, self, idleCommand)
 	output, err := process.StdoutPipe()
 	if err != nil {
-		return 0, err
+		return rest{}, err
 	}
 	if err := process.Start(); err != nil {
-		return 0, err
+		return rest{}, err
 	}
 	defer func() { _ = process.Process.Kill(); _ = process.Wait() }()
 	if _, err := bufio.NewReader(output).ReadString('\n'); err != nil {
-		return 0, err
+		return rest{}, err
 	}
-	return resident(ctx, process.Process.Pid)
+	return restOf(ctx, process.Process.Pid)
+}
+
+// restOf looks at a process for some seconds. Where the system does not count how often threads were woken, there is 0.
+func restOf(ctx context.Context, pid int) (found rest, err error) {
+	const seconds = 5
+	before := switches(pid)
+	select {
+	case <-time.After(seconds * time.Second):
+	case <-ctx.Done():
+	}
+	found.wakeups = (switches(pid) - before) / seconds
+	found.memory, err = resident(ctx, pid)
+	return found, err
 }
 
 // resident returns the resident memory of a process in MiB.
@@ -95,4 +113,18 @@ func resident(ctx context.Context, pid int) (float64, error) {
 	}
 	kib, err := strconv.ParseFloat(strings.TrimSpace(string(output)), 64)
 	return kib / 1024, err
+}
+
+// switches returns how often the threads of a process have waited and were woken.
+func switches(pid int) (count float64) {
+	paths, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	for _, path := range paths {
+		status, _ := os.ReadFile(path)
+		if _, line, found := strings.Cut(string(status), "\nvoluntary_ctxt_switches:"); found {
+			var waited float64
+			_, _ = fmt.Sscan(line, &waited)
+			count += waited
+		}
+	}
+	return count
 }

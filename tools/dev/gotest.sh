@@ -8,9 +8,9 @@
 # Exit code: 0 if all tests passed.
 #
 # The race detector watches what has goroutines: the library, the programs, the APIs, the extras. Without it run the
-# tools and the tests that start programs, because these are not built with it, and the rules, JSON and SQL, which have no
-# goroutine: it would triple their time. Nor does it watch SQLite, which is C translated to Go: a connection has a memory
-# of its own. The driver around it is watched.
+# tools and the tests that start programs, because these are not built with it, and what has one goroutine at a time - the
+# rules, JSON and SQL, the simulator - as it would triple their time. Nor does it watch SQLite, which is C translated to
+# Go: a connection has a memory of its own. The driver around it is watched.
 
 # The slowest packages come first, so that none of them runs alone at the end.
 slow=()
@@ -20,11 +20,13 @@ done
 apart='/tests/clients$|/tools/dev/(browser|core|tutorial)$'
 unwatched='^example.com/threads/(domain|usecase|tests|interfaceadaptor/(eventjson|readmodel))/'
 
-flags=() race=() es=() root=() dev=()
+flags=() race=() es=() simulated='' root=() dev=()
 for word; do
 	case $word in
 	./...)
-		es+=(./dynamodb ./sqlstore ./...)
+		simulated=./estest/simulation
+		all="$(go -C es list ./...)" || exit
+		es+=(./dynamodb ./sqlstore $(grep -v "${simulated#.}$" <<<"$all"))
 		all="$(go list "${slow[@]}" ./... && go -C tools/dev list ./...)" || exit
 		root+=($(grep -v /tools/dev/ <<<"$all" | grep -vE "$apart"))
 		dev+=($(grep /tools/dev/ <<<"$all" | grep -vE "$apart"))
@@ -52,6 +54,7 @@ go_test() {
 }
 [[ ! ${rest[0]} ]] || go_test 5 . -parallel="$more" "${rest[@]}"
 [[ ! ${es[0]} ]] || go_test 10 es "${race[@]}" "${es[@]}"
+[[ ! $simulated ]] || go_test 10 es "$simulated"
 [[ ! ${watched[0]} ]] || go_test 10 . "${race[@]}" "${watched[@]}"
 [[ ! ${dev[0]} ]] || go_test 10 tools/dev -parallel="$more" "${dev[@]}"
 [[ ${running[0]} ]] || { echo "gotest.sh: no package is named" >&2 && exit 2; }
