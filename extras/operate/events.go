@@ -44,7 +44,7 @@ func Payload(payload []byte) any {
 	return string(payload)
 }
 
-// news is a message of a stream. The first one says that what happens from now on is told.
+// news is a message of a stream. The first one says that what happens from now on is told, and where the journal is.
 type news struct {
 	Ordered   *bool       `json:"ordered,omitempty"` // in the first message: has the store an order of all events?
 	Events    []Event     `json:"events,omitempty"`
@@ -62,7 +62,7 @@ type projected struct {
 // of its own, from where the projection is, and is the source's [projection.Sink]: so a slow client delays nobody else.
 type stream struct {
 	writer  http.ResponseWriter
-	ordered bool               // see news
+	journal searcher           // nil: the store has no order of all events
 	end     context.CancelFunc // when the client can't be reached
 
 	mutex  sync.Mutex                   // guards what follows, and the writer
@@ -70,8 +70,11 @@ type stream struct {
 	behind map[es.AggregateID]*followed // aggregates whose rows are behind
 }
 
-// followed is the version of an aggregate in the journal, and in its rows as last told.
-type followed struct{ journal, rows uint64 }
+// followed is the version of an aggregate in the journal, and in its rows as last told, if it was.
+type followed struct {
+	journal, rows uint64
+	told          bool
+}
 
 // follow answers with server-sent events until the client leaves, its token expires or the program stops.
 func (o operations) follow(w http.ResponseWriter, r *http.Request) error {
@@ -93,8 +96,8 @@ func (o operations) follow(w http.ResponseWriter, r *http.Request) error {
 	ctx, end := guard.Stay(r.Context())
 	defer end()
 	defer context.AfterFunc(o.stopping, end)()
-	_, ordered := searcherOf(databases.Journal)
-	s := &stream{writer: w, ordered: ordered, end: end, sent: time.Now(), behind: map[es.AggregateID]*followed{}}
+	journal, _ := searcherOf(databases.Journal)
+	s := &stream{writer: w, journal: journal, end: end, sent: time.Now(), behind: map[es.AggregateID]*followed{}}
 	source, err := databases.Source(s, startAt{positions}, lookEvery)
 	if err != nil {
 		return err
@@ -114,10 +117,21 @@ type startAt struct{ *rowstore.Store }
 
 func (startAt) Forget(context.Context, string, ...string) error { return nil }
 
-func (s *stream) Begin(context.Context, bool) error {
+func (s *stream) Begin(ctx context.Context, _ bool) error {
+	ordered := s.journal != nil
+	first := news{Ordered: &ordered}
+	if ordered {
+		last, _, err := s.journal.Search(ctx, es.AggregateID{}, es.Entry{}, time.Time{}, time.Time{}, 0, 1)
+		if err != nil {
+			return err
+		}
+		for _, event := range last {
+			first.Head = event.Position
+		}
+	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.send(news{Ordered: &s.ordered})
+	s.send(first)
 	return nil
 }
 
@@ -154,16 +168,20 @@ func (s *stream) followRows(ctx context.Context, positions projection.Store) {
 		s.mutex.Lock()
 		keys := slices.Collect(maps.Keys(s.behind)) // in no order, so all have their turn
 		s.mutex.Unlock()
-		versions, _ := positions.Versions(ctx, keys[:min(len(keys), maxAsked)]) // health reports an error
+		keys = keys[:min(len(keys), maxAsked)]
+		versions, err := positions.Versions(ctx, keys)
+		if err != nil {
+			keys = nil // health reports it
+		}
 		var told news
 		s.mutex.Lock()
-		for key, version := range versions {
-			known := s.behind[key]
+		for _, key := range keys {
+			known, version := s.behind[key], versions[key] // 0: it has no rows yet, which a client may not know
 			if version >= known.journal {
 				delete(s.behind, key)
 			}
-			if version != known.rows {
-				known.rows = version
+			if !known.told || version != known.rows {
+				known.rows, known.told = version, true
 				told.Projected = append(told.Projected, projected{Name(key), version})
 			}
 		}

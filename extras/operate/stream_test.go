@@ -229,6 +229,15 @@ func TestEventsAreToldAndThenTheirRows(t *testing.T) {
 	if other := s.follow(); len(other) > 0 {
 		t.Error("it begins with events that the rows have")
 	}
+	// Who comes later is told where the journal is.
+	later := s.get("/operate/events", http.StatusOK)
+	defer func() { _ = later.Close() }()
+	lines := bufio.NewScanner(later)
+	lines.Scan()
+	var first news
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(lines.Text(), "data: ")), &first); err != nil || first.Head != 2 || first.Ordered == nil || !*first.Ordered {
+		t.Errorf("it begins with %s (%v)", lines.Text(), err)
+	}
 }
 
 // client is a client's connection. It reads what is received from the channel.
@@ -312,6 +321,30 @@ func TestTheRowsOfManyAggregatesAreTold(t *testing.T) {
 	if rows.most != maxAsked {
 		t.Errorf("%d aggregates were asked for at once, not %d", rows.most, maxAsked)
 	}
+}
+
+// missing are rows of which there are none yet.
+type missing struct{ projection.Store }
+
+func (missing) Versions(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error) {
+	return nil, nil
+}
+
+// A client that comes back may take what it was told before as projected.
+func TestRowsThatAreMissingAreTold(t *testing.T) {
+	reader := &client{written: make(chan string, 1)}
+	s := stream{writer: reader, behind: map[es.AggregateID]*followed{{Type: "counter", ID: one}: {journal: 1}}, end: func() {}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.followRows(ctx, missing{})
+	}()
+	if told := reader.read(t).Projected; len(told) != 1 || told[0] != (projected{Named{AID: "counter-" + one}, 0}) {
+		t.Errorf("%v is told", told)
+	}
+	cancel()
+	<-ended
 }
 
 func TestASlowReaderDelaysNobodyAndMissesNoMessage(t *testing.T) {
