@@ -36,6 +36,7 @@ type health struct {
 	Warnings          []string `json:"warnings,omitempty"`
 	BehindSeconds     *float64 `json:"behind_seconds,omitempty"`
 	BehindRecords     *int     `json:"behind_records,omitempty"`
+	BehindAtLeast     bool     `json:"behind_at_least,omitempty"` // both values may be higher
 	Active            *bool    `json:"active,omitempty"`
 	ParkedAggregates  *int     `json:"parked_aggregates,omitempty"`
 	DriftedAggregates *int     `json:"drifted_aggregates,omitempty"`

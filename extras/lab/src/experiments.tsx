@@ -41,7 +41,7 @@ const programs = async (page: PageForLab): Promise<ProgramStatus[]> => (await pa
 async function caughtUp(page: PageForLab): Promise<Check> {
   for (let tries = 0; tries < 60; tries++) {
     const updater = (await programs(page)).find((each) => each.name === 'read-model-updater');
-    if (updater?.up && updater.health?.status === 'ready' && updater.health.behind_records === 0) return [true, 'The projection has caught up.'];
+    if (updater?.up && updater.health?.status === 'ready' && updater.health.behind_records === 0 && !updater.health.behind_at_least) return [true, 'The projection has caught up.'];
     await pause(300);
   }
   return [false, 'The projection has NOT caught up.'];

@@ -494,6 +494,11 @@ export const shapes: Record<string, Shape> = {
      "boolean"
     ]
    },
+   "behind_at_least": {
+    "type": [
+     "boolean"
+    ]
+   },
    "behind_records": {
     "type": [
      "integer"

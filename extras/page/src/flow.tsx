@@ -6,6 +6,7 @@ import { Everything } from './feed.tsx';
 import { brake, drawnStage, firstShown, replay, setSpeed, slowness, speeds } from './slow.ts';
 import { state } from './state.ts';
 import type { Sample, Trace } from './state.ts';
+import { isAtEnd } from './status.ts';
 import { isLost } from './traces.ts';
 import { isAhead, watched } from './watch.ts';
 import { inTime } from './words.ts';
@@ -33,12 +34,12 @@ const stations: Station[] = [
     name: 'Aggregate',
     x: 17,
     about: 'Decides on the latest state: an event, or a rejection.',
-    at: (trace) =>
-      trace.stage === 'invalid'
-        ? ''
-        : trace.answeredAt === undefined
-          ? trace.stage === 'unknown' ? 'no answer yet' : trace.version === undefined ? '…' : 'decided, its answer is on its way'
-          : `${trace.stage === 'rejected' ? 'rejected' : 'decided'}, the answer came after ${inTime(trace.answeredAt - trace.sentAt)}`,
+    at: (trace) => {
+      if (trace.stage === 'invalid') return '';
+      if (trace.stage === 'unknown') return 'no answer yet';
+      if (trace.answeredAt === undefined) return trace.version === undefined ? '…' : 'decided, its answer is on its way';
+      return `${trace.stage === 'rejected' ? 'rejected' : 'decided'}, the answer came after ${inTime(trace.answeredAt - trace.sentAt)}`;
+    },
     json: (trace) => (trace.stage === 'invalid' ? undefined : trace.answer),
   },
   {
@@ -79,6 +80,7 @@ function waiting(trace: Trace): string {
 /** Stream, projection and query together. All times count from the sending. */
 function seenAfter(trace: Trace): string {
   if (trace.visibleAt === undefined) return '';
+  if (trace.visibleAt < trace.sentAt) return 'seen before it was sent again';
   const early = trace.visibleAt < (trace.answeredAt ?? Infinity);
   return `seen after ${inTime(trace.visibleAt - trace.sentAt)}${early ? ': the rows do not wait for the answer' : ''}`;
 }
@@ -255,6 +257,9 @@ function Stations({ trace }: { trace: Trace }) {
   );
 }
 
+/** A lag in milliseconds and events. */
+export const lagInWords = (lag: number, records = 0, atLeast = false): string => `${atLeast ? 'at least ' : ''}${lag.toFixed(0)} ms, ${records} events`;
+
 const width = 480;
 const height = 84;
 
@@ -271,7 +276,7 @@ export function Lag() {
   const last = samples.at(-1);
   const unknown = state.traces.value.some(isLost) || watched.events.value.some(isAhead);
   const dead = state.status.value.some((each) => each.name === 'read-model-updater' && !each.up);
-  const told = last ? (last.records === 0 ? (unknown ? 'none that it knows of' : 'none') : `${last.lag.toFixed(0)} ms, ${last.records} events`) : '…';
+  const told = last ? (isAtEnd(last) ? (unknown ? 'none that it knows of' : 'none') : lagInWords(last.lag, last.records, last.atLeast)) : '…';
   return (
     <figure class="lag">
       <figcaption>

@@ -1,10 +1,11 @@
 // How the programs are, and what an operator can do about it.
 import { signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { ask, Refusal } from './api.ts';
 import { app } from './application.ts';
 import type { View } from './application.ts';
 import { sure } from './common.tsx';
-import { Lag } from './flow.tsx';
+import { Lag, lagInWords } from './flow.tsx';
 import { inNumbers, rebuild } from './rebuild.ts';
 import type { Letter, ProgramStatus, Requests, Verification } from './requests.ts';
 import { state } from './state.ts';
@@ -13,7 +14,8 @@ import { watched } from './watch.ts';
 
 const known = {
   letters: signal<Letter[]>([]),
-  problem: signal(''),
+  unlisted: signal(''), // why the letters can't be listed
+  problem: signal(''), // of the last order
   said: signal(''),
   busy: signal(''),
   verification: signal<Verification | null>(null),
@@ -34,13 +36,17 @@ async function operate<R extends keyof Requests>(request: R, body?: Requests[R][
 const reasonOf = (error: unknown): string => (error instanceof Refusal ? error.message : 'The read-model-updater can not be reached.');
 
 function load(): void {
+  known.problem.value = '';
   app().load?.();
-  if (state.session.peek().operator) void loadLetters();
 }
 
 async function loadLetters(): Promise<void> {
-  const found = await operate('GET /operate/dead-letters');
-  if (found) known.letters.value = found.parked;
+  try {
+    known.letters.value = (await ask('GET /operate/dead-letters')).parked;
+    known.unlisted.value = '';
+  } catch (error) {
+    known.unlisted.value = reasonOf(error);
+  }
 }
 
 type Skip = 'POST /operate/dead-letters/skip';
@@ -95,12 +101,14 @@ export const operations: View = { id: 'operations', name: 'Operations', Body: Op
 
 /** What operators can do; others are not shown what the programs would refuse. */
 function Orders() {
+  const parked = state.status.value.find((each) => each.name === 'read-model-updater')?.health?.parked_aggregates;
+  useEffect(() => void loadLetters(), [parked]);
   return (
     <>
       <section class="card" aria-label="Parked aggregates">
         <h2>Parked</h2>
         <p class="quiet">An event that can't be projected parks its aggregate, and nothing else. It is tried again by itself.</p>
-        {known.problem.value && <p class="problem" role="alert">{known.problem.value}</p>}
+        {(known.problem.value || known.unlisted.value) && <p class="problem" role="alert">{known.problem.value || known.unlisted.value}</p>}
         {known.letters.value.length === 0 ? (
           <p>Nothing is parked.</p>
         ) : (
@@ -151,7 +159,7 @@ function figures({ name, figures: now, health }: ProgramStatus): Array<[string, 
     const behind = health?.behind_records ?? 0;
     lines.push(['events a second', rate(name, 'projection_events_applied_total', 'projection_events_filled_total').toFixed(1)]);
     lines.push(['batches, p50, p99 at most', spread('projection_batch_duration_seconds')]);
-    if (head) lines.push(['journal at, rows at', `${head.toLocaleString()}, ${(head - behind).toLocaleString()}`]);
+    if (head && !health?.behind_at_least) lines.push(['journal at, rows at', `${head.toLocaleString()}, ${(head - behind).toLocaleString()}`]);
   }
   if (now.process_resident_memory_bytes) lines.push(['memory', `${(now.process_resident_memory_bytes / (1 << 20)).toFixed(0)} MiB`]);
   return lines;
@@ -162,7 +170,7 @@ function Program({ program }: { program: ProgramStatus }) {
   const good = health?.status === 'ready';
   const counted = program.up && Object.keys(program.figures).length > 0;
   const lines = counted ? figures(program) : [];
-  if (health?.behind_seconds !== undefined) lines.push(['behind', `${(health.behind_seconds * 1000).toFixed(0)} ms, ${health.behind_records} events`]);
+  if (health?.behind_seconds !== undefined) lines.push(['behind', lagInWords(health.behind_seconds * 1000, health.behind_records, health.behind_at_least)]);
   if (typeof health?.parked_aggregates === 'number') lines.push(['parked', String(health.parked_aggregates)]);
   if (health?.drifted_aggregates !== undefined) lines.push(['rows unlike the journal', String(health.drifted_aggregates)]);
   if (health?.active !== undefined) lines.push(['writes the rows', health.active ? 'yes' : 'no, it stands by']);

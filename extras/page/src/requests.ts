@@ -36,7 +36,7 @@ export type FieldError = { location: string; message: string; };
 
 export type Found = { events: Array<Event>; further?: string; next?: number; };
 
-export type Health = { active?: boolean; behind_records?: number; behind_seconds?: number; drifted_aggregates?: number; parked_aggregates?: number; reason?: string; rebuild?: Rebuild; status: string; warnings?: Array<string>; };
+export type Health = { active?: boolean; behind_at_least?: boolean; behind_records?: number; behind_seconds?: number; drifted_aggregates?: number; parked_aggregates?: number; reason?: string; rebuild?: Rebuild; status: string; warnings?: Array<string>; };
 
 export type Identifier = string | { value: string; };
 

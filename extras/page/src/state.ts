@@ -48,7 +48,7 @@ export interface HistoryEvent {
 export type Session = SessionAnswer & { expired?: boolean };
 
 /** How the projection is, once a second; duplicates and filled count since it was started. */
-export type Sample = { at: number; lag: number; records: number; duplicates: number; filled: number };
+export type Sample = { at: number; lag: number; records: number; atLeast: boolean; duplicates: number; filled: number }; // at least: lag and records may be higher
 
 export const state = {
   view: signal(''), // by its id

@@ -42,6 +42,9 @@ export function quantile(program: string, name: string, part: number): number | 
   return found && found[0] * 1000;
 }
 
+/** The stream is read to its end. */
+export const isAtEnd = (sample: Sample | undefined): boolean => sample?.records === 0 && !sample.atLeast;
+
 /** At this time the stream was read to its end, and nothing was parked: the records of earlier events never came. */
 function markLost(at: number): void {
   for (const { key, stage, lost, writtenAt = at } of state.traces.peek()) if (stage === 'written' && !lost && at - writtenAt > 1000) updateTrace(key, { lost: true });
@@ -56,12 +59,12 @@ export async function readStatus(): Promise<void> {
     counts.value = [...counts.peek().filter((each) => at - each.at < 60_000), { at, programs: answer.programs }];
     if (!updater?.up || updater.health?.behind_records === undefined) return; // how far it is is not known
     const sample: Sample = {
-      at, lag: (updater.health.behind_seconds ?? 0) * 1000, records: updater.health.behind_records,
+      at, lag: (updater.health.behind_seconds ?? 0) * 1000, records: updater.health.behind_records, atLeast: updater.health.behind_at_least ?? false,
       duplicates: updater.figures.projection_duplicates_total ?? 0, filled: updater.figures.projection_events_filled_total ?? 0,
     };
     state.samples.value = [...state.samples.peek().filter((each) => sample.at - each.at < 60_000), sample];
     // While this page's own connection is lost, it is not told what is in the rows.
-    if (state.live.peek() === 'connected' && sample.records === 0 && updater.health.active && updater.health.parked_aggregates === 0) markLost(sample.at);
+    if (state.live.peek() === 'connected' && isAtEnd(sample) && updater.health.active && updater.health.parked_aggregates === 0) markLost(sample.at);
   } catch {
     state.status.value = state.status.peek().map((program) => ({ ...program, up: false }));
   }

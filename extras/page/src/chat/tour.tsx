@@ -8,7 +8,7 @@ import { rebuild as rebuildRows } from '../rebuild.ts';
 import type { Problem } from '../requests.ts';
 import { keep, state } from '../state.ts';
 import type { Trace } from '../state.ts';
-import { readStatus } from '../status.ts';
+import { isAtEnd, readStatus } from '../status.ts';
 import { watched } from '../watch.ts';
 import { inTime } from '../words.ts';
 import { lab } from './forlab.ts';
@@ -288,7 +288,7 @@ async function loseRecord(): Promise<void> {
     const version = await say(pane, 'The stream forgets this one');
     // The projection has read the stream to its end, and the rows lack the event.
     await readStatus();
-    await until(() => state.samples.peek().at(-1)?.records === 0, 'that the stream is read to its end');
+    await until(() => isAtEnd(state.samples.peek().at(-1)), 'that the stream is read to its end');
     const read = await versionFor(pane);
     if (read >= version) throw new Error(`The record of event ${version} was not lost.`);
     learn({ hole: version });
@@ -323,14 +323,20 @@ async function rebuild(): Promise<void> {
   const pane = writer();
   if (!pane) return;
   learn({ asked: true });
-  const part = Math.ceil(Math.max(1, watched.head.peek()) / 100); // events
-  const hold = Math.ceil(Math.min(800, (wholeReplay * part) / Math.max(1, watched.head.peek()))); // after each part
-  const slower = (ms: number): Promise<void> | undefined => lab.value?.set({ replay_ms: ms, replay_events: ms && part });
-  const renewing = setInterval(() => lab.value?.faults.value?.replay_ms && void slower(hold), 3000); // the lab ends it otherwise
+  let events = watched.head.peek(); // in the whole journal; 0: unknown
+  const slower = (): Promise<void> | undefined => {
+    const part = Math.ceil(Math.max(1, events) / 100); // events
+    return lab.value?.set({ replay_ms: Math.ceil(Math.min(800, (wholeReplay * part) / Math.max(1, events))), replay_events: part }); // after each part
+  };
+  const renewing = setInterval(() => lab.value?.faults.value?.replay_ms && void slower(), 3000); // the lab ends it otherwise
   try {
-    await slower(hold);
-    const { ended, text } = await rebuildRows(async () => {
+    await slower();
+    const { ended, text } = await rebuildRows(async (now) => {
       if (!lab.value) return;
+      if (now?.events_total && !events) {
+        events = now.events_total;
+        await slower();
+      }
       await lookAtSecond(pane);
       const half = (second.peek()?.version ?? 0) * 2 > (pane.thread.peek()?.version ?? 0);
       if (half && !facts.peek().version) learn({ version: await say(pane, 'Written during the rebuild') });
@@ -345,7 +351,7 @@ async function rebuild(): Promise<void> {
   } finally {
     clearInterval(renewing);
     second.value = null;
-    await slower(0);
+    await lab.value?.set({ replay_ms: 0, replay_events: 0 });
     learn({ asked: false });
   }
 }

@@ -1,0 +1,33 @@
+// extra:chat
+
+package browser
+
+import "testing"
+
+// The list of what is parked follows what becomes of it, and a refusal is seen.
+func TestWhatIsParkedIsTold(t *testing.T) {
+	t.Parallel()
+	p := open(t, chromium(t), start(t, "LAB=on").url, 1440, 900)
+	begin(p)
+	p.click(labelled("document", "Failure lab"))
+	p.click(labelled(within("Make an event unreadable"), "Break the next event"))
+	p.shows(within("Make an event unreadable"), "The thread is parked")
+	p.click(labelled("document", "Operations"))
+	parked := within("Parked aggregates")
+	p.shows(parked, "on event 3")
+	p.fetching(`
+		if (String(asked[0]).endsWith('/retry') && !globalThis.refused) {
+			globalThis.refused = true;
+			return Response.json({status: 409, title: 'Conflict', code: 'not_parked', detail: 'it is refused'}, {status: 409});
+		}
+		const response = await load(...asked);
+		if (globalThis.refused && String(asked[0]).endsWith('/dead-letters')) globalThis.listed = true;
+		return response`)
+	p.click(labelled(parked, "Retry"))
+	p.eventually("the list was read again", "globalThis.listed")
+	p.run(evaluation("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100))).then(() => null)", nil))
+	p.shows(parked, "it is refused")
+	p.set(`{"unreadable": 0, "break_next": false}`)
+	p.click(labelled(parked, "Retry"))
+	p.shows(parked, "Nothing is parked")
+}
