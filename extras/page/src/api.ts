@@ -71,6 +71,7 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
   }
   const answer = (await response.json().catch(() => null)) as Record<string, unknown> | null;
   if (response.status === 503 || response.status === 502 || answer === null) return null;
+  if (answer.code === 'concurrent_update') return null; // nothing was written: it may be decided on the next state
   if (response.status === 401 && isStale(init.headers)) return null;
   if (answer.code === 'forbidden' && (await isRenewed(init.headers))) return null;
   check(response.ok ? `POST ${path}` : 'Problem', answer);
@@ -96,8 +97,8 @@ type Headed = Record<string, string>;
 
 export const csrf = (): Headed => (state.session.peek().csrf ? { 'X-CSRF-Token': state.session.peek().csrf ?? '' } : {});
 
-/** Ends a request that gets no answer. */
-const limit = (): AbortSignal => AbortSignal.timeout(30_000);
+/** Ends a request that gets no answer. That of /status comes within some seconds, whatever the programs do. */
+const limit = (ms = 30_000): AbortSignal => AbortSignal.timeout(ms);
 
 /** Whether this tab has gone on in another session since these headers were made. */
 const isStale = (asked: Headed): boolean => asked['X-CSRF-Token'] !== csrf()['X-CSRF-Token'];
@@ -148,7 +149,7 @@ export async function ask<R extends keyof Requests>(request: R, body?: Requests[
   const url = (path.startsWith('/operate/') ? '/api' : '') + path + search;
   const go = (asked: Headed): Promise<Response> => {
     const headers: Headed = { ...asked, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
-    return fetch(url, { method, headers, signal: limit(), ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    return fetch(url, { method, headers, signal: limit(path === '/status' ? 5000 : undefined), ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   };
   const response = await (method === 'GET' ? go(csrf()) : send(go));
   const answer: unknown = await response.json();

@@ -185,8 +185,9 @@ export async function readMembers(pane: Pane, count: number): Promise<void> {
     pane.own.value = own?.getMember ?? null;
     pane.further.value = further.list;
     pane.manyMembers.value = further.more;
+    pane.problem('further', '');
   } catch (error) {
-    pane.problem('members', error instanceof Error ? error.message : String(error));
+    pane.problem('further', error instanceof Error ? error.message : String(error));
   } finally {
     pane.reading = false;
   }
@@ -206,6 +207,7 @@ export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
   const before = again ? thread?.messages.pageInfo.startCursor : pane.more.peek();
   if (!thread || !before || pane.loading) return;
   pane.loading = true;
+  let wait = 250; // milliseconds
   if (again) pane.stale = false;
   try {
     const variables = { thread: thread.id, viewer: pane.id, last: Math.min(again || page, 500), before };
@@ -215,16 +217,28 @@ export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
       pane.stale = true;
       return;
     }
+    if (!again && pane.more.peek() !== before) return; // after many new messages, only the latest are known
     const { pageInfo } = getThread.messages;
     const read = nodes(getThread.messages);
     pane.older.value = again ? read : [...read, ...pane.older.peek()];
     pane.more.value = pageInfo.hasPreviousPage ? pageInfo.startCursor : null;
+    pane.problem('earlier', '');
   } catch (error) {
-    pane.problem('draft', error instanceof Error ? error.message : String(error));
+    pane.problem('earlier', error instanceof Error ? error.message : String(error));
+    if (again) [pane.stale, wait] = [true, 2000];
   } finally {
     pane.loading = false;
-    if (pane.stale) setTimeout(() => readAgain(pane), 250);
+    if (pane.stale) setTimeout(() => readAgain(pane), wait);
   }
+}
+
+const mostEarlier = 500; // messages
+
+/** Forgets earlier messages, if there are many: who scrolls up loads them again. */
+export function forgetEarlier(pane: Pane): void {
+  if (pane.older.peek().length <= mostEarlier) return;
+  pane.older.value = [];
+  pane.more.value = pane.thread.peek()?.messages.pageInfo.startCursor ?? null;
 }
 
 const brief = (thread: ShownThread): unknown => ({

@@ -54,18 +54,19 @@ export async function readEvent(trace: Trace): Promise<void> {
 }
 
 let reading = false;
-let again = false;
+let wanted = ''; // the thread to read next; '': none
 
 /** Reads the last events of a thread, where an Admin is here. */
 async function readTape(thread: string, tape: Signal<Tape>): Promise<void> {
-  again = true;
+  wanted = thread;
   if (reading) return;
   reading = true;
-  while (again) {
-    again = false;
-    const admin = adminOf(thread);
-    const events = admin ? await history(thread, admin.id, moreCards).catch(() => []) : [];
-    inFrame(() => (tape.value = { thread, events }));
+  while (wanted) {
+    const of = wanted;
+    wanted = '';
+    const admin = adminOf(of);
+    const events = admin ? await history(of, admin.id, moreCards).catch(() => []) : [];
+    inFrame(() => (tape.value = { thread: of, events }));
   }
   reading = false;
 }

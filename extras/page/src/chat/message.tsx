@@ -23,6 +23,7 @@ export const postText = (pane: Pane, text: string): Promise<Outcome<MessageAnswe
 export function post(pane: Pane): void {
   const text = pane.draft.peek();
   if (!text.trim()) return;
+  pane.problem('draft', '');
   void out.order(pane.id, out.post, { ...pane.onThread, text });
   pane.draft.value = '';
 }
@@ -43,6 +44,7 @@ async function saveEdit(pane: Pane): Promise<void> {
   const editing = pane.editing.peek();
   if (!editing) return;
   pane.editing.value = null;
+  pane.problem('draft', '');
   const outcome = await out.orderFrom(pane, 'edit', edit, { ...pane.onThread, message_id: editing.id, text: editing.text });
   if (!outcome.ok && !pane.editing.peek()) pane.editing.value = editing; // to be mended
 }
@@ -57,6 +59,11 @@ export function Unwritten({ pane, entry, composer }: { pane: Pane; entry: out.En
     putBack(pane, entry);
     composer.current?.focus();
   };
+  const discard = async (): Promise<void> => {
+    if (!(await sure(`Discard "${String(entry.fields.text).trim()}"? It can't be undone.`, 'Discard the message'))) return;
+    composer.current?.focus(); // the button vanishes
+    out.drop(entry);
+  };
   return (
     <li class="message own pending">
       <p dir="auto">{String(entry.fields.text).trim()}</p>
@@ -67,7 +74,7 @@ export function Unwritten({ pane, entry, composer }: { pane: Pane; entry: out.En
             <button class="plain" onClick={mend}>
               Mend it
             </button>
-            <button class="plain" onClick={() => (out.drop(entry), composer.current?.focus())}>
+            <button class="plain" onClick={discard}>
               Discard it
             </button>
           </span>

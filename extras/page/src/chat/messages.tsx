@@ -15,7 +15,7 @@ import { markRead } from './unread.ts';
 export function Messages({ pane, composer }: { pane: Pane; composer: Field }) {
   const messages = pane.messages;
   const entries = out.outbox.value.filter((entry) => entry.person === pane.id && entry.fields.thread_id === pane.selected.value);
-  const posts = entries.filter((entry) => entry.path === out.post && !messages.some((message) => message.id === entry.message) && (out.versionOf(entry) ?? Infinity) > (pane.thread.value?.version ?? 0));
+  const posts = entries.filter((entry) => entry.path === out.post && !messages.some((message) => message.id === entry.message) && (out.versionOf(entry) ?? Infinity) > (pane.thread.value?.version ?? 0) && !out.isPushed(entry, messages));
   const { list, toEnd, unseen } = useScroll(pane, messages, posts.length);
   return (
     <div class="scroll">
@@ -25,6 +25,7 @@ export function Messages({ pane, composer }: { pane: Pane; composer: Field }) {
             <button class="plain" onClick={() => void act.loadEarlier(pane)}>
               Earlier messages
             </button>
+            <Problem of={pane} field="earlier" />
           </li>
         )}
         {messages.length + posts.length === 0 && <li class="quiet">Nobody has said anything yet.</li>}
@@ -80,10 +81,10 @@ function useScroll(pane: Pane, messages: ShownMessage[], posts: number): { list:
     if (was.current.atEnd) {
       toEnd();
       read();
+      act.forgetEarlier(pane);
     } else {
       if (messages[0]?.id !== first && element.scrollTop < height) element.scrollTop += element.scrollHeight - height; // earlier ones are above
-      const seen = messages.findIndex((message) => message.id === was.current.last);
-      unseen.value = messages.slice(seen + 1).filter((message) => message.userAccountId !== pane.id).length;
+      unseen.value = messages.filter((message) => message.id > was.current.last && message.userAccountId !== pane.id).length; // ids are in the order of posting
     }
     Object.assign(was.current, { top: element.scrollTop, height: element.scrollHeight, room: element.clientHeight, first: messages[0]?.id ?? '', posts });
   }, [messages.length, messages[0]?.id, messages.at(-1)?.id, posts, pane.thread.value]);

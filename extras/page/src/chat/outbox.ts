@@ -4,6 +4,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { alphabet, command, inWords, ulid } from '../api.ts';
 import type { Command, Fields, Outcome, OutcomeOf } from '../api.ts';
+import type { ShownMessage } from '../queries.ts';
 import type { MessageAnswer } from '../requests.ts';
 import { afterFirst, beforeFirst } from '../slow.ts';
 import { keep, personOf, state } from '../state.ts';
@@ -17,6 +18,7 @@ export interface Entry {
   path: Command;
   fields: Record<string, unknown>;
   state: 'waiting' | 'written' | 'rejected';
+  after?: string; // the last message of the thread when it was ordered
   version?: number; // of the thread, once it is written
   message?: string; // the id of a posted message, once it is written
   reason?: string; // of a refusal
@@ -35,7 +37,10 @@ const store = (entry: Entry): void => keep(prefix + entry.key, JSON.stringify(en
 
 /** Sends a command after those that wait already. */
 export function order<C extends Command>(person: string, path: C, fields: Fields<C>): Promise<OutcomeOf<C>> {
-  const entry: Entry = { key: nextKey(), person, path, fields: fields as Record<string, unknown>, state: 'waiting' };
+  const { thread_id } = fields as { thread_id?: string };
+  const thread = panes.peek().find((pane) => pane.id === person && pane.selected.peek() === thread_id)?.thread.peek();
+  const after = thread?.messages.edges.at(-1)?.node.id ?? '';
+  const entry: Entry = { key: nextKey(), person, path, fields: fields as Record<string, unknown>, state: 'waiting', after };
   store(entry);
   outbox.value = [...outbox.peek(), entry];
   return new Promise((done) => {
@@ -81,6 +86,7 @@ async function send(person: string): Promise<void> {
       else localStorage.removeItem(prefix + entry.key);
       const tell = answered.get(entry.key);
       answered.delete(entry.key);
+      if (outcome.ok && entry.path === post) posted.set(person, (outcome.answer as MessageAnswer).message_id);
       if (!isMessage(entry)) drop(entry);
       else if (outcome.ok) replace({ ...entry, ...writtenAs(outcome.answer as MessageAnswer) });
       else if (rejected) replace(rejected);
@@ -122,6 +128,13 @@ export function drop(entry: Entry): void {
   localStorage.removeItem(prefix + entry.key);
   outbox.value = outbox.peek().filter((each) => each.key !== entry.key);
 }
+
+const posted = new Map<string, string>(); // by person, the id of the message that was posted last
+
+/** The push of a message can come before the answer of its command, which says its id. */
+export const isPushed = (entry: Entry, messages: ShownMessage[]): boolean =>
+  entry === first(entry.person) && messages.some(({ id, userAccountId, text }) =>
+    userAccountId === entry.person && id > (entry.after ?? '') && id > (posted.get(entry.person) ?? '') && text === String(entry.fields.text).trim());
 
 const shown = new Map<string, number>(); // the version of a thread that a person sees
 

@@ -74,7 +74,7 @@ function Front() {
 }
 
 export const front: View = { id: 'chat', name: 'Chat', Body: Front };
-export const past: View = { id: 'history', name: 'Time travel', Body: History }; // extra:history
+export const past: View = { id: 'history', name: 'Time travel', Body: History, shown: () => !frontPane()?.thread.value || frontPane()?.admin === true }; // extra:history
 export const broken: View = { id: 'lab', name: 'Failure lab', Body: Front, shown: () => state.session.value.lab && state.session.value.operator };
 
 function Tools() {

@@ -22,6 +22,7 @@ export function People({ pane, at }: { pane: Pane; at: number }) {
           More people
         </button>
       )}
+      <Problem of={pane} field="further" />
       <Problem of={pane} field="members" />
       {pane.admin && <AddMember pane={pane} at={at} />}
       {pane.admin && <AdminTools pane={pane} at={at} />}

@@ -62,6 +62,7 @@ export async function load(pane: Pane | undefined, token = ''): Promise<void> {
     if (known.viewer !== viewer) return;
     known.tasks.value = list.map(newer);
     known.hasMore.value = more;
+    known.problem.value = '';
     for (const task of list) arrived(`task-${task.id}`, task.version, { tasks: [task] });
     for (const task of known.tasks.peek()) if (!finished(task) && !followed.has(task.id)) keepUp(viewer, task.id);
   } catch (error) {
@@ -187,7 +188,7 @@ function Begin({ pane }: { pane: Pane }) {
           </label>
           <button>Import</button>
         </form>
-        {pane.thread.value && (
+        {pane.thread.value && pane.admin && (
           <button onClick={() => void order(pane, '/tasks/export_thread', { thread_id: pane.selected.peek() }, 'The export has begun.')}>
             Export the events of {pane.thread.value.name}
           </button>
