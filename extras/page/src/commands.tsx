@@ -3,10 +3,11 @@
 import { signal, useSignal } from '@preact/signals';
 import { command, inWords, ulid } from './api.ts';
 import type { Command } from './api.ts';
+import { typeOf } from './application.ts';
 import type { View } from './application.ts';
 import { titled } from './common.tsx';
 import { Flow } from './flow.tsx';
-import { chosen, RowMap, withOneRow } from './onerow.tsx';
+import { RowMap, withOneRow } from './onerow.tsx';
 import { afterFirst, beforeFirst } from './slow.ts';
 import { keep, know, personOf, state } from './state.ts';
 import type { Person } from './state.ts';
@@ -116,7 +117,7 @@ export const commands: View = { id: 'commands', name: 'Commands', Body: Commands
 
 function Form({ operation }: { operation: Operation }) {
   const rejected = useSignal('');
-  const last = chosen(state.traces.value[0])?.aid ?? '';
+  const last = state.traces.value.find(({ aggregate = '' }) => typeOf(aggregate)?.changed)?.aggregate ?? '';
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     const { elements } = event.target as HTMLFormElement;
@@ -142,7 +143,7 @@ function Form({ operation }: { operation: Operation }) {
   );
 }
 
-/** A field is filled with the document's example, or with the aggregate that changed last. */
+/** A field is filled with the document's example, or with the aggregate of the last command, until somebody types. */
 function Input({ field, last }: { field: Field; last: string }) {
   const { name, schema } = field;
   return (
@@ -160,7 +161,7 @@ function Value({ field: { name, schema, required }, last }: { field: Field; last
   if (schema.type === 'integer') return <input name={name} type="number" min={schema.minimum} max={schema.maximum} defaultValue={example} required={required} />;
   if (schema.format === 'date-time') return <input name={name} type="datetime-local" defaultValue={example.slice(0, 16)} required={required} />;
   const text = !type ? example : last.startsWith(`${type}-`) ? last.slice(type.length + 1) : '';
-  return <input key={text} name={name} defaultValue={text} required={required} dir="auto" />;
+  return <input name={name} defaultValue={text} required={required} dir="auto" />;
 }
 
 function valueOf({ type, format }: Schema, text: string): unknown {

@@ -22,6 +22,8 @@ let socket: WebSocket | null = null;
 let wait = 250;
 let last = 0;
 
+const longestSilence = 45_000; // milliseconds: the server sends a ping every 15 s
+
 /** Follows a subscription until the returned function is called, or ended is. */
 export function follow<V, A>(
   document: Query<V, A>, variables: V, next: (data: A) => void, ended: (code: string, message: string) => void,
@@ -52,9 +54,15 @@ function connect(): void {
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   const opened = new WebSocket(url, 'graphql-transport-ws');
   socket = opened;
+  let silence = setTimeout(() => opened.close(), longestSilence);
   opened.onopen = () => send({ type: 'connection_init' });
-  opened.onmessage = (event) => receive(JSON.parse(event.data as string) as Frame);
+  opened.onmessage = (event) => {
+    clearTimeout(silence);
+    silence = setTimeout(() => opened.close(), longestSilence);
+    receive(JSON.parse(event.data as string) as Frame);
+  };
   opened.onclose = () => {
+    clearTimeout(silence);
     socket = null;
     if (state.live.peek() === 'connected') state.live.value = 'lost';
     setTimeout(connect, wait);

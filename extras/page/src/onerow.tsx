@@ -38,7 +38,7 @@ interface Chosen {
 }
 
 /** The last aggregate that this page was told of; or that of its own command, if that is looked at, or nothing is told. */
-export function chosen(trace: Trace | undefined): Chosen | undefined {
+function chosen(trace: Trace | undefined): Chosen | undefined {
   const account = state.session.value.account;
   const last = watched.events.value.findLast((event) => typeOf(event.aid)?.changed);
   const sent = (trace?.aggregate ? [trace] : state.traces.value).find(({ aggregate = '' }) => typeOf(aggregate)?.changed);

@@ -40,7 +40,9 @@ export async function setSpeed(speed: number): Promise<void> {
   firstShown.value = false;
   clearInterval(renewing);
   await hold(speed);
-  if (speed !== 1 && brake.peek()) renewing = setInterval(() => renew(speed), renewal);
+  if (speed === 1 || speed !== slowness.peek() || !brake.peek()) return; // or another one was pressed meanwhile
+  clearInterval(renewing);
+  renewing = setInterval(() => renew(speed), renewal);
 }
 
 /** Asks again for the hold, unless somebody has mended it. */

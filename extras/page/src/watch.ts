@@ -7,9 +7,9 @@ import { inFrame } from './frame.ts';
 import type { News } from './requests.ts';
 import { aggregateName, learned, onUnknown, state } from './state.ts';
 import type { HistoryEvent } from './state.ts';
-import { written } from './traces.ts';
+import { arrived, written } from './traces.ts';
 import { read } from './words.ts';
-import type { JournalEvent } from './words.ts';
+import type { Fields, JournalEvent } from './words.ts';
 
 export const kept = 200; // events
 
@@ -62,6 +62,7 @@ function take(news: News): void {
   // A command's times are exact: this does not wait for the frame, and it is drawn with the rest.
   batch(() => {
     for (const { requestId, aid, seqNr } of events) written(requestId, typeOf(aid)?.key?.(aid) ?? aid, seqNr);
+    for (const each of news.projected ?? []) if (typeOf(each.aid)?.changed) arrived(each.aid, each.version, each); // of many, one is followed
   });
   inFrame(() => show(news, events));
 }
@@ -80,7 +81,7 @@ function show(news: News, told: JournalEvent[]): void {
   watched.told.value += events.length;
   const shown = new Set(watched.events.peek().map(keyOf));
   watched.rows.value = Object.fromEntries(Object.entries(watched.rows.peek()).filter(([key]) => shown.has(key)));
-  for (const event of events) name(event);
+  know(events.flatMap(({ aid, data }): Array<[string, string]> => (typeof (data as Fields).name === 'string' ? [[aid, String((data as Fields).name)]] : [])));
 }
 
 /** The telling begins with what the rows lack. What came before it may have been missed, and is in the rows. */
@@ -93,10 +94,14 @@ function begin(ordered: boolean): void {
   watched.rows.value = rows;
 }
 
-/** Learns the name of an aggregate from an event that gives it one. */
-function name(event: JournalEvent): void {
-  const given = (event.data as { name?: unknown }).name;
-  if (typeof given === 'string') learned.value = { ...learned.peek(), [event.aid]: given };
+const mostNames = 2000;
+
+/** Learns names of aggregates. Of too many, it forgets those before: what is shown is asked for again. */
+function know(names: Array<[string, string]>): void {
+  if (names.length === 0) return;
+  const full = Object.keys(learned.peek()).length > mostNames;
+  if (full) asked.clear();
+  learned.value = { ...(full ? {} : learned.peek()), ...Object.fromEntries(names) };
 }
 
 /** Where a search goes on: before a position, or after what the store calls a place; 0: there are no more. */
@@ -127,13 +132,17 @@ export async function sameRequest({ correlationId, position }: HistoryEvent & { 
 
 const asked = new Set<string>();
 
-/** Asks for the name of an aggregate, once. */
+/** Asks for the name of an aggregate, and if there is no answer again a while later. */
 async function learn(aid: string): Promise<void> {
-  if (asked.has(aid) || asked.size > 2000) return;
+  if (asked.has(aid)) return;
   asked.add(aid);
   await Promise.resolve(); // not while the page is drawn
-  const name = await typeOf(aid)?.name(aid).catch(() => '');
-  learned.value = { [aid]: name ?? '', ...learned.peek() };
+  try {
+    const name = (await typeOf(aid)?.name(aid)) ?? '';
+    if (!learned.peek()[aid]) know([[aid, name]]);
+  } catch {
+    setTimeout(() => asked.delete(aid), 30_000);
+  }
 }
 
 /** The last event of an aggregate that anybody has written while this page watches. */
