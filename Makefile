@@ -122,7 +122,7 @@ release-check: $(DEVSERVICES) ## what is too slow for every change: lessons and 
 	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES='./tools/dev/tutorial ./tools/dev/core' TEST_FLAGS='-count=1 -timeout=90m'
 	@$(MAKE) --no-print-directory upgrade-check
 	@for of in $(OF); do RELEASE_CHECK=1 go test -C $$of -count=1 -timeout=60m -run=TestMutationsAreFound . || exit 1; done
-	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES=./cmd/lambda-updater TEST_FLAGS='-count=1 -timeout=60m'
+	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES=./cmd/lambda-updater TEST_FLAGS='-count=1 -timeout=90m'
 	@BROWSER_EVENTS=100000 $(MAKE) --no-print-directory test-clients CLIENTS=./tools/dev/browser TEST_FLAGS='-count=1 -timeout=90m -run=TestALongPast'
 	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
 	@go -C tools/dev run ./dependencies -root ../.. -vulndb latest
