@@ -36,11 +36,20 @@ type fleet struct {
 
 type listening struct{ release, name, url string }
 
-var addressVars = map[string]string{"write-api": "WRITE_API_ADDR", "read-model-updater": "UPDATER_ADDR", "read-api": "READ_API_ADDR"}
+const updater = "read-model-updater"
+
+var addressVars = map[string]string{"write-api": "WRITE_API_ADDR", updater: "UPDATER_ADDR", "read-api": "READ_API_ADDR"}
+
+// onLambda reports whether a program is a function.
+func (f *fleet) onLambda(name string) bool { return name == updater && f.functions != nil }
 
 func (f *fleet) start(t *testing.T, release string, names ...string) {
 	t.Helper()
 	for _, name := range names {
+		if f.onLambda(name) {
+			f.functions.start(t, release)
+			continue
+		}
 		p := f.ran[release+name]
 		if p == nil {
 			p = programs.New(t, release, name, f.env, addressVars[name])
@@ -53,39 +62,13 @@ func (f *fleet) start(t *testing.T, release string, names ...string) {
 	}
 }
 
-const updater = "read-model-updater"
-
-// startUpdater and the two below are about a program, or a function on Lambda.
-func (f *fleet) startUpdater(t *testing.T, release string) {
-	t.Helper()
-	if f.functions != nil {
-		f.functions.start(t, release)
-		return
-	}
-	f.start(t, release, updater)
-}
-
-func (f *fleet) stopUpdater(t *testing.T, release string) {
-	t.Helper()
-	if f.functions != nil {
-		f.functions.stop(release)
-		return
-	}
-	f.stop(t, release, updater)
-}
-
-func (f *fleet) crashUpdater(t *testing.T, release string) {
-	t.Helper()
-	if f.functions != nil {
-		f.functions.crash(t, release)
-		return
-	}
-	f.crash(t, release, updater)
-}
-
 // stop ends a program while clients still send requests to it.
 func (f *fleet) stop(t *testing.T, release, name string) {
 	t.Helper()
+	if f.onLambda(name) {
+		f.functions.stop(release)
+		return
+	}
 	f.ran[release+name].Stop(t)
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -95,7 +78,7 @@ func (f *fleet) stop(t *testing.T, release, name string) {
 func (f *fleet) mustBeReady(t *testing.T, release string) {
 	t.Helper()
 	for name := range addressVars {
-		if name == updater && f.functions != nil {
+		if f.onLambda(name) {
 			continue // it has no address
 		}
 		if err := health.Check(t.Context(), f.ran[release+name].URLs[0]+"/health/ready"); err != nil {
@@ -106,6 +89,10 @@ func (f *fleet) mustBeReady(t *testing.T, release string) {
 
 func (f *fleet) crash(t *testing.T, release, name string) {
 	t.Helper()
+	if f.onLambda(name) {
+		f.functions.crash(t, release)
+		return
+	}
 	f.ran[release+name].Kill(t)
 	f.ran[release+name].Start(t)
 }
@@ -165,7 +152,7 @@ func (f *fleet) health(t *testing.T, release string) (found struct {
 	Warnings []string
 }) {
 	t.Helper()
-	if f.functions != nil {
+	if f.onLambda(updater) {
 		found.Active = f.functions.active(release)
 		if f.functions.mapping.Waiting() > 0 {
 			found.Behind = math.Inf(1)

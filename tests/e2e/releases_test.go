@@ -47,8 +47,7 @@ func testTwoReleases(t *testing.T, env []string, onLambda bool) {
 	if onLambda {
 		f.functions = newFunctions(t, env)
 	}
-	f.startUpdater(t, f.former)
-	f.start(t, f.former, "read-api", "write-api")
+	f.start(t, f.former, updater, "read-api", "write-api")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	var all, careful []*releaseClient
@@ -87,18 +86,18 @@ func testTwoReleases(t *testing.T, env []string, onLambda bool) {
 	// The schema is migrated. Programs of the former release that end by a crash come back.
 	f.run(t, f.next, "migrate", allIsWell, "up")
 	goOn(all)
-	f.crashUpdater(t, f.former)
-	f.crash(t, f.former, "read-api")
-	f.crash(t, f.former, "write-api")
+	for _, name := range []string{updater, "read-api", "write-api"} {
+		f.crash(t, f.former, name)
+	}
 	f.run(t, f.former, "migrate", allIsWell, "up")
 	goOn(all)
 
 	// Forward: two versions of each program, and then the next one alone.
 	forward := func() {
 		t.Helper()
-		f.startUpdater(t, f.next)
+		f.start(t, f.next, updater)
 		goOn(careful)
-		f.stopUpdater(t, f.former)
+		f.stop(t, f.former, updater)
 		goOn(careful)
 		f.start(t, f.next, "read-api")
 		goOn(careful)
@@ -123,8 +122,8 @@ func testTwoReleases(t *testing.T, env []string, onLambda bool) {
 	f.start(t, f.former, "read-api")
 	f.stop(t, f.next, "read-api")
 	f.settled(t, f.next)
-	f.startUpdater(t, f.former)
-	f.stopUpdater(t, f.next)
+	f.start(t, f.former, updater)
+	f.stop(t, f.next, updater)
 	goOn(careful)
 	pinned.mustBeHeld(ctx, t)
 	f.mustBeReady(t, f.former)
@@ -138,11 +137,11 @@ func testTwoReleases(t *testing.T, env []string, onLambda bool) {
 	// next one takes it up. A field that it has left out is a difference, which is repaired.
 	f.dares.Store(false)
 	goOn(all)
-	f.startUpdater(t, f.former)
-	f.stopUpdater(t, f.next)
+	f.start(t, f.former, updater)
+	f.stop(t, f.next, updater)
 	urgent := pinned.pinUnderTheFormerUpdater(ctx, t)
-	f.startUpdater(t, f.next)
-	f.stopUpdater(t, f.former)
+	f.start(t, f.next, updater)
+	f.stop(t, f.former, updater)
 	pinned.mustBeShown(ctx, t)
 	f.run(t, f.next, "threadctl", isWrong, "rows", "verify", "thread-"+urgent, "--tenant", "acme")
 	f.run(t, f.next, "threadctl", allIsWell, "rows", "verify", "--repair")

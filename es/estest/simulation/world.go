@@ -452,7 +452,8 @@ func (g gateway) AskToYield(ctx context.Context, id es.AggregateID) error {
 }
 
 func (g gateway) Receipt(ctx context.Context, tenant es.Tenant, command string) (receipt es.Receipt, found bool, err error) {
-	err = g.do(ctx, "reads a receipt", func() (err error) {
+	// The first caller of a batch reads those of the others, too, while it may have gone on: each has its own name.
+	err = g.do(ctx, "reads a receipt, "+command[len(command)-4:], func() (err error) {
 		receipt, found, err = g.store.Receipt(ctx, tenant, command)
 		return err
 	})
