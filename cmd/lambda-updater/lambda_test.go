@@ -202,6 +202,18 @@ type faults struct {
 	end         func()       // of all of it
 }
 
+// feed hands the records of the stream to a mapping, as of so many shards, until ctx ends, and counts them.
+func (w *world) feed(ctx context.Context, t *testing.T, to *lambdatest.Mapping, shards int, fed *atomic.Int64) {
+	t.Helper()
+	err := lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, shards, func(r lambdatest.Record) {
+		to.Feed(r)
+		fed.Add(1)
+	})
+	if ctx.Err() == nil {
+		t.Errorf("the stream: %v", err)
+	}
+}
+
 // underFaults lets a mapping of so many shards deliver with a parallelisation factor of ten, and each tenth batch
 // twice. So many environments are killed, or, each fifth, stopped until their time is over: the next one when so many
 // more records were fed.
@@ -220,15 +232,7 @@ func (w *world) underFaults(t *testing.T, shards, batch, kills, every int) *faul
 		},
 	}).Start(ctx)
 	var working sync.WaitGroup
-	working.Go(func() {
-		feed := func(r lambdatest.Record) {
-			f.mapping.Feed(r)
-			f.fed.Add(1)
-		}
-		if err := lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, shards, feed); ctx.Err() == nil {
-			t.Errorf("the stream: %v", err)
-		}
-	})
+	working.Go(func() { w.feed(ctx, t, f.mapping, shards, &f.fed) })
 	working.Go(func() {
 		for done := 0; done < kills && es.Wait(ctx, 10*time.Millisecond) == nil; done = int(f.killed.Load()) {
 			if int(f.fed.Load()) < done*every {
@@ -316,15 +320,7 @@ func runOnServices(t *testing.T, seed uint64) {
 	ctx, stop := context.WithCancel(t.Context())
 	m.Start(ctx)
 	var reading sync.WaitGroup
-	reading.Go(func() {
-		feed := func(r lambdatest.Record) {
-			m.Feed(r)
-			fed.Add(1)
-		}
-		if err := lambdatest.Follow(ctx, testenv.DynamoDBConfig(t), w.journal, 4, feed); ctx.Err() == nil {
-			t.Errorf("the stream: %v", err)
-		}
-	})
+	reading.Go(func() { w.feed(ctx, t, m, 4, &fed) })
 	defer func() {
 		stop()
 		m.Wait()

@@ -61,14 +61,10 @@ func TestTheMapShowsWhatOthersDo(t *testing.T) {
 	p.click(labelled(openEvent, "Close"))
 
 	// A tab that was hidden has missed events. It shows nothing as ahead that is in the rows, and finds all of them.
-	hide := func(hidden bool) {
-		t.Helper()
-		p.run(evaluation(fmt.Sprintf("Object.defineProperty(document, 'hidden', {value: %t, configurable: true}); document.dispatchEvent(new Event('visibilitychange')); null", hidden), nil))
-	}
 	p.click(labelled("document", "Events"))
 	events := within("All events")
 	p.shows(events, "that is all") // it is not read again before the tab is shown
-	hide(true)
+	p.hide(true)
 	for n := range 3 {
 		send(t, s, "/threads/post_message", map[string]any{"executor_id": viewer, "thread_id": thread, "text": fmt.Sprint("unwatched ", n)})
 	}
@@ -76,7 +72,7 @@ func TestTheMapShowsWhatOthersDo(t *testing.T) {
 		body: JSON.stringify({query: '{ getThread(threadId: %q, userAccountId: %q) { version } }'})}).then((answer) => answer.json()).then((answer) => answer.data.getThread.version)`,
 		thread, viewer), func(version int) bool { return version == 8 })
 	p.showsNot(events, "unwatched 0")
-	hide(false)
+	p.hide(false)
 	p.shows(events, "unwatched 0")
 	p.showsNot(events, "More events come than can be shown")
 	send(t, s, "/threads/post_message", map[string]any{"executor_id": viewer, "thread_id": thread, "text": "watched again"})

@@ -54,6 +54,12 @@ func (p *tab) block(paths ...string) {
 	p.run(network.SetBlockedURLs().WithURLPatterns(patterns))
 }
 
+// hide tells the page that its tab is hidden, or shown again.
+func (p *tab) hide(hidden bool) {
+	p.t.Helper()
+	p.run(evaluation(fmt.Sprintf("Object.defineProperty(document, 'hidden', {value: %t, configurable: true}); document.dispatchEvent(new Event('visibilitychange')); null", hidden), nil))
+}
+
 // withhold keeps answers from the page until the returned function is called: those to requests for which a condition
 // on their path and body is true.
 func (p *tab) withhold(condition string) (release func()) {
