@@ -73,7 +73,7 @@ func (r runner) run(seed uint64, faults []fault) (story []string, failure string
 		clean(t, db)
 		cryptotest.SetGlobalRandom(t, seed) // ids of events are part of the order of the outbox
 		s := &simulation{
-			world: &world{db: db, random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, full: map[string]int{}, live: map[string]*Process{}},
+			world: &world{db: db, random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, full: map[string]int{}, throttled: map[string]int{}, live: map[string]*Process{}},
 			t:     t, store: newStore(), services: map[string]*es.Service[purse, change, changed]{},
 			truth: map[string][]row{}, parts: map[string]int{}, places: map[string][]string{}, labels: map[string]string{},
 			given: map[string]change{}, acked: map[string]string{}, versions: map[es.AggregateID]uint64{},

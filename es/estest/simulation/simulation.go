@@ -329,8 +329,13 @@ func (s *simulation) command(p *Process, random *rand.Rand, id string, c change)
 		writer := fmt.Sprint("writer-", random.IntN(2))
 		s.tell(p.String(), fmt.Sprintf("asks %s: change %s by %d times %d, command %s", writer, nameOf(purseKey(id)), c.Parts, c.By, c.Ref))
 		result, err := s.services[writer].Handle(as(p.ctx, p.String()), request)
-		if _, ok := p.step(p.ctx, "", "hears of "+c.Ref, nil); !ok {
+		fault, ok := p.step(p.ctx, "", "hears of "+c.Ref, nil)
+		if !ok {
 			return false
+		}
+		if fault == unheard {
+			s.tell(p.String(), "<-- FAULT: it does not get the answer to "+c.Ref)
+			err = es.ErrUnavailable
 		}
 		places := s.places[c.Ref]
 		switch {

@@ -47,10 +47,13 @@ const (
 	cut          = "cut"          // for some time, every I/O of this process with this party fails
 	full         = "full"         // for some time, this party has no space: whatever writes there fails
 	belated      = "belated"      // an append fails, and is done some time after that
+	throttle     = "throttle"     // for some time, every second I/O of anybody with this party is refused
+	unheard      = "unheard"      // a client's command is done, and the client does not get the answer
 )
 
 var kinds = []string{
 	refuse, lose, crash, crashAfter, conflict, pause, clock, trim, split, again, shuffle, garble, late, inapplicable, outage, cut, full, belated,
+	throttle, unheard,
 }
 
 const (
@@ -62,7 +65,7 @@ const (
 	coarseBy         = 300
 	pauseLast        = 150 // steps
 	inapplicableLast = 120
-	outageLast       = 60 // also of cut and full
+	outageLast       = 60 // also of cut, full and throttle
 )
 
 // Party is whom a process asks in an I/O.
@@ -98,6 +101,7 @@ type world struct {
 	calm         bool           // no more faults
 	inapplicable int            // until this step
 	full         map[string]int // until this step, by party
+	throttled    map[string]int // the same
 	later        []func()       // what is done after it failed
 	changing     int            // transactions of projectors
 	missing      string         // why the world goes on
@@ -367,7 +371,8 @@ func (w *world) catchUp() {
 
 // meet returns the fault that meets the waiter. It does those that do not concern the I/O itself.
 func (w *world) meet(one *waiter) string {
-	if one.p.kind == "client" || w.calm {
+	hears := one.p.kind == "client" && strings.HasPrefix(one.name, "hears")
+	if one.p.kind == "client" && !hears || w.calm {
 		return ""
 	}
 	w.mutex.Lock()
@@ -375,6 +380,13 @@ func (w *world) meet(one *waiter) string {
 	w.ios++
 	w.mutex.Unlock()
 	last := w.steps + outageLast
+	if (kind == unheard) != hears {
+		w.faults[w.ios] = cmp.Or(w.faults[w.ios], kind) // it meets the next one
+		return ""
+	}
+	if w.steps < w.throttled[one.of] && w.ios%2 == 0 {
+		return refuse
+	}
 	if w.steps < max(one.p.without, one.p.cut[one.of]) || w.steps < w.full[one.of] && writes(one.name) {
 		return refuse
 	}
@@ -393,6 +405,10 @@ func (w *world) meet(one *waiter) string {
 	case full:
 		w.tell(one.of, "<-- FAULT: there is no space left")
 		w.full[one.of] = last
+		return refuse
+	case throttle:
+		w.tell(one.of, "<-- FAULT: it throttles")
+		w.throttled[one.of] = last
 		return refuse
 	case pause:
 		if w.live[one.p.kind] != one.p || !w.free() || one.p.kind == "operator" { // only one may rebuild a file's rows
