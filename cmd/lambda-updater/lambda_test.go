@@ -102,7 +102,7 @@ func newWorld(t *testing.T, timeout time.Duration, environments int) *world {
 		Path: filepath.Join(folder, "lambda-updater"), Timeout: timeout, Output: w.output,
 		Env: []string{
 			"JOURNAL_TABLE=" + w.journal, "SNAPSHOT_TABLE=" + name + "_snapshot", "DATABASE_URL=" + url,
-			"AWS_REGION=" + testenv.Region, "AWS_ACCESS_KEY_ID=" + testenv.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + testenv.SecretAccessKey,
+			"AWS_REGION=" + testenv.Region, "AWS_ACCESS_KEY_ID=" + testenv.AccessKeyID(t), "AWS_SECRET_ACCESS_KEY=" + testenv.SecretAccessKey,
 			"AWS_ENDPOINT_URL_DYNAMODB=" + testenv.DynamoDB(t),
 		},
 	}, environments)

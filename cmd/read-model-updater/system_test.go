@@ -56,7 +56,7 @@ func newSystem(t *testing.T) *world {
 		env: map[string]string{
 			"JOURNAL_TABLE": name + "_journal", "SNAPSHOT_TABLE": name + "_snapshot",
 			"DATABASE_URL": testenv.MySQL(t), "UPDATER_ADDR": "127.0.0.1:0",
-			"AWS_REGION": testenv.Region, "AWS_ACCESS_KEY_ID": testenv.AccessKeyID, "AWS_SECRET_ACCESS_KEY": testenv.SecretAccessKey,
+			"AWS_REGION": testenv.Region, "AWS_ACCESS_KEY_ID": testenv.AccessKeyID(t), "AWS_SECRET_ACCESS_KEY": testenv.SecretAccessKey,
 			"AWS_ENDPOINT_URL_DYNAMODB": testenv.DynamoDB(t), "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": testenv.DynamoDB(t),
 		},
 		user: newID[ident.UserAccount](),

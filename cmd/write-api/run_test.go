@@ -39,7 +39,7 @@ func start(t *testing.T, endpoint string, env map[string]string) *programtest.Ru
 	env["WRITE_API_ADDR"] = "127.0.0.1:0"
 	// The SDK reads these from the process's own environment.
 	t.Setenv("AWS_REGION", testenv.Region)
-	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID)
+	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID(t))
 	t.Setenv("AWS_SECRET_ACCESS_KEY", testenv.SecretAccessKey)
 	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint)
 	return programtest.Start(t, run, env)

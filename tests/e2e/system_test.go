@@ -110,7 +110,7 @@ func dynamoDB(t *testing.T) []string {
 	endpoint, name := testenv.DynamoDB(t), testenv.UniqueName(t)
 	env := []string{
 		"AWS_REGION=" + testenv.Region,
-		"AWS_ACCESS_KEY_ID=" + testenv.AccessKeyID,
+		"AWS_ACCESS_KEY_ID=" + testenv.AccessKeyID(t),
 		"AWS_SECRET_ACCESS_KEY=" + testenv.SecretAccessKey,
 		"AWS_ENDPOINT_URL_DYNAMODB=" + endpoint,
 		"AWS_ENDPOINT_URL_DYNAMODB_STREAMS=" + endpoint,

@@ -17,7 +17,7 @@ import (
 func setUp(t *testing.T, env map[string]string) (string, error) {
 	t.Helper()
 	t.Setenv("AWS_REGION", testenv.Region)
-	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID)
+	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID(t))
 	t.Setenv("AWS_SECRET_ACCESS_KEY", testenv.SecretAccessKey)
 	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", testenv.DynamoDB(t))
 	var out bytes.Buffer

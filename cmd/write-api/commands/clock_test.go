@@ -114,7 +114,7 @@ func onDynamoDB(t *testing.T) map[string]string {
 	}
 	// The SDK reads these from the process's own environment.
 	t.Setenv("AWS_REGION", testenv.Region)
-	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID)
+	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID(t))
 	t.Setenv("AWS_SECRET_ACCESS_KEY", testenv.SecretAccessKey)
 	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", testenv.DynamoDB(t))
 	return map[string]string{"JOURNAL_TABLE": journal, "SNAPSHOT_TABLE": snapshot}

@@ -3,6 +3,7 @@ package testenv
 import (
 	"crypto/rand"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,12 +19,17 @@ const (
 	SecretAccessKey = "local"
 )
 
-// AccessKeyID selects the database of this test process: DynamoDB Local keeps one for each access key. In a shared one
-// each write to a table with a stream reads the records of all streams that began before.
-var AccessKeyID = "test" + rand.Text()
+var process = rand.Text()
 
-// DynamoDB returns the endpoint URL of a running DynamoDB Local, which also serves DynamoDB Streams. The tests
-// of a process share its tables: name them with UniqueName.
+// AccessKeyID selects the database of a test with its subtests: DynamoDB Local keeps one for each access key. In a
+// shared one each write to a table with a stream reads the records of all streams that began before.
+func AccessKeyID(t testing.TB) string {
+	test, _, _ := strings.Cut(t.Name(), "/")
+	return process + strings.ReplaceAll(test, "_", "")
+}
+
+// DynamoDB returns the endpoint URL of a running DynamoDB Local, which also serves DynamoDB Streams. Name
+// tables with UniqueName.
 func DynamoDB(t testing.TB) string {
 	t.Helper()
 	return require(t, dynamoDBEndpointVar, "DynamoDB Local")
@@ -39,7 +45,7 @@ func DynamoDBConfig(t testing.TB) aws.Config {
 	return aws.Config{
 		Region:       Region,
 		BaseEndpoint: aws.String(DynamoDB(t)),
-		Credentials:  credentials.NewStaticCredentialsProvider(AccessKeyID, SecretAccessKey, ""),
+		Credentials:  credentials.NewStaticCredentialsProvider(AccessKeyID(t), SecretAccessKey, ""),
 		HTTPClient:   &http.Client{Timeout: 30 * time.Second, Transport: connections},
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
