@@ -1,2 +1,2 @@
-// Package limits tests how much memory of the real program a malicious client can use.
+// Package limits tests how much memory the states of many threads take, and the clients that mean ill.
 package limits

@@ -54,7 +54,8 @@ const oneThread = `getThread(threadId:"x",userAccountId:"y")`
 func (s shape) of(n int) string {
 	var text strings.Builder
 	numbered := func(part string, i int) {
-		text.WriteString(strings.NewReplacer("~", strconv.Itoa(i), "^", strconv.Itoa(i+1)).Replace(part))
+		part = strings.ReplaceAll(part, "~", strconv.Itoa(i))
+		text.WriteString(strings.ReplaceAll(part, "^", strconv.Itoa(i+1)))
 	}
 	text.WriteString(s.head)
 	for i := range n {

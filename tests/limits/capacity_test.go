@@ -1,4 +1,4 @@
-package commands
+package limits
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
@@ -26,14 +27,14 @@ func TestEightHundredThousandMessagesFitInto256MiB(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	gateway := &manyThreads{count: 800, state: withMessages(1000), head: es.Head{Version: 1001, SnapshotVersion: 1001}}
 	metrics := es.NewMetrics()
-	commands := New(
+	made := commands.New(
 		gateway,
-		nil, // extra:erasure
-		Settings{SnapshotEvery: 100}, es.Settings{Logger: slog.New(slog.DiscardHandler), Metrics: metrics},
+		nil,
+		commands.Settings{SnapshotEvery: 100}, es.Settings{Logger: slog.New(slog.DiscardHandler), Metrics: metrics},
 	)
 	empty := heap()
-	at := slices.IndexFunc(commands.Services, func(s Service) bool { return s.Type() == thread.AggregateType })
-	threads := commands.Services[at].(*es.Service[thread.Thread, thread.Command, thread.Event])
+	at := slices.IndexFunc(made.Services, func(s commands.Service) bool { return s.Type() == thread.AggregateType })
+	threads := made.Services[at].(*es.Service[thread.Thread, thread.Command, thread.Event])
 	for i := range 2 * gateway.count {
 		if _, err := threads.Load(t.Context(), threadKey(i%gateway.count)); err != nil {
 			t.Fatal(err)
