@@ -34,7 +34,7 @@ run: export GOFLAGS += -tags=lab
 # Tests need no debug information, and make check vets them.
 test test-short: export GOFLAGS += -ldflags=-w -vet=off
 
-test: $(DEVSERVICES) $(GOTESTSUM) ## the tests, without those of other targets; with the race detector on what has goroutines, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
+test: $(DEVSERVICES) $(GOTESTSUM) ## the tests, without those of other targets; with the race detector on the library and the programs, on DynamoDB Local and MySQL or MariaDB, which it finds or installs
 	@$(DEVSERVICES) exec -- $(GOTESTSUM) --format-hide-empty-pkg --raw-command -- ./tools/dev/gotest.sh $(TEST_FLAGS) $(PACKAGES)
 
 # extra:page {
@@ -117,13 +117,14 @@ FORMER ?= $(shell git describe --tags --abbrev=0 2>/dev/null)
 upgrade-check: $(DEVSERVICES) ## two releases side by side under load, forward and back: the last tag or FORMER=commit (else the tree), and the tree with the lessons
 	@UPGRADE_CHECK=1 FORMER="$(FORMER)" $(DEVSERVICES) exec -- go -C tools/dev test -count=1 -timeout=30m -v -run=TestTheNextReleaseNeedsNoPause ./tutorial
 
-release-check: $(DEVSERVICES) ## what is too slow for every change: lessons and omissions, upgrade-check, mutations, a long past in the browser, fuzzing, the same bytes twice, aws-check, each extra alone, new applications
+release-check: $(DEVSERVICES) ## what is too slow for every change: lessons and omissions, upgrade-check, mutations, the race detector everywhere, a long past in the browser, fuzzing, the same bytes twice, aws-check, each extra alone, new applications
 	@$(DEVSERVICES) browser
 	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES='./tools/dev/tutorial ./tools/dev/core' TEST_FLAGS='-count=1 -timeout=90m'
 	@$(MAKE) --no-print-directory upgrade-check
 	@for of in $(OF); do RELEASE_CHECK=1 go test -C $$of -count=1 -timeout=60m -run=TestMutationsAreFound . || exit 1; done
 	@RELEASE_CHECK=1 $(MAKE) --no-print-directory test PACKAGES=./cmd/lambda-updater TEST_FLAGS='-count=1 -timeout=90m'
 	@BROWSER_EVENTS=100000 $(MAKE) --no-print-directory test-clients CLIENTS=./tools/dev/browser TEST_FLAGS='-count=1 -timeout=90m -run=TestALongPast'
+	@WATCH=. $(MAKE) --no-print-directory test PACKAGES='./domain/... ./usecase/... ./interfaceadaptor/... ./infrastructure/... ./extras/...'
 	@$(MAKE) --no-print-directory fuzz FUZZ_TIME=10s
 	@go -C tools/dev run ./dependencies -root ../.. -vulndb latest
 	@./tools/dev/reproducible.sh

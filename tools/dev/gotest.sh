@@ -7,10 +7,10 @@
 # the library, ./tools/dev/... those of the tools. Write the value of a path flag with =: -coverprofile=./cover.out.
 # Exit code: 0 if all tests passed.
 #
-# The race detector watches what has goroutines: the library, the programs, the APIs, the extras. Without it run the
-# tools and the tests that start programs, because these are not built with it, and what has one goroutine at a time - the
-# rules, JSON and SQL, the simulator - as it would triple their time. Nor does it watch SQLite, which is C translated to
-# Go: a connection has a memory of its own. The driver around it is watched.
+# The race detector, under which tests take three to ten times the processor time, watches the library and the programs,
+# in which everything else runs on many goroutines. make release-check has it watch the other packages, too, by WATCH=.
+# Nothing watches the simulator, which lets one goroutine go on at a time, and SQLite, which is C translated to Go: a
+# connection has a memory of its own. The driver around it is watched.
 
 # The slowest packages come first, so that none of them runs alone at the end.
 slow=()
@@ -18,7 +18,7 @@ for folder in ./tests/e2e ./cmd/read-model-updater ./cmd/standalone ./cmd/lambda
 	[[ -d $folder ]] && slow+=("$folder")
 done
 apart='/tests/clients$|/tools/dev/(browser|core|tutorial)$'
-unwatched='^example.com/threads/(domain|usecase|tests|interfaceadaptor/(eventjson|readmodel))/'
+watch="${WATCH:-/cmd/}"
 
 flags=() race=() es=() simulated='' root=() dev=()
 for word; do
@@ -41,8 +41,8 @@ for word; do
 	*) flags+=("$word") ;;
 	esac
 done
-watched=($(printf '%s\n' "${root[@]}" | grep -vE "$unwatched"))
-rest=($(printf '%s\n' "${root[@]}" | grep -E "$unwatched"))
+watched=($(printf '%s\n' "${root[@]}" | grep -E "$watch"))
+rest=($(printf '%s\n' "${root[@]}" | grep -vE "$watch"))
 
 # Much of a test's time is waiting: the modules are tested side by side, and where tests start programs or browsers, one
 # test more runs than there are processors. The databases come first, as all wait for them, and then the programs, which
