@@ -28,7 +28,10 @@ func TestWhoSkips(t *testing.T) {
 // A tenant that can't be there is refused; it would select nothing, and all would seem well.
 func TestATenantIsChecked(t *testing.T) {
 	none := func(*config.Reader) Settings { return Settings{} }
-	for _, words := range []string{"journal check", "snapshots due", "rows verify", "journal archive --before 2026-01-01"} {
+	for _, words := range []string{
+		"journal check", "snapshots due", "rows verify",
+		"journal archive --before 2026-01-01", // extra:archive
+	} {
 		err := Run(t.Context(), none, append(strings.Fields(words), "--tenant", "Acme"), func(string) string { return "" }, io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), "tenant must be") {
 			t.Errorf("%s: %v", words, err)

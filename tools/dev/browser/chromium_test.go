@@ -45,12 +45,6 @@ func chromium(t *testing.T) context.Context {
 	return newTab(t, still)
 }
 
-// moving is chromium for what is about motion.
-func moving(t *testing.T) context.Context {
-	t.Helper()
-	return newTab(t, "")
-}
-
 func newTab(t *testing.T, script string) context.Context {
 	t.Helper()
 	browser := running(t)
@@ -61,12 +55,6 @@ func newTab(t *testing.T, script string) context.Context {
 	}
 	t.Cleanup(func() { _ = target.DisposeBrowserContext(profile).Do(inBrowser) })
 	return tabOf(t, browser, profile, script)
-}
-
-// anotherTab returns another tab of the same profile.
-func anotherTab(t *testing.T, tab context.Context) context.Context {
-	t.Helper()
-	return tabOf(t, running(t), chromedp.FromContext(tab).BrowserContextID, still)
 }
 
 func tabOf(t *testing.T, browser context.Context, profile cdp.BrowserContextID, script string) context.Context {

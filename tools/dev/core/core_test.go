@@ -44,7 +44,7 @@ func TestANewApplicationHasNothingOfChat(t *testing.T) {
 				return
 			}
 			treecopy.WithoutServices(t)
-			treecopy.Do(t, to, "go", "build", "./...")
+			treecopy.Do(t, to, "go", "vet", "./...")
 			tryReadme(t, to)
 			if !all {
 				return
