@@ -78,7 +78,10 @@ func TestTheLessonsAreTrue(t *testing.T) {
 				treecopy.Do(t, folder, words[0], words[1:]...)
 			}
 			if page == command && os.Getenv("RELEASE_CHECK") != "" {
-				treecopy.Do(t, folder, "go", "-C", "tools/dev", "test", "-count=1", "-run", "TestAnAdminPinsAMessage", "./browser")
+				said := treecopy.Do(t, folder, "go", "-C", "tools/dev", "test", "-count=1", "-v", "-run", "TestAnAdminPinsAMessage", "./browser")
+				if !strings.Contains(said, "--- PASS: TestAnAdminPinsAMessage") {
+					t.Errorf("the page's test says:\n%s", said)
+				}
 			}
 			try(t, folder, text)
 			if third {
