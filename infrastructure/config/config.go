@@ -152,7 +152,7 @@ func short(d time.Duration) string { return zeros.ReplaceAllString(d.String(), "
 
 var zeros = regexp.MustCompile(`([hm])(0m)?0s$`)
 
-// Secret returns a value that must not be shown, for example one with a password. valid rejects unusable values, and
+// Secret returns a value that must not be shown, for example one with a password. valid refuses unusable values, and
 // the empty one if the variable is required. Its error text is not shown either, because parsers often quote their
 // input; help says what is expected.
 func (r *Reader) Secret(name, help string, valid func(value string) error) string {
@@ -180,7 +180,7 @@ func (r *Reader) Address(name, fallback, help string) string {
 	return value
 }
 
-// URL returns an absolute http or https URL, or "". One with credentials is rejected without being shown.
+// URL returns an absolute http or https URL, or "". One with credentials is refused without being shown.
 func (r *Reader) URL(name, help string) string {
 	value := r.read(name, "", help)
 	parsed, err := url.Parse(value)

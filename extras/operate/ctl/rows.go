@@ -29,7 +29,7 @@ type verify struct {
 func (verify) Help() string {
 	return `Folds the events of one aggregate, or of all, and compares every row of the read model with the
 result: each difference is printed with the expected and the found value. It may run beside the programs. With
---repair, the rows of an aggregate that differs are rebuilt from the journal in one transaction. Rows that are only
+--repair, the rows of an aggregate that differs are made anew from the journal in one transaction. Rows that are only
 behind are reported if they do not catch up.`
 }
 
@@ -95,7 +95,7 @@ func (v *verify) tell(key es.AggregateID, found projection.Verified, repaired bo
 		v.wrong++
 		v.more += found.More
 	}
-	next := commandLine("rows verify --repair", key) + " rebuilds its rows, once " + commandLine("journal check", key) + " finds nothing wrong"
+	next := commandLine("rows verify --repair", key) + " makes its rows anew, once " + commandLine("journal check", key) + " finds nothing wrong"
 	if repaired {
 		next = "nothing: its rows were rebuilt from the journal"
 	}
