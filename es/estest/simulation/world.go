@@ -371,8 +371,8 @@ func (w *world) catchUp() {
 
 // meet returns the fault that meets the waiter. It does those that do not concern the I/O itself.
 func (w *world) meet(one *waiter) string {
-	hears := one.p.kind == "client" && strings.HasPrefix(one.name, "hears")
-	if one.p.kind == "client" && !hears || w.calm {
+	client := one.p.kind == "client"
+	if client && !strings.HasPrefix(one.name, "hears") || w.calm {
 		return ""
 	}
 	w.mutex.Lock()
@@ -380,14 +380,12 @@ func (w *world) meet(one *waiter) string {
 	w.ios++
 	w.mutex.Unlock()
 	last := w.steps + outageLast
-	if (kind == unheard) != hears {
+	if (kind == unheard) != client {
 		w.faults[w.ios] = cmp.Or(w.faults[w.ios], kind) // it meets the next one
 		return ""
 	}
-	if w.steps < w.throttled[one.of] && w.ios%2 == 0 {
-		return refuse
-	}
-	if w.steps < max(one.p.without, one.p.cut[one.of]) || w.steps < w.full[one.of] && writes(one.name) {
+	if w.steps < max(one.p.without, one.p.cut[one.of]) || w.steps < w.full[one.of] && writes(one.name) ||
+		w.steps < w.throttled[one.of] && w.ios%2 == 0 {
 		return refuse
 	}
 	if kind == full && !writes(one.name) || (kind == conflict || kind == belated) && !strings.HasPrefix(one.name, "appends") {

@@ -97,7 +97,7 @@ func (v *verify) tell(key es.AggregateID, found projection.Verified, repaired bo
 	}
 	next := commandLine("rows verify --repair", key) + " makes its rows anew, once " + commandLine("journal check", key) + " finds nothing wrong"
 	if repaired {
-		next = "nothing: its rows were rebuilt from the journal"
+		next = "nothing: its rows were made anew from the journal"
 	}
 	for _, d := range found.Differences {
 		if err := v.c.add("differences", operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired, Next: next}); err != nil {
