@@ -2,7 +2,7 @@
 
 DEVSERVICES   := ./bin/devservices
 GOTESTSUM     := ./bin/gotestsum
-GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOLANGCI_LINT := 2.15.0
 
 CYCLONEDX     := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 
@@ -163,9 +163,11 @@ check-format:
 	@unformatted="$$($(GO_FILES) | xargs gofmt -l)"; \
 	if [ -n "$$unformatted" ]; then echo "gofmt -w is needed on:" $$unformatted >&2; exit 1; fi
 
-check-lint:
-	@echo "check: vet and lint (the linter is built once, which takes a minute or two)"
-	@for module in $(MODULES); do (cd $$module && go run $(GOLANGCI_LINT) run --allow-parallel-runners ./...) || failed=1; done; exit $${failed:-0}
+check-lint: # by the golangci-lint that is installed, if it has the version; else it is built once, which takes minutes
+	@lint=golangci-lint; [ "$$($$lint version --short 2>/dev/null)" = $(GOLANGCI_LINT) ] || \
+	  lint="go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_LINT)"; \
+	echo "check: vet and lint, with $$lint"; \
+	for module in $(MODULES); do (cd $$module && $$lint run --allow-parallel-runners ./...) || failed=1; done; exit $${failed:-0}
 
 check-modules:
 	@echo "check: go.mod and go.sum"

@@ -24,7 +24,7 @@ func TestTheJSONOfTheConceptsIsReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(page), -1)
-	if len(blocks) != 5 {
+	if len(blocks) != 9 {
 		t.Fatalf("%d blocks of JSON", len(blocks))
 	}
 	command, isPost := strings.CutPrefix(blocks[0][1], "POST /threads/post_message\n")
@@ -43,32 +43,40 @@ func TestTheJSONOfTheConceptsIsReal(t *testing.T) {
 	r := start(t, map[string]string{"DATA_DIR": data})
 	created := r.post(t, "/threads/create", `{"executor_id":"`+posted.Executor+`","name":"tea"}`, http.StatusCreated)
 	thread := created.text("thread_id")
-	answer := r.post(t, "/threads/post_message", strings.ReplaceAll(command, posted.Thread, thread), http.StatusOK)
+	command = strings.ReplaceAll(command, posted.Thread, thread)
+	stranger := strings.ReplaceAll(command, posted.Executor, "01ARZ3NDEKTSV4RRFFQ69G5FB0")
+	rejection := r.post(t, "/threads/post_message", stranger, http.StatusForbidden)
+	answer := r.post(t, "/threads/post_message", command, http.StatusOK)
 	message := answer.text("message_id")
 	read := r.ask(t, "", `{ getMessages(threadId: "`+thread+`", userAccountId: "`+posted.Executor+`") { text } }`,
 		"Consistency-Token", answer.header.Get("Consistency-Token"))
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	event := rowOf(t, filepath.Join(data, "events.db"), "SELECT * FROM events WHERE aggregate_id = ? AND version = 2", "thread-"+thread)
+	events, rows := filepath.Join(data, "events.db"), filepath.Join(data, "readmodel.db")
+	event := rowOf(t, events, "SELECT * FROM events WHERE aggregate_id = ? AND version = 2", "thread-"+thread)
 	content, _ := event["event_content"].(map[string]any)
+	checkpoint := rowOf(t, rows, "SELECT * FROM checkpoints WHERE projection = ?", "read-model")
+	position := rowOf(t, rows, "SELECT * FROM projection_positions WHERE projection = 'read-model' AND aggregate_id = ?", thread)
+	row := rowOf(t, rows, "SELECT * FROM messages WHERE id = ?", message)
 
 	// The page has other identifiers.
-	shown := map[string]string{}
-	for name, pattern := range map[string]string{"message": `"message_id":"(\w+)"`, "event": `"id":"(\w+)","seq_nr"`} {
-		found := regexp.MustCompile(pattern).FindStringSubmatch(string(page))
-		if found == nil {
-			t.Fatalf("the page has no id of the %s", name)
-		}
-		shown[name] = found[1]
-	}
 	eventID, _ := content["id"].(string)
-	ours := strings.NewReplacer(posted.Thread, thread, shown["message"], message, shown["event"], eventID)
-	row := rowOf(t, filepath.Join(data, "readmodel.db"), "SELECT * FROM messages WHERE id = ?", message)
-	for i, got := range []map[string]any{event, answer.body, row, read.body} {
-		said, want := ours.Replace(blocks[i+1][1]), map[string]any{}
-		if err := json.Unmarshal([]byte(strings.ReplaceAll(said, ", ...", `, "...": 0`)), &want); err != nil {
-			t.Fatalf("%v: %s", err, said)
+	mark, _ := checkpoint["position"].(string)
+	ours := []string{posted.Thread, thread}
+	for pattern, value := range map[string]string{`"message_id":"(\w+)"`: message, `"id":"(\w+)","seq_nr"`: eventID, `"position":"(.*?)"`: mark} {
+		shown := regexp.MustCompile(pattern).FindStringSubmatch(string(page))
+		if shown == nil {
+			t.Fatalf("the page has nothing like %s", pattern)
+		}
+		ours = append(ours, shown[1], value)
+	}
+	said := strings.NewReplacer(ours...)
+	stations := []map[string]any{rejection.body, content, event, answer.body, checkpoint, position, row, read.body}
+	for i, got := range stations {
+		text, want := said.Replace(blocks[i+1][1]), map[string]any{}
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(text, ", ...", `, "...": 0`)), &want); err != nil {
+			t.Fatalf("%v: %s", err, text)
 		}
 		if diff := cmp.Diff(want, shownOf(got, want)); diff != "" {
 			t.Errorf("block %d (-page +program):\n%s", i+2, diff)
@@ -86,7 +94,7 @@ func rowOf(t *testing.T, file, query, arg string) map[string]any {
 	defer func() { _ = db.Close() }()
 	row := map[string]any{}
 	if err := db.QueryRowxContext(t.Context(), query, arg).MapScan(row); err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", query, err)
 	}
 	for name, value := range row {
 		switch value := value.(type) {

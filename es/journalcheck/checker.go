@@ -85,7 +85,7 @@ func (c *Checker) All(
 ) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(workers + 1)
-	var turn sync.Mutex
+	var telling sync.Mutex
 	group.Go(func() error {
 		for stored, err := range c.store.StoredAggregates(ctx) {
 			if err != nil {
@@ -99,8 +99,8 @@ func (c *Checker) All(
 				if err != nil {
 					return err
 				}
-				turn.Lock()
-				defer turn.Unlock()
+				telling.Lock()
+				defer telling.Unlock()
 				return tell(stored.ID, found)
 			})
 		}

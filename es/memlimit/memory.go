@@ -1,5 +1,6 @@
-// Package memlimit limits the memory of the program to what it may use: call [Manage] first in main. Caches then take
-// their share of [Limit].
+// Package memlimit limits the memory of the program to what it may use: call [Manage] first in main. Go alone does not
+// know a container's limit: its heap may grow to twice what is alive, and the system kills the program. With a limit,
+// garbage is collected more often the nearer it is. Caches take their share of [Limit], not a fixed size.
 package memlimit
 
 import (

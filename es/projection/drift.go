@@ -83,7 +83,7 @@ func (p *Projector) note(ctx context.Context, key es.AggregateID, found Verified
 }
 
 // lookAhead notes whether the rows of an aggregate are ahead of the journal, or its head is wrong.
-func (p *Projector) lookAhead(ctx context.Context, position Head) (ahead bool, err error) {
+func (p *Projector) lookAhead(ctx context.Context, position AtVersion) (ahead bool, err error) {
 	ahead, err = p.Ahead(ctx, position)
 	switch {
 	case es.KindOf(err) == es.Inconsistent:
@@ -176,7 +176,7 @@ func (p *Projector) VerifyAll(
 ) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(verifyWorkers + 1)
-	var turn sync.Mutex
+	var telling sync.Mutex
 	group.Go(func() error {
 		for key, err := range p.walk(ctx, func(uint64) error { return nil }) {
 			if err != nil {
@@ -190,8 +190,8 @@ func (p *Projector) VerifyAll(
 				if err != nil {
 					return err
 				}
-				turn.Lock()
-				defer turn.Unlock()
+				telling.Lock()
+				defer telling.Unlock()
 				return tell(key, found, repaired)
 			})
 		}
@@ -203,8 +203,8 @@ func (p *Projector) VerifyAll(
 // walk yields the aggregates of verifiable types that have a head, then those that have rows alone. Before it reads the
 // journal for one, it calls pace with the number of events. It ends after an error.
 func (p *Projector) walk(ctx context.Context, pace func(events uint64) error) iter.Seq2[es.AggregateID, error] {
-	withRows := seq.Map(p.positions(ctx), func(position Head) (Head, error) { return Head{Key: position.Key}, nil })
-	return seq.Map(seq.Concat(p.heads(ctx), withRows), func(head Head) (es.AggregateID, error) {
+	withRows := seq.Map(p.positions(ctx), func(position AtVersion) (AtVersion, error) { return AtVersion{Key: position.Key}, nil })
+	return seq.Map(seq.Concat(p.heads(ctx), withRows), func(head AtVersion) (es.AggregateID, error) {
 		if _, able := p.handlers[head.Key.Type].(Verifiable); !able {
 			return head.Key, seq.ErrSkip
 		}

@@ -20,12 +20,12 @@ type quietStore struct {
 	keys []es.AggregateID
 }
 
-func (s quietStore) Positions(_ context.Context, after es.AggregateID, _ int) (found []projection.Head, err error) {
+func (s quietStore) Positions(_ context.Context, after es.AggregateID, _ int) (found []projection.AtVersion, err error) {
 	if after != (es.AggregateID{}) {
 		return nil, nil
 	}
 	for _, key := range s.keys {
-		found = append(found, projection.Head{Key: key, Version: 1})
+		found = append(found, projection.AtVersion{Key: key, Version: 1})
 	}
 	return found, nil
 }
@@ -33,7 +33,7 @@ func (s quietStore) Positions(_ context.Context, after es.AggregateID, _ int) (f
 func (quietStore) Versions(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	return nil, nil
 }
-func (quietStore) Skipped(context.Context) (map[projection.Head]bool, error) { return nil, nil }
+func (quietStore) Skipped(context.Context) (map[projection.AtVersion]bool, error) { return nil, nil }
 func (quietStore) View(context.Context, func(context.Context, projection.Tx) error) error {
 	return projection.ErrTransient
 }

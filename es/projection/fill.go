@@ -71,7 +71,7 @@ func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun,
 // waits for an event that neither the head nor the journal has any more, so there is nothing to wait for.
 func (p *Projector) missing(ctx context.Context, gap eventGap) *failure {
 	if gap.origin == fromRetry {
-		lost, err := p.Ahead(ctx, Head{Key: gap.key, Version: gap.target + 1})
+		lost, err := p.Ahead(ctx, AtVersion{Key: gap.key, Version: gap.target + 1})
 		switch {
 		case err != nil && es.KindOf(err) != es.Inconsistent:
 			return unreachable(gap.target, err)

@@ -48,9 +48,9 @@ type Store interface {
 	// One that is due more than an hour later is due, too: the clock was ahead when it was stored.
 	Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) ([]DeadLetter, error)
 	// Skipped returns all events that operators have decided to leave out, by their aggregates and seq_nrs.
-	Skipped(ctx context.Context) (map[Head]bool, error)
+	Skipped(ctx context.Context) (map[AtVersion]bool, error)
 	// Positions lists at most limit positions after a key, in the order of keys: tenant, type and id.
-	Positions(ctx context.Context, after es.AggregateID, limit int) ([]Head, error)
+	Positions(ctx context.Context, after es.AggregateID, limit int) ([]AtVersion, error)
 	// Types lists the stored aggregate types, in any order.
 	Types(ctx context.Context) ([]Type, error)
 }
@@ -89,8 +89,8 @@ type Record struct {
 	Payload []byte // the whole event, encoded
 }
 
-// Head is an aggregate and its version, or an event by its number.
-type Head struct {
+// AtVersion is an aggregate at a version, or the event that made it.
+type AtVersion struct {
 	Key     es.AggregateID `db:"tenant_code,aggregate_type,aggregate_id"`
 	Version uint64         `db:"version"`
 }

@@ -22,9 +22,9 @@ type Options struct {
 	// Ignore lists aggregate types without a handler that are skipped on purpose.
 	Ignore []string
 	// Skipped are the events that operators have decided to leave out; see [Store].
-	Skipped map[Head]bool
+	Skipped map[AtVersion]bool
 	// Notify, if set, is called after every commit with the changed aggregates and their versions. It must not block.
-	Notify func(changed []Head)
+	Notify func(changed []AtVersion)
 	// Observe, if set, is called with the outcome of each batch, repair and retry, also of failed ones; for a batch
 	// also with its number of records, and how long it took.
 	Observe func(found Outcome, records int, took time.Duration)
@@ -67,7 +67,7 @@ func New(store Store, journal es.Journal, options Options, handlers ...Handler) 
 		options.Tenants = func(es.Tenant) bool { return true }
 	}
 	if options.Notify == nil {
-		options.Notify = func([]Head) {}
+		options.Notify = func([]AtVersion) {}
 	}
 	if options.Observe == nil {
 		options.Observe = func(Outcome, int, time.Duration) {}
@@ -134,8 +134,8 @@ func (p *Projector) Run(ctx context.Context) {
 		}
 	}
 	repairing.Go(func() { pprof.Do(ctx, pprof.Labels("projection", "repair"), repairs) })
-	for turn := 0; es.Wait(ctx, parkedEvery) == nil; turn++ {
-		if turn%typesEvery == 0 {
+	for look := 0; es.Wait(ctx, parkedEvery) == nil; look++ {
+		if look%typesEvery == 0 {
 			p.forgetTypes(ctx)
 		}
 		if _, err := p.RetryParked(ctx); err != nil && ctx.Err() == nil {

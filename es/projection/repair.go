@@ -84,7 +84,7 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 	aggregates, positions := 0, 0
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(repairWorkers)
-	compare := func(heads []Head) {
+	compare := func(heads []AtVersion) {
 		group.Go(func() error {
 			outcome, found, err := p.compare(groupCtx, heads)
 			mu.Lock()
@@ -93,7 +93,7 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 			return err
 		})
 	}
-	var chunk []Head
+	var chunk []AtVersion
 	for head, headErr := range p.heads(groupCtx) {
 		if err = headErr; err != nil {
 			break
@@ -119,8 +119,8 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 }
 
 // compare applies the missing events of aggregates, and returns how many of them have a position then.
-func (p *Projector) compare(ctx context.Context, heads []Head) (outcome Outcome, positions int, err error) {
-	versions, err := p.store.Versions(ctx, keysOf(heads, func(head Head) es.AggregateID { return head.Key }))
+func (p *Projector) compare(ctx context.Context, heads []AtVersion) (outcome Outcome, positions int, err error) {
+	versions, err := p.store.Versions(ctx, keysOf(heads, func(head AtVersion) es.AggregateID { return head.Key }))
 	if err != nil {
 		return outcome, 0, fmt.Errorf("read positions: %w", err)
 	}
@@ -131,7 +131,7 @@ func (p *Projector) compare(ctx context.Context, heads []Head) (outcome Outcome,
 			positions++
 		}
 		if after > head.Version {
-			if _, err := p.lookAhead(ctx, Head{Key: head.Key, Version: after}); err != nil {
+			if _, err := p.lookAhead(ctx, AtVersion{Key: head.Key, Version: after}); err != nil {
 				return outcome, positions, err
 			}
 		}
@@ -170,14 +170,14 @@ func (p *Projector) lookForRowsAhead(ctx context.Context, ofHeads int) error {
 }
 
 // heads yields the aggregates of the registered types that have a head. It ends after an error.
-func (p *Projector) heads(ctx context.Context) iter.Seq2[Head, error] {
-	var all []iter.Seq2[Head, error]
+func (p *Projector) heads(ctx context.Context) iter.Seq2[AtVersion, error] {
+	var all []iter.Seq2[AtVersion, error]
 	for name := range p.handlers {
-		all = append(all, seq.Map(p.journal.Heads(ctx, name), func(head es.StoredAggregate) (Head, error) {
+		all = append(all, seq.Map(p.journal.Heads(ctx, name), func(head es.StoredAggregate) (AtVersion, error) {
 			if !p.options.Tenants(head.ID.Tenant) {
-				return Head{}, seq.ErrSkip
+				return AtVersion{}, seq.ErrSkip
 			}
-			return Head{Key: head.ID, Version: head.Version}, nil
+			return AtVersion{Key: head.ID, Version: head.Version}, nil
 		}))
 	}
 	return seq.Concat(all...)
@@ -186,12 +186,12 @@ func (p *Projector) heads(ctx context.Context) iter.Seq2[Head, error] {
 const positionsPage = 500
 
 // positions yields the aggregates of the registered types that have rows. It ends after an error.
-func (p *Projector) positions(ctx context.Context) iter.Seq2[Head, error] {
-	return func(yield func(Head, error) bool) {
+func (p *Projector) positions(ctx context.Context) iter.Seq2[AtVersion, error] {
+	return func(yield func(AtVersion, error) bool) {
 		for after, more := (es.AggregateID{}), true; more; {
 			page, err := p.store.Positions(ctx, after, positionsPage)
 			if err != nil {
-				yield(Head{}, fmt.Errorf("list the positions: %w", err))
+				yield(AtVersion{}, fmt.Errorf("list the positions: %w", err))
 				return
 			}
 			for _, position := range page {
@@ -206,7 +206,7 @@ func (p *Projector) positions(ctx context.Context) iter.Seq2[Head, error] {
 }
 
 // Ahead reports whether the journal lacks the event that a position is at. If the head alone does, it is Inconsistent.
-func (p *Projector) Ahead(ctx context.Context, position Head) (bool, error) {
+func (p *Projector) Ahead(ctx context.Context, position AtVersion) (bool, error) {
 	// Only a reader that claims to know events beyond the head is told that the head is wrong.
 	ends, err := p.endsAt(ctx, position.Key, position.Version)
 	if err == nil && ends {
@@ -235,7 +235,7 @@ func (p *Projector) Fill(ctx context.Context, keys ...es.AggregateID) (int, erro
 
 // Retract moves a position of another projection back to the journal's end if it is beyond that, and returns whether it
 // is: after a restore to an earlier time, that projection would take the next events for known ones. It repeats none.
-func (p *Projector) Retract(ctx context.Context, other Store, position Head) (bool, error) {
+func (p *Projector) Retract(ctx context.Context, other Store, position AtVersion) (bool, error) {
 	ahead, err := p.Ahead(ctx, position)
 	if es.KindOf(err) == es.Inconsistent {
 		return false, nil // the head is wrong; no event is known to be lost

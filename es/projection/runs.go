@@ -84,9 +84,9 @@ func (p *Projector) decodeAll(batch Batch) decodedBatch {
 
 // decode decodes a record of a registered type; the Event of one that changes no row, or that is left out, is nil. It
 // fails when the payload is no event, or that of another aggregate or number: then with the EventID, if there is one.
-func (p *Projector) decode(record Record, leftOut map[Head]bool) (event Event, err error) {
+func (p *Projector) decode(record Record, leftOut map[AtVersion]bool) (event Event, err error) {
 	defer p.recovered(&err)
-	if !leftOut[Head{record.Key, record.SeqNr}] {
+	if !leftOut[AtVersion{record.Key, record.SeqNr}] {
 		event, err = p.handlers[record.Key.Type].DecodeEvent(record.Payload)
 	}
 	switch key := record.Key; {

@@ -18,7 +18,7 @@ type transaction struct {
 	positions   map[es.AggregateID]Position
 	folds       map[string]Fold // by aggregate type
 	changes     Changes
-	changed     []Head // aggregates whose rows changed
+	changed     []AtVersion // aggregates whose rows changed
 	newlyParked []DeadLetter
 	released    []es.AggregateID
 	traced      []Event // applied events that carry a trace
@@ -67,7 +67,7 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 	version := t.positions[run.key].Version
 	if version > before.Version {
 		t.changes.Positions[run.key] = t.positions[run.key]
-		t.changed = append(t.changed, Head{Key: run.key, Version: version})
+		t.changed = append(t.changed, AtVersion{Key: run.key, Version: version})
 	}
 
 	reached := version >= run.last()

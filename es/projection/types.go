@@ -98,7 +98,7 @@ func (p *Projector) forgetTypes(ctx context.Context) {
 
 // remaining returns an aggregate of the key's type that is in the journal, or may be: the key's own first.
 func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.AggregateID, bool) {
-	if gone, err := p.Ahead(ctx, Head{Key: key, Version: 1}); err != nil || !gone {
+	if gone, err := p.Ahead(ctx, AtVersion{Key: key, Version: 1}); err != nil || !gone {
 		return key, true
 	}
 	for other, err := range p.journal.Heads(ctx, key.Type) {

@@ -82,7 +82,7 @@ type verification struct {
 	projector *Projector
 	key       es.AggregateID
 	shadow    Shadow
-	skipped   map[Head]bool
+	skipped   map[AtVersion]bool
 	read      uint64 // the last event applied to the shadow
 	unusable  bool   // the next event is in the rows and can no longer be applied: the expected rest is unknown
 	found     Verified
@@ -122,7 +122,7 @@ func (v *verification) run(ctx context.Context) error {
 				return nil
 			}
 			if v.read < version {
-				switch ahead, err := p.Ahead(ctx, Head{Key: v.key, Version: version}); {
+				switch ahead, err := p.Ahead(ctx, AtVersion{Key: v.key, Version: version}); {
 				case v.contradicted(err):
 					return nil
 				case err != nil:
@@ -131,7 +131,7 @@ func (v *verification) run(ctx context.Context) error {
 					return fmt.Errorf("%w: the journal has grown", ErrTransient)
 				}
 				v.found.ahead = true
-				v.tell(claim(Head{v.key, version}, fmt.Sprintf("event %d", v.read)))
+				v.tell(claim(AtVersion{v.key, version}, fmt.Sprintf("event %d", v.read)))
 			}
 			return v.shadow.Compare(ctx, tx, v.found.add)
 		})
@@ -192,7 +192,7 @@ func contradiction(key es.AggregateID, err error) Difference {
 }
 
 // claim is the difference of a position that is ahead of the journal.
-func claim(position Head, last string) Difference {
+func claim(position AtVersion, last string) Difference {
 	return Difference{
 		Key: position.Key, Row: "the position", What: "the rows claim events that the journal does not have",
 		Expected: last, Found: fmt.Sprintf("event %d", position.Version),
@@ -237,7 +237,7 @@ func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 				}
 			}
 			if v.read < before.Version {
-				if _, err := p.Ahead(ctx, Head{Key: key, Version: before.Version}); err != nil {
+				if _, err := p.Ahead(ctx, AtVersion{Key: key, Version: before.Version}); err != nil {
 					return err
 				}
 			}
@@ -248,7 +248,7 @@ func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 	if err != nil {
 		return fmt.Errorf("rebuild the rows of %s: %w", key, err)
 	}
-	p.options.Notify([]Head{{Key: key, Version: v.read}})
+	p.options.Notify([]AtVersion{{Key: key, Version: v.read}})
 	return nil
 }
 

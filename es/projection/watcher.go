@@ -87,7 +87,7 @@ func (w *Watcher) await(ctx context.Context, wait *waiter) error {
 }
 
 // Wake reports versions that aggregates have reached. A projection in the same process calls it after a commit.
-func (w *Watcher) Wake(heads []Head) {
+func (w *Watcher) Wake(heads []AtVersion) {
 	versions := make(map[es.AggregateID]uint64, len(heads))
 	for _, head := range heads {
 		versions[head.Key] = head.Version

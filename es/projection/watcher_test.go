@@ -40,9 +40,9 @@ func TestWakeTellsWhatTheRowsDoNotShowYet(t *testing.T) {
 	}
 	stillWaiting()
 	foreign := es.AggregateID{Type: key.Type, ID: key.ID} // the same id in another tenant
-	watcher.Wake([]projection.Head{{Key: key, Version: 2}, {Key: foreign, Version: 9}})
+	watcher.Wake([]projection.AtVersion{{Key: key, Version: 2}, {Key: foreign, Version: 9}})
 	stillWaiting()
-	watcher.Wake([]projection.Head{{Key: key, Version: 3}})
+	watcher.Wake([]projection.AtVersion{{Key: key, Version: 3}})
 	if err := <-woken; err != nil {
 		t.Error(err)
 	}

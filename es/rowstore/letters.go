@@ -102,18 +102,18 @@ func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error
 }
 
 // Skipped implements [projection.Store].
-func (s *Store) Skipped(ctx context.Context) (map[projection.Head]bool, error) {
-	found := make(map[projection.Head]bool)
+func (s *Store) Skipped(ctx context.Context) (map[projection.AtVersion]bool, error) {
+	found := make(map[projection.AtVersion]bool)
 	err := skippedEvents.Select(ctx, s.db, func(skip Skip) {
-		found[projection.Head{Key: skip.Key, Version: skip.SeqNr}] = true
+		found[projection.AtVersion{Key: skip.Key, Version: skip.SeqNr}] = true
 	}, "WHERE projection = ?", s.projection)
 	return found, s.Explain("read skipped events", err)
 }
 
 // Positions implements [projection.Store].
-func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.Head, err error) {
+func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.AtVersion, err error) {
 	where, keys := beyond("", after)
-	err = positions.Select(ctx, s.db, func(row positionRow) { found = append(found, row.Head) },
+	err = positions.Select(ctx, s.db, func(row positionRow) { found = append(found, row.AtVersion) },
 		"WHERE "+ofSet+" AND "+where, slices.Concat(s.set(), keys, []any{limit})...)
 	return found, s.Explain("list positions", err)
 }

@@ -260,7 +260,7 @@ const tellEvery = time.Second
 type rebuilding struct {
 	*Rebuild
 	set     *Store // of the new rows
-	skipped map[projection.Head]bool
+	skipped map[projection.AtVersion]bool
 	lost    map[es.AggregateID]uint64 // the live versions of aggregates that are ahead of the journal
 	stop    context.CancelCauseFunc
 
@@ -358,7 +358,7 @@ func (w *rebuilding) catchUp(ctx context.Context) error {
 
 // level applies the events that the new set lacks and the live one has. It returns their number, and the live position
 // of an aggregate that could not be brought level; zero: there is none.
-func (w *rebuilding) level(ctx context.Context, set *Store) (filled int, left projection.Head, err error) {
+func (w *rebuilding) level(ctx context.Context, set *Store) (filled int, left projection.AtVersion, err error) {
 	projector := w.projector(set)
 	for page, err := range set.ahead(ctx, set.projection) {
 		if err != nil {
@@ -381,13 +381,13 @@ func (w *rebuilding) level(ctx context.Context, set *Store) (filled int, left pr
 			if versions[live.Key] >= live.Version {
 				continue
 			}
-			switch lost, err := projector.Ahead(ctx, live.Head); {
+			switch lost, err := projector.Ahead(ctx, live.AtVersion); {
 			case err != nil && es.KindOf(err) != es.Inconsistent:
 				return filled, left, err
 			case err == nil && lost:
 				w.lost[live.Key] = live.Version
 			default: // the head is wrong, an event can't be applied here, or only another program knows the type
-				left = live.Head
+				left = live.AtVersion
 			}
 		}
 	}
@@ -479,7 +479,7 @@ func (w *rebuilding) settle(ctx context.Context) error {
 				return err
 			}
 			for _, position := range page {
-				done, err := live.Retract(ctx, &other, position.Head)
+				done, err := live.Retract(ctx, &other, position.AtVersion)
 				if err != nil {
 					return err
 				}

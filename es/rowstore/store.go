@@ -192,7 +192,7 @@ func (s *Store) owner() string { return cmp.Or(s.next, s.projection) }
 type (
 	positionRow struct {
 		Set string `db:"projection"`
-		projection.Head
+		projection.AtVersion
 		Parked bool `db:"parked"` // there is a dead letter
 	}
 	typeRow struct {

@@ -215,7 +215,7 @@ func (t *Tx) Save(ctx context.Context, changes projection.Changes) error {
 func (t *Tx) savePositions(ctx context.Context, all map[es.AggregateID]projection.Position) error {
 	var made, changed []positionRow
 	for key, position := range all {
-		row := positionRow{t.set, projection.Head{Key: key, Version: position.Version}, position.Parked != nil}
+		row := positionRow{t.set, projection.AtVersion{Key: key, Version: position.Version}, position.Parked != nil}
 		if _, exists := t.existing[key]; exists {
 			changed = append(changed, row)
 		} else {

@@ -50,7 +50,7 @@ func (t *Turn) Process(p Process) (Consumer, error) {
 	polling.Total(registry, "commands_sent_total", "Commands of the process that were decided.", &outbox.Sent)
 	polling.Total(registry, "commands_failed_total", "Attempts to send a command of the process that failed; it is sent again.", &outbox.Failures)
 	followed, err := t.Follow(p.Name, store, store, registry, projection.Options{
-		Logger: log.With("process", p.Name), Ignore: p.Ignore, Notify: func([]projection.Head) { outbox.Wake() },
+		Logger: log.With("process", p.Name), Ignore: p.Ignore, Notify: func([]projection.AtVersion) { outbox.Wake() },
 	}, p.Handlers(outbox)...)
 	return &running{Followed: followed, process: p, turn: t, outbox: outbox}, err
 }

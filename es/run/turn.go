@@ -44,7 +44,7 @@ type Turn struct {
 	updater   *Updater
 	databases Databases
 	term      uint64
-	changed   []func([]projection.Head)
+	changed   []func([]projection.AtVersion)
 
 	model     *Followed
 	caughtUp  atomic.Bool // at least once since the tables were created
@@ -62,7 +62,7 @@ func (t *Turn) Store(name string) (*rowstore.Store, error) {
 }
 
 // OnChange adds another [Options].Notify. Call it only while the consumers are made.
-func (t *Turn) OnChange(changed func([]projection.Head)) { t.changed = append(t.changed, changed) }
+func (t *Turn) OnChange(changed func([]projection.AtVersion)) { t.changed = append(t.changed, changed) }
 
 // work is a turn: it ends with ctx, once the current batches are stored, or when the turn is lost.
 func (u *Updater) work(ctx context.Context, databases Databases, term uint64) error {
@@ -90,10 +90,10 @@ func (u *Updater) work(ctx context.Context, databases Databases, term uint64) er
 func (u *Updater) newTurn(databases Databases, term uint64) (*Turn, error) {
 	t := &Turn{
 		Registry: prometheus.NewRegistry(), Advice: u.options.Advice,
-		updater: u, databases: databases, term: term, changed: []func([]projection.Head){u.options.Notify},
+		updater: u, databases: databases, term: term, changed: []func([]projection.AtVersion){u.options.Notify},
 	}
 	store := databases.store.InTerm(term)
-	notify := func(heads []projection.Head) {
+	notify := func(heads []projection.AtVersion) {
 		for _, changed := range t.changed {
 			changed(heads)
 		}

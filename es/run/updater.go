@@ -42,7 +42,7 @@ type Options struct {
 	// Advice tells operators what to do.
 	Advice Advice
 	// Notify is called with every change of the read model after its commit. It must not block. Default: nothing.
-	Notify func([]projection.Head)
+	Notify func([]projection.AtVersion)
 	// Faults inject faults between the projection and its ports.
 	Faults Faults
 	// Tracer creates the projections' tracers. Default: no traces.
@@ -111,7 +111,7 @@ type Updater struct {
 // New returns an updater whose metrics are in registry. It works while [Updater.Run] runs.
 func New(options Options, registry prometheus.Registerer) *Updater {
 	if options.Notify == nil {
-		options.Notify = func([]projection.Head) {}
+		options.Notify = func([]projection.AtVersion) {}
 	}
 	u := &Updater{options: options, registry: registry, outcomes: newOutcomes(registry), since: time.Now()}
 	registry.MustRegister(u)

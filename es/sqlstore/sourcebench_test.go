@@ -18,7 +18,7 @@ import (
 func BenchmarkVisible(b *testing.B) {
 	folder := b.TempDir()
 	s := newSystem(b, "sqlite:"+filepath.Join(folder, "events.db"), "sqlite:"+filepath.Join(folder, "rows.db"))
-	rows := &watch{at: map[projection.Head]time.Time{}}
+	rows := &watch{at: map[projection.AtVersion]time.Time{}}
 	rows.changed.L = &rows.mutex
 	projector := projection.New(s.readModel, s.gateway, projection.Options{Notify: rows.notify}, notebook.Positions{})
 	source := s.source(b, projector, sqlstore.SourceSettings{})
@@ -34,7 +34,7 @@ func BenchmarkVisible(b *testing.B) {
 			for i := next.Add(1) - 1; i < int64(b.N); i = next.Add(1) - 1 {
 				version := s.post(b, key, "hello").Version
 				answered := time.Now()
-				waits[i] = max(0, rows.wait(projection.Head{Key: key, Version: version}).Sub(answered))
+				waits[i] = max(0, rows.wait(projection.AtVersion{Key: key, Version: version}).Sub(answered))
 			}
 		})
 	}
@@ -48,10 +48,10 @@ func BenchmarkVisible(b *testing.B) {
 type watch struct {
 	mutex   sync.Mutex
 	changed sync.Cond
-	at      map[projection.Head]time.Time
+	at      map[projection.AtVersion]time.Time
 }
 
-func (w *watch) notify(heads []projection.Head) {
+func (w *watch) notify(heads []projection.AtVersion) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	for _, head := range heads {
@@ -60,7 +60,7 @@ func (w *watch) notify(heads []projection.Head) {
 	w.changed.Broadcast()
 }
 
-func (w *watch) wait(head projection.Head) time.Time {
+func (w *watch) wait(head projection.AtVersion) time.Time {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	for {

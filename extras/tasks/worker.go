@@ -286,8 +286,8 @@ func (r *run) checkTenant(ctx context.Context) error {
 // Consume returns the consumer that executes tasks while its process has the turn.
 func Consume(turn *esrun.Turn, ports Ports) esrun.Consumer {
 	w := NewWorker(ports)
-	turn.OnChange(func(changed []projection.Head) {
-		if slices.ContainsFunc(changed, func(head projection.Head) bool { return head.Key.Type == task.AggregateType }) {
+	turn.OnChange(func(changed []projection.AtVersion) {
+		if slices.ContainsFunc(changed, func(head projection.AtVersion) bool { return head.Key.Type == task.AggregateType }) {
 			w.Wake()
 		}
 	})

@@ -22,18 +22,25 @@ const (
 	scriptTime  = time.Minute
 )
 
-// installNode checks that Node is available. It installs the packages of package-lock.json unless they are installed.
-func installNode(t *testing.T) {
+// nodeVersion returns the major version of Node. The test fails if it is too old.
+func nodeVersion(t *testing.T) int {
 	t.Helper()
 	version, err := exec.CommandContext(t.Context(), "node", "--version").Output()
 	if err != nil {
 		t.Fatalf("%s: %v", needsNode, err)
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(string(version), "v"), ".")
-	if number, err := strconv.Atoi(major); err != nil || number < oldestNode {
+	number, err := strconv.Atoi(major)
+	if err != nil || number < oldestNode {
 		t.Fatalf("%s; found %s", needsNode, version)
 	}
+	return number
+}
 
+// installNode installs the packages of package-lock.json, unless they are installed.
+func installNode(t *testing.T) {
+	t.Helper()
+	nodeVersion(t)
 	lock, err := os.ReadFile("package-lock.json")
 	if err != nil {
 		t.Fatal(err)

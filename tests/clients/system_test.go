@@ -26,7 +26,9 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
-		if err := programs.Build(folder, "../../cmd/write-api", "../../cmd/read-api", "../../cmd/read-model-updater", "../../cmd/standalone", "../../cmd/web", "../../rdb-migration/cmd/migrate"); err != nil {
+		if err := programs.Build(folder,
+			"../../cmd/write-api", "../../cmd/read-api", "../../cmd/read-model-updater", "../../cmd/standalone", "../../cmd/web", "../../rdb-migration/cmd/migrate",
+			"../../tools/dynamodb-setup", "../../cmd/threadctl"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

@@ -1,6 +1,9 @@
-// Package faulty injects faults: between a program and its event store, and between a journal and a projection
-// (records that a source loses, repeats, reorders or corrupts, and events that cannot be read). Tests and the failure
-// lab use it.
+// Package faulty injects faults: between a program and its event store, and between a journal and a projection. Tests
+// and the failure lab use it.
+//
+// A [Gateway] stands before an event store and decides what becomes of each append: refused, delayed, or done with its
+// answer lost. A [Delivery] does to records what sources may do: lose, repeat, reorder and corrupt them. [Unreadable]
+// makes an event that no codec reads.
 package faulty
 
 import (

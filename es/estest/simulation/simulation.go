@@ -124,7 +124,7 @@ func (s *simulation) update(p *Process, service *es.Service[purse, change, chang
 	}
 	outbox := process.New(s.db, s.rowstore("gifts"), "gifts", slog.New(slog.DiscardHandler))
 	ofPurses, ofGifts := rows{s.rowstore(pursesRows.Table).InTerm(term), p, pursesRows.Table}, rows{s.rowstore("gifts").InTerm(term), p, "gifts"}
-	s.project(ofPurses, ofPurses, pursesOf(s.world), func(changed []projection.Head) {
+	s.project(ofPurses, ofPurses, pursesOf(s.world), func(changed []projection.AtVersion) {
 		for _, head := range changed {
 			s.checkRow(head.Key, head.Version)
 		}
@@ -157,7 +157,7 @@ func (s *simulation) rowstore(name string) *rowstore.Store {
 }
 
 // project runs a projection in a store that has its positions in these rows.
-func (s *simulation) project(in rows, store projection.Store, handler projection.Handler, notify func([]projection.Head)) {
+func (s *simulation) project(in rows, store projection.Store, handler projection.Handler, notify func([]projection.AtVersion)) {
 	p, name := in.p, in.name
 	options := projection.Options{Notify: notify, Attempts: 3, FillEvents: 2, Now: func() time.Time {
 		return p.now().Add(p.w.elapsed() * (coarseBy - 1)) // a jump of the clock is not multiplied

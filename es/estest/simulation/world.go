@@ -572,7 +572,7 @@ func (r rows) Parked(ctx context.Context, due time.Time, after es.AggregateID, l
 	return found, err
 }
 
-func (r rows) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.Head, err error) {
+func (r rows) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.AtVersion, err error) {
 	err = r.do(ctx, "lists positions", func() (err error) {
 		found, err = r.Store.Positions(ctx, after, limit)
 		return err

@@ -1,4 +1,5 @@
-// Package packing compresses snapshots for dynamodb and sqlstore, and detects broken ones when they are read.
+// Package packing compresses snapshots for dynamodb and sqlstore, and detects broken ones when they are read: a stored
+// checksum is that of the compressed bytes, so that damage is found before they are unpacked.
 package packing
 
 import (

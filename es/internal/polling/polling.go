@@ -1,4 +1,6 @@
-// Package polling is what the sources of changes share: pace, retries, handing over to a projection, and metrics.
+// Package polling is what the sources of changes share: pace, retries, handing over to a projection, and metrics. A
+// source polls often while records come, ever less often when none do, and never gives up: it tries again until it is
+// stopped. [Pace] says how long to wait, [Retry] repeats what failed, [HandOver] lets a batch end after a stop.
 package polling
 
 import (

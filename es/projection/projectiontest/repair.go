@@ -114,15 +114,15 @@ func notify(t *testing.T, db Database) {
 	near, far := begin(t, journal, ""), begin(t, journal, "acme")
 	far.write("lost")
 	far.write("told")
-	var told []projection.Head
-	projector := newProjectorOf(db, journal, projection.Options{Notify: func(changed []projection.Head) {
+	var told []projection.AtVersion
+	projector := newProjectorOf(db, journal, projection.Options{Notify: func(changed []projection.AtVersion) {
 		for _, head := range changed {
 			expectVersion(t, db, head.Key, head.Version)
 		}
 		told = append(told, changed...)
 	}}, ledgerType)
 	project(t, projector, append(near.all(), far.records(3, 3)...)...)
-	if want := []projection.Head{{Key: near.key, Version: 1}, {Key: far.key, Version: 3}}; !slices.Equal(told, want) {
+	if want := []projection.AtVersion{{Key: near.key, Version: 1}, {Key: far.key, Version: 3}}; !slices.Equal(told, want) {
 		t.Errorf("notified of %v instead of %v", told, want)
 	}
 	told = nil

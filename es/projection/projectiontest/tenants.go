@@ -42,7 +42,7 @@ func tenants(t *testing.T, db Database) {
 	}
 	expectVersion(t, db, other.key, 2)
 	for key, want := range map[es.AggregateID]bool{own.key: false, other.key: true} {
-		if ahead, err := acme.Ahead(t.Context(), projection.Head{Key: key, Version: 2}); err != nil || ahead != want {
+		if ahead, err := acme.Ahead(t.Context(), projection.AtVersion{Key: key, Version: 2}); err != nil || ahead != want {
 			t.Errorf("%s: ahead is %v, %v", key.Tenant, ahead, err)
 		}
 	}
