@@ -62,7 +62,7 @@ OF := es/estest/simulation
 OF += extras/publishing # extra:publishing
 
 simulate: ## the library under faults, in schedules that a seed selects: make simulate [SEED=7] [SCHEDULES=10000] [OF=es/estest/simulation]
-	@SCHEDULES="$(SCHEDULES)" SEED="$(SEED)" FAULTS='$(FAULTS)' ./tools/dev/simulate.sh $(OF)
+	@SCHEDULES="$(SCHEDULES)" SEED="$(SEED)" SCHEDULE='$(SCHEDULE)' ./tools/dev/simulate.sh $(OF)
 
 # extra:whole {
 soak: $(DEVSERVICES) ## the programs under kills and pauses, and whether the answers are linearizable: make soak [SOAK=1h]

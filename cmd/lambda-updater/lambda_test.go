@@ -48,7 +48,7 @@ var built = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := testenv.Run(m)
 	if folder, err := built(); err == nil && !testing.Short() {
 		_ = os.RemoveAll(folder)
 	}

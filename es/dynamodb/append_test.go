@@ -1,15 +1,19 @@
 package dynamodb_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"example.com/threads/es"
+	"example.com/threads/es/dynamodb"
 )
 
 const write = "TransactWriteItems"
@@ -158,5 +162,53 @@ func TestAnExpiredReceiptCountsAsMissing(t *testing.T) {
 	var handled *es.HandledError
 	if !errors.As(err, &handled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The contract tries these conditions on a store. Here they are held to the letter, without one.
+func TestAWriteIsOnTheConditionThatNobodyHasWrittenSince(t *testing.T) {
+	url, _ := server(t, 0, nil)
+	transport := newTransport(http.DefaultClient)
+	client := dynamodb.NewClient(aws.Config{
+		Region: "us-east-1", BaseEndpoint: &url, HTTPClient: transport, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	})
+	gateway, err := dynamodb.New(client, dynamodb.Settings{JournalTable: "journal", SnapshotTable: "snapshot"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct {
+		after uint64
+		heed  bool
+		want  string
+	}{
+		{0, false, "attribute_not_exists(pkey) attribute_not_exists(pkey)"},
+		{4, false, "version = :expected attribute_not_exists(pkey)"},
+		{4, true, "version = :expected AND attribute_not_exists(asked) attribute_not_exists(pkey)"},
+	} {
+		transport.Clear()
+		if err := gateway.Append(t.Context(), es.Append{ID: newID(), ExpectedVersion: one.after, Heed: one.heed, Entries: entries(one.after, 1)}); err != nil {
+			t.Fatal(err)
+		}
+		var sent struct {
+			TransactItems []map[string]struct {
+				ConditionExpression       string
+				ExpressionAttributeValues map[string]map[string]string
+			}
+		}
+		if err := json.Unmarshal(transport.Calls(write)[0].Body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		var conditions []string
+		for _, change := range sent.TransactItems {
+			for _, sent := range change {
+				conditions = append(conditions, sent.ConditionExpression)
+				if expected, is := sent.ExpressionAttributeValues[":expected"]; is && expected["N"] != fmt.Sprint(one.after) {
+					t.Errorf("after %d it expects %v", one.after, expected)
+				}
+			}
+		}
+		if got := strings.Join(conditions, " "); got != one.want {
+			t.Errorf("after %d, on the condition %q, want %q", one.after, got, one.want)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/tests/programs"
 )
 
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		binaries = folder
-		return m.Run()
+		return testenv.Run(m)
 	}())
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/tests/programs"
 )
 
@@ -31,6 +32,6 @@ func TestMain(m *testing.M) {
 			}
 		}
 		binaries = folder
-		return m.Run()
+		return testenv.Run(m)
 	}())
 }

@@ -2,7 +2,7 @@
 # Runs the schedules of the simulator in a package, on all processors (make simulate).
 #
 #   simulate.sh PACKAGE...   in the folder of the clone; SCHEDULES says how many
-#   SEED=7 simulate.sh PACKAGE   tells the story of one; FAULTS: with others than its own
+#   SEED=7 simulate.sh PACKAGE   tells the story of one; SCHEDULE: with other faults and fewer commands
 #
 # Exit code: 0 if no promise is broken.
 set -euo pipefail

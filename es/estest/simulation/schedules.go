@@ -66,19 +66,25 @@ func (r runner) open(t *testing.T) *sqlx.DB {
 	return db
 }
 
-// run runs the schedule of a seed with these faults, and returns the story and what is broken, if anything.
-func (r runner) run(seed uint64, faults []fault) (story []string, failure string) {
+// schedule is what happens in a world beside the steps that its seed selects.
+type schedule struct {
+	Faults  []fault
+	Without []string // commands that no client sends, by [refOf]
+}
+
+// run runs the schedule of a seed, and returns the story and what is broken, if anything.
+func (r runner) run(seed uint64, all schedule) (story []string, failure string) {
 	testenv.Bubble(r.t, func(t *testing.T) {
 		db := r.open(t) // here, because its own goroutine may hand over a connection
 		clean(t, db)
 		cryptotest.SetGlobalRandom(t, seed) // ids of events are part of the order of the outbox
 		s := &simulation{
 			world: &world{db: db, random: rand.New(rand.NewPCG(seed, 1)), faults: map[int]string{}, full: map[string]int{}, throttled: map[string]int{}, live: map[string]*Process{}},
-			t:     t, store: newStore(), services: map[string]*es.Service[purse, change, changed]{},
+			t:     t, seed: seed, store: newStore(), services: map[string]*es.Service[purse, change, changed]{},
 			truth: map[string][]row{}, parts: map[string]int{}, places: map[string][]string{}, labels: map[string]string{},
 			given: map[string]change{}, acked: map[string]string{}, versions: map[es.AggregateID]uint64{},
 		}
-		for _, one := range faults {
+		for _, one := range all.Faults {
 			s.faults[one.At] = one.Kind
 		}
 		for _, id := range purseIDs {
@@ -100,7 +106,7 @@ func (r runner) run(seed uint64, faults []fault) (story []string, failure string
 		for number := range clients {
 			p := s.newProc("client", number)
 			s.procs, s.last = append(s.procs, p), p
-			go s.client(p, number, rand.New(rand.NewPCG(seed, uint64(10+number))))
+			go s.client(p, number, all.Without)
 		}
 		s.advance(s.settled, mostStep)
 		if s.failure == "" {
@@ -119,8 +125,9 @@ func (r runner) run(seed uint64, faults []fault) (story []string, failure string
 	return story, failure
 }
 
-// faultsOf returns the faults of a seed.
-func (r runner) faultsOf(seed uint64) (faults []fault) {
+// scheduleOf returns the schedule of a seed.
+func (r runner) scheduleOf(seed uint64) schedule {
+	var faults []fault
 	random, kinds := rand.New(rand.NewPCG(seed, 3)), kinds
 	if r.consumer != nil {
 		kinds = slices.Concat(kinds, r.consumer().Faults())
@@ -129,18 +136,23 @@ func (r runner) faultsOf(seed uint64) (faults []fault) {
 		faults = append(faults, fault{random.IntN(mostIOs), kinds[random.IntN(len(kinds))]})
 	}
 	slices.SortFunc(faults, func(a, b fault) int { return a.At - b.At })
-	return faults
+	return schedule{Faults: faults}
 }
 
-// reduce leaves out faults one by one, as long as the schedule still fails.
-func (r runner) reduce(seed uint64, faults []fault) []fault {
-	for i := len(faults) - 1; i >= 0; i-- {
-		rest := slices.Delete(slices.Clone(faults), i, i+1)
-		if _, failure := r.run(seed, rest); failure != "" {
-			faults = rest
+// reduce leaves out commands and faults one by one, as long as the schedule still fails.
+func (r runner) reduce(seed uint64, all schedule) schedule {
+	try := func(less schedule) {
+		if _, failure := r.run(seed, less); failure != "" {
+			all = less
 		}
 	}
-	return faults
+	for n := range clients * commands {
+		try(schedule{all.Faults, append(slices.Clone(all.Without), refOf(n/commands, n%commands))})
+	}
+	for i := len(all.Faults) - 1; i >= 0; i-- {
+		try(schedule{slices.Delete(slices.Clone(all.Faults), i, i+1), all.Without})
+	}
+	return all
 }
 
 // clean empties the tables.
@@ -185,20 +197,20 @@ func fewer(schedules uint64) uint64 {
 }
 
 // Schedules runs schedules with all kinds of faults, and with a consumer unless that is nil: as many as SCHEDULES says,
-// or else a few. SEED runs one of them alone, FAULTS (JSON) with other faults than the seed's. The folder is that of
+// or else a few. SEED runs one of them alone, SCHEDULE (JSON) with other faults than the seed's. The folder is that of
 // the test, from the root.
 func Schedules(t *testing.T, folder string, few uint64, consumer func() Consumer) {
 	r := newRunner(t, consumer)
 	if os.Getenv("SEED") != "" {
 		seed := number(t, "SEED", 0)
-		faults := r.faultsOf(seed)
-		if text := os.Getenv("FAULTS"); text != "" {
-			faults = nil
-			if err := json.Unmarshal([]byte(text), &faults); err != nil {
+		all := r.scheduleOf(seed)
+		if text := os.Getenv("SCHEDULE"); text != "" {
+			all = schedule{}
+			if err := json.Unmarshal([]byte(text), &all); err != nil {
 				t.Fatal(err)
 			}
 		}
-		story, failure := r.run(seed, faults)
+		story, failure := r.run(seed, all)
 		t.Logf("\n%s", strings.Join(story, "\n"))
 		if failure != "" {
 			t.Error(failure)
@@ -207,11 +219,11 @@ func Schedules(t *testing.T, folder string, few uint64, consumer func() Consumer
 	}
 	first := number(t, "FIRST", 1)
 	for seed := first; seed < first+number(t, "SCHEDULES", fewer(few)); seed++ {
-		if _, failure := r.run(seed, r.faultsOf(seed)); failure != "" {
-			faults := r.reduce(seed, r.faultsOf(seed))
-			story, _ := r.run(seed, faults)
-			text, _ := json.Marshal(faults)
-			t.Fatalf("seed %d: %s\n%s\nAlone again: make simulate OF=%s SEED=%d FAULTS='%s'", seed, failure, strings.Join(story, "\n"), folder, seed, text)
+		if _, failure := r.run(seed, r.scheduleOf(seed)); failure != "" {
+			less := r.reduce(seed, r.scheduleOf(seed))
+			story, failure := r.run(seed, less)
+			text, _ := json.Marshal(less)
+			t.Fatalf("seed %d: %s\n%s\nAlone again: make simulate OF=%s SEED=%d SCHEDULE='%s'", seed, failure, strings.Join(story, "\n"), folder, seed, text)
 		}
 	}
 }
@@ -222,7 +234,7 @@ func OneStory(t *testing.T, consumer func() Consumer) {
 	for seed := uint64(1); seed <= number(t, "TWICE", fewer(20)); seed++ {
 		var stories [2][]string
 		for i := range stories {
-			stories[i], _ = r.run(seed, r.faultsOf(seed))
+			stories[i], _ = r.run(seed, r.scheduleOf(seed))
 		}
 		if !slices.Equal(stories[0], stories[1]) {
 			at := 0

@@ -42,6 +42,7 @@ func nameOf(key es.AggregateID) string { return key.ID[len(key.ID)-1:] }
 type simulation struct {
 	*world
 	t     *testing.T
+	seed  uint64
 	store *store
 
 	procs     []*Process
@@ -178,7 +179,7 @@ func (s *simulation) rebuild(p *Process) {
 		Journal: events, Handlers: []projection.Handler{pursesOf(s.world)},
 		Observe: func(state rowstore.RebuildState) {
 			if phase.Swap(state.Phase) != state.Phase {
-				s.tell(p.String(), "rebuilds: "+state.Phase)
+				_ = p.Do(p.ctx, table, "rebuilds: "+state.Phase, s.free, func() error { return nil })
 			}
 		},
 	}
@@ -291,14 +292,21 @@ func repairOwed(types []projection.Type) bool {
 	return slices.ContainsFunc(types, func(one projection.Type) bool { return !one.Complete })
 }
 
+func refOf(client, number int) string { return fmt.Sprintf("%d-%d", client, number) }
+
 // client sends commands until each has an answer.
-func (s *simulation) client(p *Process, number int, random *rand.Rand) {
+func (s *simulation) client(p *Process, number int, without []string) {
 	defer s.working.Add(-1)
 	for n := range commands {
+		ref := refOf(number, n)
+		if slices.Contains(without, ref) {
+			continue
+		}
+		random := rand.New(rand.NewPCG(s.seed, uint64(100*number+n)))
 		if _, ok := p.step(p.ctx, "", "thinks", nil); !ok {
 			return
 		}
-		c := change{By: 1 + random.IntN(5), Parts: 1 + random.IntN(2), Ref: fmt.Sprintf("%d-%d", number, n)}
+		c := change{By: 1 + random.IntN(5), Parts: 1 + random.IntN(2), Ref: ref}
 		id := random.IntN(len(purseIDs))
 		switch random.IntN(3) {
 		case 1:

@@ -29,30 +29,38 @@ type stream struct {
 type shard struct {
 	name    string
 	records []projection.Record
-	first   int // those before it are forgotten
-	next    *shard
+	first   int      // those before it are forgotten
+	next    []*shard // after it was closed: one, or two
 }
 
 const (
-	shards = 2
-	ended  = "end" // the position after a closed shard
+	roots      = 2
+	mostShards = 5     // open at once
+	ended      = "end" // the position after a closed shard
 )
 
 func newStream(random *rand.Rand) *stream {
 	s := &stream{random: random, fault: map[string]bool{}}
-	s.renew()
+	for range roots {
+		s.begin()
+	}
 	return s
 }
 
-// renew closes the open shards, and opens one after each.
+func (s *stream) begin() *shard {
+	made := &shard{name: fmt.Sprint("shard-", len(s.shards))}
+	s.shards, s.open = append(s.shards, made), append(s.open, made)
+	return made
+}
+
+// renew closes the open shards, and opens one or two after each.
 func (s *stream) renew() {
 	before := s.open
 	s.open = nil
-	for i := range shards {
-		made := &shard{name: fmt.Sprint("shard-", len(s.shards))}
-		s.shards, s.open = append(s.shards, made), append(s.open, made)
-		if before != nil {
-			before[i].next = made
+	for i, one := range before {
+		one.next = append(one.next, s.begin())
+		if left := len(before) - i - 1; len(s.open)+left < mostShards && s.random.IntN(2) == 0 {
+			one.next = append(one.next, s.begin())
 		}
 	}
 }
@@ -104,7 +112,7 @@ func (s *stream) release() {
 func (s *stream) put(record projection.Record) {
 	hash := fnv.New32a()
 	fmt.Fprint(hash, record.Key, record.SeqNr)
-	to := s.open[hash.Sum32()%shards]
+	to := s.open[int(hash.Sum32())%len(s.open)]
 	to.records = append(to.records, record)
 }
 
@@ -192,15 +200,17 @@ func (f source) run(ctx context.Context) {
 		}()
 	}
 	var group sync.WaitGroup
-	for _, root := range f.shards[:shards] {
-		ctx := as(ctx, f.rows.name+" "+root.name)
-		group.Go(func() {
-			for one := root; one != nil && ctx.Err() == nil; one = one.next {
-				if at[one.name] != ended {
-					f.follow(ctx, one, at[one.name])
-				}
-			}
-		})
+	var follow func(*shard)
+	follow = func(one *shard) {
+		if at[one.name] != ended {
+			f.follow(as(ctx, f.rows.name+" "+one.name), one, at[one.name])
+		}
+		for _, next := range f.after(one) {
+			group.Go(func() { follow(next) })
+		}
+	}
+	for _, root := range f.shards[:roots] {
+		group.Go(func() { follow(root) })
 	}
 	group.Wait()
 }
@@ -210,6 +220,13 @@ func (f source) try(ctx context.Context, do func() error) {
 	for ctx.Err() == nil && do() != nil {
 		_ = es.Wait(ctx, time.Second)
 	}
+}
+
+// after returns the shards that follow one, if it is closed.
+func (s *stream) after(one *shard) []*shard {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return one.next
 }
 
 // follow projects a shard until it is closed and read, or ctx ends.
@@ -233,7 +250,7 @@ func (f source) follow(ctx context.Context, one *shard, position string) {
 		var records []projection.Record
 		next, closed := at, false
 		err := f.p.Do(ctx, ofStream, fmt.Sprint("reads ", one.name, " after ", at), nil, func() (err error) {
-			closed = one.next != nil
+			closed = len(f.after(one)) > 0
 			records, next, err = f.read(one, at)
 			return err
 		})

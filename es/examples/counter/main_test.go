@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	testenv.Main(m)
 }
 
 func TestRules(t *testing.T) {
