@@ -157,6 +157,8 @@ func (l *login) renew(config *oauth2.Config, s *session) {
 		err = errors.New("the renewed token is of another account")
 	}
 	if err != nil {
+		var refusal *oauth2.RetrieveError
+		s.refused.Store(errors.As(err, &refusal) && refusal.Response.StatusCode == http.StatusBadRequest) // RFC 6749, 5.2
 		l.log.WarnContext(l.stopping, "a session's token can't be renewed", "error", err)
 		return
 	}
@@ -260,7 +262,7 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 				said.Users = append(said.Users, devUser{user, devissuer.AccountOf(user)})
 			}
 		}
-		if found := l.sessions.of(r); found != nil && found.bearer(r.Context()) != "" {
+		if found := l.sessions.of(r); found != nil && (found.bearer(r.Context()) != "" || !found.over()) {
 			said.Account, said.Name, said.CSRF = found.account, found.name, found.csrf
 			said.Operator = found.operator // extra:operate
 		}

@@ -11,6 +11,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -192,6 +193,9 @@ func (f front) token(t *testing.T, b *http.Client) string {
 	ctx, stop := context.WithTimeout(t.Context(), 3*issuerWithin)
 	defer stop()
 	status, body, err := send(ctx, b, f.URL+"/api/write/echo")
+	if status == http.StatusServiceUnavailable { // for as long as the issuer does not answer
+		return ""
+	}
 	if err != nil || status != http.StatusOK {
 		t.Fatalf("a request: %d, %v", status, err)
 	}
@@ -231,6 +235,9 @@ func TestAnIssuerThatHangsDoesNotEndASession(t *testing.T) {
 	if asked := p.renewals.Load(); asked > 3 {
 		t.Errorf("the issuer was asked %d times", asked)
 	}
+	if _, said, err := send(t.Context(), b, home.URL+"/session"); err != nil || !strings.Contains(said, ada) {
+		t.Errorf("the session: %s, %v", said, err)
+	}
 	// A caller that leaves does not wait.
 	ctx, leave := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	_, _, _ = send(ctx, b, home.URL+"/api/write/echo")
@@ -243,6 +250,23 @@ func TestAnIssuerThatHangsDoesNotEndASession(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A session is over when the issuer refuses to renew its token, and only then.
+func TestAnIssuerThatRefusesEndsASession(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	home := startPage(t, p)
+	p.lifetime.Store(-int64(time.Second))
+	b := home.logIn(t, p, ada)
+	p.refresh.Clear()
+	status, body, err := send(t.Context(), b, home.URL+"/api/write/echo")
+	if err != nil || status != http.StatusOK || strings.TrimSpace(body) != "Bearer" { // the API refuses that
+		t.Errorf("a request: %d %q, %v", status, body, err)
+	}
+	if _, body, err = send(t.Context(), b, home.URL+"/session"); err != nil || strings.Contains(body, ada) {
+		t.Errorf("the session: %s, %v", body, err)
+	}
 }
 
 // A refresh token is valid once, so requests at the same time must not each renew the token.

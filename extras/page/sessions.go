@@ -35,7 +35,8 @@ type session struct {
 
 	token    atomic.Pointer[oauth2.Token]
 	renewing singleflight.Group
-	renewed  time.Time // the end of the last renewal; only [session.replace] uses it
+	renewed  time.Time   // the end of the last renewal; only [session.replace] uses it
+	refused  atomic.Bool // the issuer will not renew the token
 }
 
 // bearer returns the token; "": it has expired. A token that expires soon is renewed in the background, once at a time.
@@ -56,6 +57,11 @@ func (s *session) bearer(ctx context.Context) string {
 		return ""
 	}
 	return token.AccessToken
+}
+
+// over reports whether its user must log in again. An issuer that does not answer ends no session.
+func (s *session) over() bool {
+	return time.Now().After(s.token.Load().Expiry) && (s.renew == nil || s.refused.Load())
 }
 
 // replace renews the token, unless that has just been done.
@@ -166,7 +172,12 @@ func (s *sessions) authorized(next http.Handler) http.Handler {
 		r = r.Clone(r.Context())
 		r.Header.Del("Cookie")
 		if found != nil {
-			r.Header.Set("Authorization", "Bearer "+found.bearer(r.Context()))
+			token := found.bearer(r.Context())
+			if token == "" && !found.over() {
+				httpserver.WriteProblem(w, http.StatusServiceUnavailable, "unavailable", "the issuer does not renew the session's token now: try again soon")
+				return
+			}
+			r.Header.Set("Authorization", "Bearer "+token)
 		}
 		next.ServeHTTP(w, r)
 	})

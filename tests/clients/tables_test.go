@@ -53,7 +53,7 @@ func TestTheReadmesLinesLookIntoTheTables(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	for _, want := range []string{"ThreadCreated", "<html", "journal", "snapshot"} {
+	for _, want := range []string{"ThreadCreated", "/tables/journal", "/tables/snapshot"} {
 		if !strings.Contains(string(said), want) {
 			t.Errorf("it does not show %s:\n%s", want, said)
 		}
