@@ -8,14 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"example.com/threads/es"
+	"example.com/threads/es/internal/seq"
 )
 
 // Checker checks and repairs. It is safe for concurrent use.
@@ -83,30 +82,9 @@ func (c *Checker) sure(ctx context.Context, id es.AggregateID) (*look, []Finding
 func (c *Checker) All(
 	ctx context.Context, wanted func(es.AggregateID) bool, tell func(es.AggregateID, []Finding) error,
 ) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(workers + 1)
-	var telling sync.Mutex
-	group.Go(func() error {
-		for stored, err := range c.store.StoredAggregates(ctx) {
-			if err != nil {
-				return err
-			}
-			if wanted != nil && !wanted(stored.ID) {
-				continue
-			}
-			group.Go(func() error {
-				found, err := c.stored(ctx, stored)
-				if err != nil {
-					return err
-				}
-				telling.Lock()
-				defer telling.Unlock()
-				return tell(stored.ID, found)
-			})
-		}
-		return nil
-	})
-	return group.Wait()
+	return seq.Each(ctx, workers, func(ctx context.Context) iter.Seq2[es.StoredAggregate, error] {
+		return seq.Where(c.store.StoredAggregates(ctx), func(stored es.StoredAggregate) bool { return wanted == nil || wanted(stored.ID) })
+	}, c.stored, func(stored es.StoredAggregate, found []Finding) error { return tell(stored.ID, found) })
 }
 
 func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Finding, error) {

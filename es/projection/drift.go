@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"example.com/threads/es"
 	"example.com/threads/es/internal/seq"
 )
@@ -174,30 +172,16 @@ func (p *Projector) catchUp(ctx context.Context, key es.AggregateID) error {
 func (p *Projector) VerifyAll(
 	ctx context.Context, wanted func(es.AggregateID) bool, repair bool, tell func(key es.AggregateID, found Verified, repaired bool) error,
 ) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(verifyWorkers + 1)
-	var telling sync.Mutex
-	group.Go(func() error {
-		for key, err := range p.walk(ctx, func(uint64) error { return nil }) {
-			if err != nil {
-				return err
-			}
-			if wanted != nil && !wanted(key) {
-				continue
-			}
-			group.Go(func() error {
-				found, repaired, err := p.VerifyOrRepair(ctx, key, repair)
-				if err != nil {
-					return err
-				}
-				telling.Lock()
-				defer telling.Unlock()
-				return tell(key, found, repaired)
-			})
-		}
-		return nil
-	})
-	return group.Wait()
+	type outcome struct {
+		found    Verified
+		repaired bool
+	}
+	return seq.Each(ctx, verifyWorkers, func(ctx context.Context) iter.Seq2[es.AggregateID, error] {
+		return seq.Where(p.walk(ctx, func(uint64) error { return nil }), wanted)
+	}, func(ctx context.Context, key es.AggregateID) (o outcome, err error) {
+		o.found, o.repaired, err = p.VerifyOrRepair(ctx, key, repair)
+		return o, err
+	}, func(key es.AggregateID, o outcome) error { return tell(key, o.found, o.repaired) })
 }
 
 // walk yields the aggregates of verifiable types that have a head, then those that have rows alone. Before it reads the

@@ -157,8 +157,8 @@ func (l *login) renew(config *oauth2.Config, s *session) {
 		err = errors.New("the renewed token is of another account")
 	}
 	if err != nil {
-		var refusal *oauth2.RetrieveError
-		s.refused.Store(errors.As(err, &refusal) && refusal.Response.StatusCode == http.StatusBadRequest) // RFC 6749, 5.2
+		var refusal *oauth2.RetrieveError // RFC 6749, 5.2
+		s.refused.Store(errors.As(err, &refusal) && refusal.Response.StatusCode == http.StatusBadRequest)
 		l.log.WarnContext(l.stopping, "a session's token can't be renewed", "error", err)
 		return
 	}

@@ -2,8 +2,12 @@
 package seq
 
 import (
+	"context"
 	"errors"
 	"iter"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // ErrSkip is returned by the function of [Map] for a value that is left out.
@@ -38,4 +42,42 @@ func Concat[A any](each ...iter.Seq2[A, error]) iter.Seq2[A, error] {
 			}
 		}
 	}
+}
+
+// Each does something with each value, some at once, and tells the outcomes one after the other, in any order. It ends
+// after the first error.
+func Each[A, B any](
+	ctx context.Context, atOnce int, from func(context.Context) iter.Seq2[A, error], do func(context.Context, A) (B, error), tell func(A, B) error,
+) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce + 1)
+	var telling sync.Mutex
+	group.Go(func() error {
+		for a, err := range from(ctx) {
+			if err != nil {
+				return err
+			}
+			group.Go(func() error {
+				b, err := do(ctx, a)
+				if err != nil {
+					return err
+				}
+				telling.Lock()
+				defer telling.Unlock()
+				return tell(a, b)
+			})
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// Where yields the values that a function accepts; nil accepts all.
+func Where[A any](from iter.Seq2[A, error], accepts func(A) bool) iter.Seq2[A, error] {
+	return Map(from, func(a A) (A, error) {
+		if accepts != nil && !accepts(a) {
+			return a, ErrSkip
+		}
+		return a, nil
+	})
 }
