@@ -26,6 +26,43 @@ func TestTheCoreStandsAlone(t *testing.T) {
 	treecopy.Do(t, to, "go", "test", "-short", "./domain/...", "./usecase/...", "./interfaceadaptor/...", "./cmd/...", "./tests/architecture")
 }
 
+// Each README says how to leave something out. No extra that stays may need it.
+func TestTheReadmesLeaveOutWhatTheySay(t *testing.T) {
+	const root = "../../.."
+	readmes, err := filepath.Glob(root + "/extras/*/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := regexp.MustCompile(`make core DIR=\S+ WITHOUT=("[a-z ]+"|[a-z]+)`)
+	tried := 0
+	for _, readme := range append(readmes, root+"/README.md") {
+		text, err := os.ReadFile(readme)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range without.FindAllStringSubmatch(string(text), -1) {
+			leftOut := strings.Fields(strings.Trim(command[1], `"`))
+			_, extras, _ := strings.Cut(treecopy.Do(t, root, "make", "-n", "core", "DIR=copy", "WITHOUT="+strings.Join(leftOut, " ")), `/copy" `)
+			kept, err := withNeeded(root, strings.Fields(extras))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, extra := range leftOut {
+				if err := known(root, []string{extra}, nil); err != nil || slices.Contains(kept, extra) {
+					t.Errorf("%s: after %q, %s stays: %v", readme, command[0], extra, err)
+				}
+			}
+			tried++
+			if len(kept) < 8 {
+				t.Errorf("%s: only %v stay", readme, kept)
+			}
+		}
+	}
+	if tried < 8 {
+		t.Errorf("%d commands were found", tried)
+	}
+}
+
 // A new application must be a good start: without a word about chat, it builds, and its README is true. With
 // RELEASE_CHECK its tests run, too, and it gets another aggregate and another extra.
 func TestANewApplicationHasNothingOfChat(t *testing.T) {
