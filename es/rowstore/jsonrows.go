@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore/table"
 )
@@ -26,8 +27,11 @@ type JSONRows[E, R any] struct {
 
 // Create creates the table if it does not exist.
 func (r JSONRows[E, R]) Create(ctx context.Context, db *sqlx.DB) error {
-	_, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+r.Table+
-		" (tenant_code VARCHAR(32) NOT NULL, id VARCHAR(64) NOT NULL, content LONGTEXT NOT NULL, PRIMARY KEY (tenant_code, id))")
+	dialect, err := sqldialect.Of(db)
+	if err == nil {
+		_, err = db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+r.Table+
+			" (tenant_code VARCHAR(32) NOT NULL, id VARCHAR(64) NOT NULL, content LONGTEXT NOT NULL, PRIMARY KEY (tenant_code, id))"+dialect.Charset())
+	}
 	if err != nil {
 		return fmt.Errorf("create the table %s: %w", r.Table, err)
 	}

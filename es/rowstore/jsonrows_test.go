@@ -15,7 +15,13 @@ import (
 )
 
 func TestJSONRows(t *testing.T) {
-	t.Run("mysql", func(t *testing.T) { projectJSON(t, open(t, testenv.MySQL(t))) })
+	t.Run("mysql", func(t *testing.T) {
+		opened := open(t, testenv.MySQL(t))
+		if _, err := opened.db.ExecContext(t.Context(), "ALTER DATABASE CHARACTER SET latin1"); err != nil { // as servers may have it
+			t.Fatal(err)
+		}
+		projectJSON(t, opened)
+	})
 	t.Run("sqlite", func(t *testing.T) { projectJSON(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "rows.db"))) })
 }
 
@@ -48,7 +54,7 @@ func projectJSON(t *testing.T, db *fixture) {
 	projector := projection.New(store, struct{ es.Journal }{}, projection.Options{}, rows.Handler())
 	key := es.AggregateID{Type: notebook.Type, ID: notebook.NewID()}
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	for i, event := range []notebook.Event{notebook.Opened{Owner: "ann", Title: "plans"}, notebook.Written{Text: "tea"}, notebook.Written{Text: "<i>"}} {
+	for i, event := range []notebook.Event{notebook.Opened{Owner: "ann", Title: "plans"}, notebook.Written{Text: "お茶 🍵"}, notebook.Written{Text: "<i>"}} {
 		envelope := es.Envelope{EventID: notebook.NewID(), AggregateType: key.Type, AggregateID: key.ID, SeqNr: uint64(i) + 1, OccurredAt: now}
 		payload, err := notebook.Events().Encode(es.Recorded[notebook.Event]{Envelope: envelope, Event: event})
 		if err == nil {
@@ -59,7 +65,7 @@ func projectJSON(t *testing.T, db *fixture) {
 		}
 	}
 	found, version, err := rows.Read(t.Context(), db.db, key, 3)
-	if err != nil || version != 3 || found.Title != "plans" || len(found.Notes) != 2 || found.Notes[1] != "<i>" {
+	if err != nil || version != 3 || found.Title != "plans" || len(found.Notes) != 2 || found.Notes[0] != "お茶 🍵" || found.Notes[1] != "<i>" {
 		t.Errorf("read %+v at version %d, %v", found, version, err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -29,6 +29,7 @@ type rowKeeper struct {
 	live    *projection.Projector
 
 	asked    atomic.Bool              // an operator requested a rebuild
+	waited   bool                     // at the last check, because another process rebuilt
 	outdated atomic.Pointer[[]string] // aggregate types whose rows were made by another version of their handler
 	seen     string                   // the latest set at the last check, and whether it was live
 	failure  atomic.Pointer[rebuildFailure]
@@ -99,18 +100,28 @@ func (k *rowKeeper) look(ctx context.Context) error {
 		k.seen = live
 	}
 	asked, failure := k.asked.Swap(false), k.failure.Load()
+	if asked && k.waited && state.Over() {
+		asked = false // another process has done it
+	}
+	k.waited = false
 	if !asked && (!k.options.RebuildAuto || failure != nil && time.Since(failure.at) < rebuildAgain) {
 		return nil
 	}
 	switch {
-	case !state.Over() && !state.Interrupted:
-		return nil // another process rebuilds
+	case !state.Over() && !state.Interrupted: // another process rebuilds, or has just ended in the middle of that
+		if k.waited = asked; asked {
+			k.asked.Store(true)
+		}
+		return nil
 	case state.Interrupted:
 		err = k.rebuild.Resume(ctx)
 	case asked || len(*k.outdated.Load()) > 0 || k.live.Drift().Ahead > 0:
 		err = k.rebuild.Start(ctx)
 	}
 	if errors.Is(err, rowstore.ErrRebuilding) {
+		if asked {
+			k.asked.Store(true)
+		}
 		return nil
 	}
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -307,6 +308,43 @@ func TestARebuildGoesOnAfterItsProcess(t *testing.T) {
 	for key, want := range keys {
 		w.wantNotes(t, key, want)
 	}
+}
+
+// stuck is a journal that can't be read through.
+type stuck struct {
+	es.Journal
+	asked chan struct{}
+}
+
+func (s stuck) ReadJournal(ctx context.Context, _, _ int, _ string) iter.Seq2[es.JournalPage, error] {
+	return func(yield func(es.JournalPage, error) bool) {
+		close(s.asked)
+		<-ctx.Done()
+		yield(es.JournalPage{}, ctx.Err())
+	}
+}
+
+// For some seconds nobody knows that the process of a rebuild has ended. Who asks for one then gets it.
+func TestARebuildThatIsAskedForBesideADeadOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
+	t.Parallel()
+	w := newWorld(t)
+	key := w.open(t, 2)
+	options, asked := w.options(notes.Handler()), make(chan struct{})
+	options.Faults.Rebuild = func(journal es.Journal) es.Journal { return stuck{journal, asked} }
+	updater, stop := start(t, options)
+	w.wantNotes(t, key, 2)
+	if err := updater.Rebuild(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	stop()
+	updater, _ = start(t, w.options(notes.Handler()))
+	eventually(t, func() bool { return updater.Rebuild() == nil })
+	eventually(t, func() bool { return updater.Look(t.Context()).Rebuild.Over() })
+	w.wantNotes(t, key, 2)
 }
 
 func TestATypeThatNobodyKnowsIsToldAndNotLost(t *testing.T) {

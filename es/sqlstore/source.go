@@ -130,10 +130,12 @@ func (s *Source) locate(ctx context.Context) error {
 				return err
 			}
 			if at == 0 {
-				s.queue.settled, s.queue.next = 0, 0 // numbers of another store, or of a later time
 				s.log.ErrorContext(ctx, "this event store does not have the last event that was projected: all are read again; "+
 					"if a backup was restored, and it is not in an archive, rows of lost events remain: rebuild the rows", "position", mark)
 			}
+		}
+		if at == 0 {
+			s.queue.settled, s.queue.next = 0, 0 // perhaps numbers of another store, or of a later time
 		}
 		s.change(func() { s.name, s.position, s.mark = name, at, mark })
 		return s.projector.Begin(ctx, at == 0)

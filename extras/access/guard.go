@@ -18,8 +18,6 @@ type guard struct {
 	access  *Access
 	request *http.Request
 
-	streams bool // its answers follow until the client leaves
-
 	// They release what it holds until it ends, or earlier. They may be called repeatedly.
 	body, connection func()
 }
@@ -114,7 +112,6 @@ func (g *guard) mayAsk(ask admission.Ask) (admission.Principal, error) {
 
 // reserve reserves what the request needs until it ends.
 func (g *guard) reserve(stage admission.Stage) error {
-	g.streams = stage == admission.Stream
 	switch stage {
 	case admission.Handshake:
 		return g.hold(&g.connection, g.access.Uninitialized, network(g.Address), 1,
@@ -125,7 +122,7 @@ func (g *guard) reserve(stage admission.Stage) error {
 		const maxBody = 64 << 10                                   // bytes of a body; an import holds more by itself
 		size := int(min(uint64(g.request.ContentLength), maxBody)) // an unknown length is -1, which is large
 		// The answer needs memory, too.
-		if err := g.hold(&g.body, g.access.Memory, g.client(), max(size, 1), errMemory.Detail); err != nil || !g.streams {
+		if err := g.hold(&g.body, g.access.Memory, g.client(), max(size, 1), errMemory.Detail); err != nil || stage == admission.Request {
 			return err
 		}
 	}
@@ -170,11 +167,7 @@ func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) 
 	return context.WithDeadlineCause(ctx, g.Expires, errExpired)
 }
 
-// Hold implements [admission.Guard]. The body of a stream has been read when there is an answer.
 func (g *guard) Hold(n int) (release func(), err error) {
-	if g.streams {
-		g.body()
-	}
 	release, ok := g.access.Memory.Hold(g.client(), n)
 	if !ok {
 		return nil, errMemory

@@ -64,8 +64,11 @@ type Budget struct {
 	by    map[string]int
 }
 
-// NewBudget returns a budget of total, of which one key can hold share.
+// NewBudget returns a budget of total, of which one key can hold share; 0: nil, no limit.
 func NewBudget(total, share int) *Budget {
+	if share == 0 {
+		return nil
+	}
 	return &Budget{total: total, share: share, by: map[string]int{}}
 }
 

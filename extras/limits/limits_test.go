@@ -2,6 +2,7 @@ package limits_test
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -46,6 +47,15 @@ func TestARateRecovers(t *testing.T) {
 	})
 	if took := time.Since(begun); took < 50*time.Millisecond {
 		t.Errorf("one more than 20 requests is allowed after %s", took)
+	}
+}
+
+func TestABudgetWithoutALimit(t *testing.T) {
+	b := limits.NewBudget(math.MaxInt, 0)
+	for range 3 {
+		if _, ok := b.Hold("ada", 1000); !ok {
+			t.Error("there is no room")
+		}
 	}
 }
 

@@ -126,16 +126,16 @@ func (w *Worker) fill(ctx context.Context, l lane, working *sync.WaitGroup) {
 
 // attempt executes a task until that does not fail temporarily. It has a slot except while it waits for the next try.
 func (w *Worker) attempt(ctx context.Context, l lane, key es.AggregateID) {
-	defer w.Wake() // the slot is free for another task
 	defer w.taken.Delete(key)
 	for attempt := 1; ; attempt++ {
 		err := w.do(ctx, key, attempt)
 		l.slots.Release(1)
+		w.Wake() // the slot is free for another task
 		if err == nil || ctx.Err() != nil {
+			_ = es.Wait(ctx, lookEvery) // its row may not say so yet
 			return
 		}
 		w.ports.Log.WarnContext(ctx, "a task failed for now; it is tried again", "tenant", key.Tenant, "task", key.ID, "error", err)
-		w.Wake()
 		if es.Wait(ctx, es.Backoff(firstRetry, lastRetry, attempt-1)) != nil || l.slots.Acquire(ctx, 1) != nil {
 			return
 		}

@@ -166,6 +166,21 @@ func testACancelledImportStops(t *testing.T) {
 	wantRejected(t, rejected, handled/10*10)
 }
 
+// A finished task is not looked at without a pause while its row is behind.
+func TestRowsOfTasksThatAreBehind(t *testing.T) { testenv.Bubble(t, testRowsOfTasksThatAreBehind) }
+
+func testRowsOfTasksThatAreBehind(t *testing.T) {
+	w := newWorld()
+	w.behind = true
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(input(10)))
+	id := created(t, result, err)
+	looks, begun := 0, time.Now()
+	w.work(t.Context(), t, func() bool { looks++; return time.Since(begun) > 10*time.Second || looks > 1000 })
+	if found := w.find(t, id); !found.Finished() || looks > 100 { // two kinds of tasks, twice a second
+		t.Errorf("%d looks: %+v", looks, found.Row)
+	}
+}
+
 // The part in progress is completed and reported, so that no line is sent twice however long the suspension is.
 func TestTasksOfASuspendedTenant(t *testing.T) { testenv.Bubble(t, testTasksOfASuspendedTenant) }
 

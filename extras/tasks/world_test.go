@@ -57,6 +57,7 @@ type world struct {
 	events   []string        // of the thread that is exported
 	denied   error           // why exporting is rejected
 	suspend  atomic.Bool     // the tenant is suspended
+	behind   bool            // the rows do not say that a task is finished
 	full     bool            // there is no room for files
 	refuses  error           // why commands on tasks fail
 	byKey    map[string]es.Result
@@ -348,7 +349,7 @@ func (w *world) work(ctx context.Context, t *testing.T, done func() bool) {
 				return nil, nil
 			}
 			for _, id := range w.created {
-				if len(toDo) < limit && w.states[id].Usable() == nil && slices.Contains(kinds, w.kinds[id]) {
+				if len(toDo) < limit && (w.behind || w.states[id].Usable() == nil) && slices.Contains(kinds, w.kinds[id]) {
 					toDo = append(toDo, es.AggregateID{Type: task.AggregateType, ID: id})
 				}
 			}

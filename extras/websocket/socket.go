@@ -133,13 +133,11 @@ func (s *socket) initialize(payload json.RawMessage) {
 	s.acknowledged = true
 	s.send(s.ctx, message{Type: "connection_ack"})
 	s.goroutines.Go(s.keepAlive)
+	s.stay()
 }
 
-// keepAlive sends pings, and cuts the connection of a client that does not answer them or may not stay.
+// keepAlive sends pings, and cuts the connection of a client that does not answer them.
 func (s *socket) keepAlive() {
-	staying, leave := s.guard.Stay(s.ctx)
-	defer leave()
-	defer context.AfterFunc(staying, func() { s.expire(context.Cause(staying)) })()
 	for es.Wait(s.ctx, s.settings.KeepAlive) == nil {
 		if s.unanswered.Add(1) > maxUnanswered {
 			_ = s.conn.CloseNow()
@@ -149,14 +147,26 @@ func (s *socket) keepAlive() {
 	}
 }
 
-// expire closes the connection when it is not known any more who it is of, after its subscriptions have ended with an
-// error. The code is not 4401, because clients do not reconnect after that. A caller who is refused for another reason
+// stay closes the connection when it is not known any more who it is of. A caller who is refused for another reason
 // keeps the connection, and may be admitted again.
-func (s *socket) expire(cause error) {
-	var refusal *admission.Refusal
-	if s.ctx.Err() != nil || !errors.As(cause, &refusal) || refusal.Status != http.StatusUnauthorized {
-		return
-	}
+func (s *socket) stay() {
+	staying, leave := s.guard.Stay(s.ctx)
+	context.AfterFunc(staying, func() {
+		defer leave()
+		var refusal *admission.Refusal
+		switch {
+		case s.ctx.Err() != nil || !errors.As(context.Cause(staying), &refusal):
+		case refusal.Status == http.StatusUnauthorized:
+			s.expire(refusal)
+		default:
+			s.stay()
+		}
+	})
+}
+
+// expire closes the connection after its subscriptions, which end by themselves. The code is not 4401, because clients
+// do not reconnect after that.
+func (s *socket) expire(refusal *admission.Refusal) {
 	s.mu.Lock()
 	operations := slices.Collect(maps.Values(s.operations))
 	s.mu.Unlock()
@@ -180,7 +190,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 		s.close(closeDuplicate, fmt.Sprintf("Subscriber for %s already exists", id))
 		return
 	}
-	operation, refused := s.begin(count, payload)
+	operation, release, refused := s.begin(count, payload)
 	if refused != nil { // the id stays free
 		errs, _ := json.Marshal(refused.Errors) // never fails: they are texts
 		s.send(s.ctx, message{ID: id, Type: "error", Payload: errs})
@@ -194,6 +204,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 	s.goroutines.Go(func() {
 		defer close(op.ended)
 		defer cancel()
+		defer release()
 		s.endpoint.Run(ctx, operation, func(answer *gqlgen.Response) bool {
 			encoded, whole, release := s.endpoint.Hold(ctx, graphql.Encode(answer))
 			defer release()
@@ -203,10 +214,11 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 	})
 }
 
-// begin returns an operation that may run beside count others, or the answer of a refused one.
-func (s *socket) begin(count int, payload json.RawMessage) (*gqlgen.OperationContext, *gqlgen.Response) {
+// begin returns an operation that may run beside count others, or the answer of a refused one. What the client has sent
+// is held until release, when the operation has ended.
+func (s *socket) begin(count int, payload json.RawMessage) (operation *gqlgen.OperationContext, release func(), refused *gqlgen.Response) {
 	if count >= s.settings.OperationLimit {
-		return nil, s.endpoint.Response(s.ctx, &graphql.Refusal{Code: "TOO_MANY_OPERATIONS", Message: fmt.Sprintf(
+		return nil, nil, s.endpoint.Response(s.ctx, &graphql.Refusal{Code: "TOO_MANY_OPERATIONS", Message: fmt.Sprintf(
 			"%d operations run on this connection, and more are not accepted; end one of them, or open another connection", count)})
 	}
 	err := s.guard.Next(s.ctx)
@@ -214,10 +226,16 @@ func (s *socket) begin(count int, payload json.RawMessage) (*gqlgen.OperationCon
 	if err == nil {
 		params, err = graphql.ParseOperation("payload", payload)
 	}
-	if err != nil {
-		return nil, s.endpoint.Response(s.ctx, err)
+	if err == nil {
+		release, err = s.guard.Hold(len(payload))
 	}
-	return s.endpoint.Begin(s.ctx, params)
+	if err != nil {
+		return nil, nil, s.endpoint.Response(s.ctx, err)
+	}
+	if operation, refused = s.endpoint.Begin(s.ctx, params); refused != nil {
+		release()
+	}
+	return operation, release, refused
 }
 
 // send sends a message unless ctx has ended: that of an operation, whose id may be in use again after the client has

@@ -37,6 +37,9 @@ func (d Dialect) ForUpdate() string { return d.onMySQL(" FOR UPDATE") }
 // ForShare returns the same for a lock that others may share, but not with ForUpdate, as MySQL and MariaDB write it.
 func (d Dialect) ForShare() string { return d.onMySQL(" LOCK IN SHARE MODE") }
 
+// Charset is that of a table with any text, whatever the default of the server is.
+func (d Dialect) Charset() string { return d.onMySQL(" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin") }
+
 func (d Dialect) onMySQL(text string) string {
 	if d.isMySQL {
 		return text

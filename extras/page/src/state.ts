@@ -101,9 +101,9 @@ export function updateTrace(key: string, changed: Partial<Trace>): void {
 }
 
 /** Keeps a text beyond a reload, if the browser has room for it. */
-export function keep(key: string, text: string): void {
+export function keep(key: string, text: string, storage = localStorage): void {
   try {
-    localStorage.setItem(key, text);
+    storage.setItem(key, text);
   } catch {
     // It is full: what the page shows needs no storage.
   }

@@ -81,6 +81,7 @@ export function listMore(pane: Pane): void {
 
 /** Opens a thread and follows it. */
 export function open(pane: Pane, thread: string): void {
+  if (!panes.peek().includes(pane)) return; // another person has taken its place
   pane.unfollow();
   pane.selected.value = thread;
   pane.thread.value = null;
@@ -117,7 +118,7 @@ export function open(pane: Pane, thread: string): void {
       }
       pane.pushed = pane.thread.value = null;
       pane.panel.value = 'messages';
-      pane.absent = code === 'NOT_FOUND'; // once it is listed, it is opened again
+      pane.absent = true; // once it is listed, it is opened again
     },
   );
   pane.unfollow = begin();
@@ -157,7 +158,7 @@ function refresh(pane: Pane, thread: ShownThread, at: number): void {
   arrived(thread.id, thread.version, { threadChanged: brief(thread) }, at);
   // New messages explain the new version. If they don't, one of the older ones may have changed.
   const posted = latest.filter((message) => !known.some((each) => each.id === message.id)).length;
-  if (before && pane.older.value.length > 0 && thread.version - before.version !== posted) {
+  if (before && (pane.older.value.length > 0 || pane.loading) && thread.version - before.version !== posted) {
     pane.stale = true;
     readAgain(pane);
   }

@@ -2,7 +2,7 @@
 // command on them, is added here.
 import { useComputed } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { command } from '../api.ts';
+import { command, inWords } from '../api.ts';
 import type { Outcome } from '../api.ts';
 import { hue, Problem, submitOnEnter, sure, time } from '../common.tsx';
 import type { Field } from '../common.tsx';
@@ -43,10 +43,18 @@ const changes: Record<string, string> = { [edit]: 'edit', [deletion]: 'deletion'
 async function saveEdit(pane: Pane): Promise<void> {
   const editing = pane.editing.peek();
   if (!editing) return;
+  const draft = pane.draft; // of this thread, whatever is opened meanwhile
   pane.editing.value = null;
   pane.problem('draft', '');
   const outcome = await out.orderFrom(pane, 'edit', edit, { ...pane.onThread, message_id: editing.id, text: editing.text });
-  if (!outcome.ok && !pane.editing.peek()) pane.editing.value = editing; // to be mended
+  if (outcome.ok) return;
+  if (!pane.editing.peek() && pane.messages.some((message) => message.id === editing.id)) {
+    pane.editing.value = editing; // to be mended
+    return;
+  }
+  pane.problem('edit', '');
+  pane.problem('draft', `Rejected: edit: ${inWords(outcome.problem)}`);
+  draft.value = [editing.text, draft.peek()].filter(Boolean).join('\n');
 }
 
 const deleteMessage = (pane: Pane, id: string): Promise<Outcome> => out.orderFrom(pane, 'draft', deletion, { ...pane.onThread, message_id: id });

@@ -144,10 +144,10 @@ export function Composer({ pane, at, field }: { pane: Pane; at: number; field: F
   );
 }
 
-/** Edits the person's last message. */
+/** Edits the person's last message, unless it is being changed, or another one is edited. */
 function editLast(pane: Pane, event: Event): void {
   const own = pane.messages.findLast((message) => message.userAccountId === pane.id);
-  if (!own) return;
+  if (!own || pane.editing.peek() || out.outbox.peek().some((entry) => entry.person === pane.id && entry.fields.message_id === own.id)) return;
   event.preventDefault();
   pane.editing.value = { id: own.id, text: own.text };
 }

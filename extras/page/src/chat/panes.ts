@@ -1,8 +1,8 @@
 // What each person sees of the chat, in signals.
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import type { ListedThread, ShownMember, ShownMessage, ShownThread } from '../queries.ts';
-import { personOf } from '../state.ts';
+import { keep, personOf } from '../state.ts';
 import type { Person } from '../state.ts';
 
 /** What one person sees. */
@@ -49,8 +49,12 @@ export class Pane {
   /** What is being written to the open thread. */
   get draft(): Signal<string> {
     const thread = this.selected.value;
-    const draft = this.drafts.get(thread) ?? signal('');
+    const known = this.drafts.get(thread);
+    if (known) return known;
+    const key = `threads.draft.${this.id}.${thread}`; // it outlives the login after a session has ended
+    const draft = signal(sessionStorage.getItem(key) ?? '');
     this.drafts.set(thread, draft);
+    effect(() => keep(key, draft.value, sessionStorage));
     return draft;
   }
 
