@@ -17,7 +17,8 @@ import (
 func TestJSONRows(t *testing.T) {
 	t.Run("mysql", func(t *testing.T) {
 		opened := open(t, testenv.MySQL(t))
-		if _, err := opened.db.ExecContext(t.Context(), "ALTER DATABASE CHARACTER SET latin1"); err != nil { // as servers may have it
+		// As servers may have it.
+		if _, err := opened.db.ExecContext(t.Context(), "ALTER DATABASE CHARACTER SET latin1"); err != nil {
 			t.Fatal(err)
 		}
 		projectJSON(t, opened)

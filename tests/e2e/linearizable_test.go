@@ -434,7 +434,7 @@ func (h *trial) judge(t *testing.T) {
 		}
 		if seen.Version >= len(then) || then[seen.Version].name != seen.Name ||
 			!shown(func(m modelThread) []string { return m.members }, members) ||
-			!shown(func(m modelThread) []string { return m.messages }, messages) {
+			!shown(func(m modelThread) []string { return m.messages[:min(len(m.messages), mostMessages)] }, messages) {
 			t.Fatalf("%s shows %+v, which was never true", seen.how, seen.threadView)
 		}
 	}

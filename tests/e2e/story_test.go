@@ -16,6 +16,8 @@ const (
 	}`
 )
 
+const mostMessages = 500 // that threadFields asks for
+
 type memberView struct{ ID, UserAccountID, Role string }
 
 type messageView struct{ ID, UserAccountID, Text string }

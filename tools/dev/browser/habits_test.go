@@ -176,6 +176,40 @@ func TestARejectionIsTold(t *testing.T) {
 	p.shows(ada, "Rejected: edit message")
 }
 
+// An edit that is rejected while another thread is open is told there, and its text waits in its own. Meanwhile nothing
+// else changes the message.
+func TestARejectedEditIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	says(p, ada, "Ada", "Keep this")
+	p.shows(bob, "Keep this")
+	create(p, ada, "Lunch")
+	picker, draft := ada+".querySelector('.picker select')", labelled(ada, "Message from Ada")
+	p.choose(picker, "Tea at four")
+	p.shows(ada, "Keep this")
+	p.showsNot(ada, "not in the rows yet")
+	p.allow("Failed to load resource", "net::ERR")
+	p.block("/api/write/")
+	p.click(labelled(ada, `Edit "Keep this"`))
+	p.fill(labelled(ada, "New text"), "Keep this\r")
+	p.shows(ada, "edit sending")
+	p.run(focus(draft))
+	p.press(kb.ArrowUp)
+	if evaluate[bool](p, labelled(ada, "New text")+" != null") {
+		t.Error("a message that is being changed can be edited")
+	}
+	p.choose(picker, "Lunch")
+	p.block()
+	p.shows(ada, "Rejected: edit: the message has this text already")
+	p.choose(picker, "Tea at four")
+	p.eventually("the text is there", draft+"?.value === 'Keep this'")
+	p.run(reload) // as a login does
+	p.choose(picker, "Tea at four")
+	p.eventually("it is still there", draft+"?.value === 'Keep this'")
+}
+
 // scrolled moves a pane's messages as a wheel does, and waits until the page knows.
 func (p *tab) scrolled(pane string, top string) {
 	p.t.Helper()
