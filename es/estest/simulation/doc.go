@@ -6,5 +6,5 @@
 // Each I/O is a step: all goroutines wait, and the seed lets one of them go on (world.go), with a fault or without. So
 // a seed always tells the same story. After each step, and at the end, the world compares what is stored with what was
 // acknowledged, and rows with the fold of the events (simulation.go). A failure prints its seed, its story, and the
-// fewest faults that still cause it.
+// fewest faults and commands that still cause it.
 package simulation

@@ -196,9 +196,9 @@ func fewer(schedules uint64) uint64 {
 	return schedules
 }
 
-// Schedules runs schedules with all kinds of faults, and with a consumer unless that is nil: as many as SCHEDULES says,
-// or else a few. SEED runs one of them alone, SCHEDULE (JSON) with other faults than the seed's. The folder is that of
-// the test, from the root.
+// Schedules runs schedules with all kinds of faults, and with a consumer unless that is nil: as many as SCHEDULES
+// says, or else a few. SEED runs one of them alone, SCHEDULE (JSON) with other faults and fewer commands. The folder
+// is that of the test, from the root.
 func Schedules(t *testing.T, folder string, few uint64, consumer func() Consumer) {
 	r := newRunner(t, consumer)
 	if os.Getenv("SEED") != "" {

@@ -279,7 +279,7 @@ func TestEachPlaceOfALessonHasAnOmission(t *testing.T) {
 		_, changes := changesOf(t, lesson, root)
 		for _, change := range changes {
 			place := target.FindStringSubmatch(change)[1]
-			listed := slices.ContainsFunc(omissions, func(o omission) bool { return o.lesson == lesson && o.leavesOut(lesson, change) })
+			listed := slices.ContainsFunc(omissions, func(o omission) bool { return o.leavesOut(lesson, change) })
 			if !listed && !slices.Contains(proofs, lesson+" "+place) {
 				t.Errorf("nothing says what is heard when this is left out of %s:\n%s", lesson, change)
 			}
