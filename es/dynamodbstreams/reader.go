@@ -23,8 +23,8 @@ type reader struct {
 	stream string
 
 	pace    polling.Pace
-	reading bool // since the position was reached, no iterator has expired
-	trimmed bool // the stream trimmed records while the shard began
+	read    time.Time // when the shard was last read from its position; zero: never
+	trimmed bool      // the stream trimmed records while the shard began
 }
 
 // run returns when the shard is done or ctx has ended.
@@ -61,24 +61,22 @@ func (r *reader) next(ctx context.Context) (wait time.Duration, err error) {
 
 // readPage reads a page at the position. There is none after an error that needs another iterator or position.
 func (r *reader) readPage(ctx context.Context) error {
-	if r.position.kind == begun && !r.reading && !r.position.trusted(time.Now()) {
+	asked := time.Now()
+	if r.position.kind == begun && !r.position.trusted(asked) && !(position{at: r.read}).trusted(asked) {
 		return r.lost(ctx, begun, "nothing was read from the shard since it began, and that was too long ago")
 	}
-	asked := time.Now()
 	read, closed, err := r.ports.Streams.read(ctx, shardName{r.stream, r.id}, r.position.sequence, int(r.settings.PageLimit))
 	switch {
 	case err == nil:
 		r.counters.polls.Add(1)
-		r.reading = true
+		r.read = asked.Round(0) // by the clock on the wall, which goes on while the machine sleeps
 		p := r.pageOf(ctx, asked, read, closed)
 		r.change(func() { r.pending = p })
 	case isExpired(err):
 		r.counters.expired.Add(1)
-		r.reading = false
 		return nil
 	case isTrimmed(err) && r.position.kind == begun && r.trimmed:
 		// Already reported. DynamoDB Local answers like this for an empty shard until its first record arrives.
-		r.reading = false
 		r.change(func() { r.sawNothing(asked) })
 		return nil
 	case isTrimmed(err):
@@ -107,7 +105,6 @@ func (r *reader) lost(ctx context.Context, nextKind kind, cause string) error {
 		return err
 	}
 	r.counters.lost.Add(1)
-	r.reading = false
 	r.change(func() { r.position = next })
 	return nil
 }

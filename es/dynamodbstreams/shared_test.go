@@ -142,3 +142,35 @@ func TestASourceBehindTheOldestRecordLearnsItBesideANewOne(t *testing.T) {
 		eventually(t, func() error { return errors.Join(old.hasRows(6), old.settled()) })
 	})
 }
+
+// Two projections have read nothing from a new shard when the service is out of reach for longer than it keeps records.
+func TestEachSourceOfAShardLearnsThatItsFirstRecordsWereForgotten(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
+		streams, stores := &aws24h{arn: arn}, []*memory{newMemory(), newMemory()}
+		shard := streams.add(&fakeShard{id: shardID(0), from: time.Now()})
+		shared := source.Share(streams)
+		for _, store := range stores {
+			_, stop := startOn(t.Context(), streams, shared, store, source.Settings{PollMin: time.Second, PollMax: time.Second})
+			defer stop()
+		}
+		<-time.After(20 * time.Hour)
+		for _, store := range stores {
+			if repairs := store.madeRepairs(); repairs != 1 { // the first, because there was no checkpoint
+				t.Errorf("%d repairs, although there was nothing to read", repairs)
+			}
+			store.look(func() { store.journal = func() []uint64 { return []uint64{1, 2} } })
+		}
+		streams.change(func() {
+			streams.fault = func(string, string) error { return errRefused }
+			shard.records = recordsOf(1, 2, time.Now())
+		})
+		<-time.After(25 * time.Hour)
+		streams.change(func() {
+			shard.records = append(shard.records, recordsOf(3, 3, time.Now())...)
+			streams.fault = nil
+		})
+		for _, store := range stores {
+			eventually(t, func() error { return errors.Join(store.hasRows(3), store.settled()) })
+		}
+	})
+}
