@@ -121,6 +121,9 @@ func (c *Checker) repair(ctx context.Context, id es.AggregateID, dryRun bool) (s
 		return nil, nil, err
 	}
 	head := es.Head{Version: seen.last, SnapshotVersion: seen.pointer()}
+	if !slices.ContainsFunc(found, func(f Finding) bool { return f.Kind == headAhead }) {
+		head.Version = max(head.Version, seen.head.Version) // commands were accepted since the journal was read
+	}
 	var why []string // the head is written
 	var drop []uint64
 	for _, finding := range found {

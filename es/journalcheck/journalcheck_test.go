@@ -329,6 +329,21 @@ func TestWhatIsWrongIsToldOfABusyAggregate(t *testing.T) {
 	wantKinds(t, check(t, &busy{world: w, t: t, times: 1000, next: 30}, id), "snapshot_pointer")
 }
 
+// A head that is only ahead of what was read of the journal is right: commands have been accepted meanwhile.
+func TestARepairDoesNotMoveTheHeadOfABusyAggregateBack(t *testing.T) {
+	w := newWorld(t)
+	id := w.aggregate(t)
+	w.spoil(t, id, "UPDATE aggregates SET snapshot_version = 10"+whose)
+	b := &busy{world: w, t: t, times: 1000, next: 30}
+	if _, left, err := journalcheck.New(b, tested).Repair(t.Context(), id, false); err != nil || len(left) > 0 {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	if head, err := w.Head(t.Context(), id); err != nil || head.Version != b.next {
+		t.Errorf("the head is %+v after %d events, %v", head, b.next, err)
+	}
+	wantKinds(t, check(t, w, id))
+}
+
 // contended is a store in which a program appends just before a head is replaced.
 type contended struct {
 	world

@@ -34,6 +34,9 @@ const (
 	newHead fix = math.MaxUint64 // it writes the head anew
 )
 
+// headAhead is the kind of a head that the journal does not reach.
+const headAhead = "head_ahead"
+
 // maxFindings limits the findings of one aggregate. A last one counts the others.
 const maxFindings = 100
 
@@ -206,7 +209,7 @@ func (l *look) checkHead() {
 			repair+" moves it forward; until then commands of this aggregate fail, and the events after it are not read",
 			"the head is behind the journal")
 	case l.head.Version > last:
-		l.add("head_ahead", newHead, version(last), version(l.head.Version),
+		l.add(headAhead, newHead, version(last), version(l.head.Version),
 			fmt.Sprintf("if a backup of the journal has the events after %d, restore them first; otherwise %s moves the head back, "+
 				"and those events are lost", last, repair), "the head is ahead of the journal")
 	}
