@@ -1,6 +1,7 @@
 package migration_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -100,6 +101,31 @@ func TestSetsShareADatabase(t *testing.T) {
 			t.Errorf("the event store's ids are %v, %v", stores, err)
 		}
 	})
+}
+
+// A migration may be killed between what it does and the record of it, at each of its steps.
+func TestAMigrationThatWasKilledGoesOn(t *testing.T) {
+	for name, one := range sets {
+		t.Run(name, func(t *testing.T) {
+			db := open(t, testenv.MySQL(t))
+			all, err := migration.Up(t.Context(), db, one.set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for unrecorded := 1; unrecorded <= len(all)+1; unrecorded++ { // with goose's own step, version 0
+				lost := fmt.Sprintf("DELETE FROM %s ORDER BY version_id DESC LIMIT %d", one.set.Table, unrecorded)
+				if _, err := db.ExecContext(t.Context(), lost); err != nil {
+					t.Fatal(err)
+				}
+				if taken, err := migration.Up(t.Context(), db, one.set); err != nil || len(taken) != min(unrecorded, len(all)) {
+					t.Errorf("without the records of %d steps, up took %v: %v", unrecorded, taken, err)
+				}
+				if err := migration.Check(t.Context(), db, one.set); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
 }
 
 // While a newer release replaces this one, and after a roll-back, this program runs on the schema of the newer one.

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 	"github.com/pressly/goose/v3"
 
@@ -28,8 +29,13 @@ type Set struct {
 // schema is a set in a database.
 type schema struct {
 	*goose.Provider
-	found, program int64 // versions of the database, and of this program
+	found, program int64 // versions of the database, none if nothing is recorded, and of this program
 }
+
+const (
+	none            = -1
+	duplicateColumn = 1060 // number of an error of MySQL
+)
 
 // Up migrates the sets' schemas in db to the versions of this program, and returns the migrations that it ran. A newer
 // schema stays as it is. It needs two connections of the pool.
@@ -43,7 +49,7 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 			if schema.found > schema.program {
 				continue
 			}
-			results, err := schema.Up(ctx)
+			results, err := set.up(ctx, db, schema)
 			if err != nil {
 				return fmt.Errorf("migrate the %s: %w", set.Name, err)
 			}
@@ -54,6 +60,28 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 		return nil
 	})
 	return taken, err
+}
+
+// up migrates, also after an earlier migration was killed. On MySQL, that may have done something without a record of
+// it: goose's table may be empty, and a column be there. A migration that adds one does nothing else.
+func (s Set) up(ctx context.Context, db *sqlx.DB, schema schema) (taken []*goose.MigrationResult, err error) {
+	if schema.found == none {
+		if _, err := db.ExecContext(ctx, "DROP TABLE IF EXISTS "+s.Table); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		results, err := schema.Up(ctx)
+		partial, failed := errors.AsType[*goose.PartialError](err)
+		if refused, is := errors.AsType[*mysql.MySQLError](err); !failed || !is || refused.Number != duplicateColumn {
+			return append(taken, results...), err
+		}
+		taken = append(taken, append(partial.Applied, partial.Failed)...)
+		_, err = db.ExecContext(ctx, "INSERT INTO "+s.Table+" (version_id, is_applied) VALUES (?, TRUE)", partial.Failed.Source.Version)
+		if err != nil {
+			return nil, err
+		}
+	}
 }
 
 // Check returns an error that says how to go on if a set's schema in db is older than the one of this program. A newer
@@ -67,14 +95,14 @@ func Check(ctx context.Context, db *sqlx.DB, sets ...Set) error {
 			return err
 		case schema.found < schema.program:
 			return fmt.Errorf("the %s in this database is at version %d, and this program needs version %d: migrate the database first",
-				set.Name, schema.found, schema.program)
+				set.Name, max(schema.found, 0), schema.program)
 		}
 	}
 	return nil
 }
 
-// version returns the latest migration in db; 0 if there is none. It does not use the provider, which would create its
-// table if it is missing, and disturb a migration that begins at that moment.
+// version returns the latest migration in db; none if nothing is recorded. It does not use the provider, which would
+// create its table if it is missing, and disturb a migration that begins at that moment.
 func (s Set) version(ctx context.Context, db *sqlx.DB) (version int64, err error) {
 	tables := "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
 	if db.DriverName() == "sqlite" {
@@ -82,9 +110,9 @@ func (s Set) version(ctx context.Context, db *sqlx.DB) (version int64, err error
 	}
 	var exists int
 	if err := db.GetContext(ctx, &exists, tables, s.Table); err != nil || exists == 0 {
-		return 0, err
+		return none, err
 	}
-	err = db.GetContext(ctx, &version, "SELECT COALESCE(MAX(version_id), 0) FROM "+s.Table)
+	err = db.GetContext(ctx, &version, "SELECT COALESCE(MAX(version_id), ?) FROM "+s.Table, none)
 	return version, err
 }
 

@@ -69,7 +69,11 @@ func TestMigrationsOnlyAdd(t *testing.T) {
 			t.Fatal(err)
 		}
 		up, _, _ := strings.Cut(string(text), "-- +goose Down")
-		for statement := range strings.SplitSeq(comments.ReplaceAllString(up, ""), ";") {
+		up = strings.TrimSpace(comments.ReplaceAllString(up, ""))
+		if strings.Contains(up, "ALTER TABLE") && strings.Count(up, ";") > 1 {
+			t.Errorf("%s: a migration that adds a column does nothing else, so that it can be repeated after it was killed", file)
+		}
+		for statement := range strings.SplitSeq(up, ";") {
 			if statement = strings.TrimSpace(statement); statement != "" && (!adds.MatchString(statement) || takes.MatchString(statement)) {
 				t.Errorf("%s: programs of the release before may need what it takes away: %s", file, statement)
 			}
