@@ -47,9 +47,13 @@ type Store struct {
 	DynamoDB any      // the *dynamodb.Client of a store on DynamoDB, which not every program links
 }
 
+// silence is how long a server keeps the locks of a program that is paused or out of reach. Meanwhile no projection can
+// go on: see docs/adr/0010-order-of-the-relational-queue.md.
+const silence = 10 * time.Second
+
 // Open connects to a relational store, and checks its schema. tracer, if not nil, traces its statements.
 func Open(ctx context.Context, settings Settings, log *slog.Logger, tracer trace.TracerProvider) (*Store, error) {
-	db, err := database.Open(ctx, settings.URL, database.Settings{MustExist: true, Tracer: tracer, Logger: log})
+	db, err := database.Open(ctx, settings.URL, database.Settings{MustExist: true, Silence: silence, Tracer: tracer, Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("EVENT_STORE_URL: %w", err)
 	}
@@ -77,7 +81,7 @@ func Open(ctx context.Context, settings Settings, log *slog.Logger, tracer trace
 		SQL: db,
 	}
 	if settings.Kind == MySQL {
-		store.Watch(settings, func(ctx context.Context) (now time.Time, err error) {
+		store.Watch(settings.ClockTolerance, func(ctx context.Context) (now time.Time, err error) {
 			err = db.GetContext(ctx, &now, "SELECT UTC_TIMESTAMP(6)")
 			return now, err
 		})
@@ -86,11 +90,8 @@ func Open(ctx context.Context, settings Settings, log *slog.Logger, tracer trace
 }
 
 // Watch compares this computer's clock with another, for Clock and a metric.
-func (s *Store) Watch(settings Settings, other func(context.Context) (time.Time, error)) {
-	s.Clock = &es.ClockWatch{Clock: settings.Clock, Other: other, Tolerance: settings.ClockTolerance}
-	if s.Clock.Clock == nil {
-		s.Clock.Clock = time.Now
-	}
+func (s *Store) Watch(tolerance time.Duration, other func(context.Context) (time.Time, error)) {
+	s.Clock = &es.ClockWatch{Clock: time.Now, Other: other, Tolerance: tolerance}
 	s.Metrics = append(s.Metrics, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "clock_ahead_seconds",
 		Help: "How far this computer's clock was ahead of the event store's when they were last compared; negative: behind.",
@@ -114,8 +115,7 @@ type Settings struct {
 	SnapshotKeep int           // beside the latest
 	SnapshotTTL  time.Duration // DynamoDB
 
-	Clock          func() time.Time // this computer's clock; nil: time.Now
-	ClockTolerance time.Duration    // maximum difference from the clock of the store
+	ClockTolerance time.Duration // maximum difference from the clock of the store
 }
 
 // ReadSettings reads the kind and the place of the event store. Programs that only read need nothing else.

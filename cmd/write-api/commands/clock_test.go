@@ -33,7 +33,7 @@ func TestAClockFarFromTheStores(t *testing.T) {
 			for _, test := range []struct {
 				ahead time.Duration
 				wrong bool
-			}{{0, false}, {4 * time.Minute, false}, {-4 * time.Minute, false}, {6 * time.Minute, true}, {-6 * time.Minute, true}} {
+			}{{4 * time.Minute, false}, {6 * time.Minute, true}, {-6 * time.Minute, true}} {
 				t.Run(test.ahead.String(), func(t *testing.T) {
 					url := serve(t, env, func() time.Time { return time.Now().Add(test.ahead) })
 					command, ready := http.StatusCreated, http.StatusOK
@@ -76,7 +76,6 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.store.Clock = clock
 	parts := system.New(s.system, io.Discard)
 	if err := parts.Open(t.Context(), "test", s.system); err != nil { // extra:access|observe {
 		t.Fatal(err)
@@ -86,6 +85,7 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 	if err != nil {
 		t.Fatal(err)
 	}
+	store.Clock.Clock = clock
 	server, err := commands.Listen(t.Context(), "127.0.0.1:0", s.commands, store, parts)
 	if err != nil {
 		t.Fatal(err)

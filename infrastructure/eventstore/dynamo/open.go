@@ -72,6 +72,6 @@ func OpenAny(
 		},
 		DynamoDB: client,
 	}
-	store.Watch(settings, gateway.Now)
+	store.Watch(settings.ClockTolerance, gateway.Now)
 	return store, nil
 }
