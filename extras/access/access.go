@@ -101,8 +101,8 @@ func (a *Access) ProtectPage(server *httpserver.Server) {
 	if a.IsOpen() {
 		server.Notes["warning"] = OpenWarning
 	} else {
-		server.Reports = append(server.Reports, func(ctx context.Context, health *httpserver.Health) {
-			health.Check("issuer", a.verifier.Ready(ctx))
+		server.Reports = append(server.Reports, func(_ context.Context, health *httpserver.Health) {
+			health.Check("issuer", a.verifier.Ready())
 		})
 	}
 }

@@ -129,6 +129,31 @@ func TestWhatARefusalTells(t *testing.T) {
 	}
 }
 
+// An account that sends more than it may must not use up what its tenant may send.
+func TestAnAccountOverItsLimitCostsItsTenantNothing(t *testing.T) {
+	gate := &access.Access{
+		PerAccount: limits.NewRate(1), PerTenant: limits.NewRate(10),
+		Verify: func(_ context.Context, token string) (access.Identity, error) {
+			who := reader(t)
+			who.Account = id(t, token)
+			return who, nil
+		},
+	}
+	ask := func(who string) int {
+		_, _, err := asked(t, gate, "192.0.2.1:5", admission.Ask{Rights: []admission.Right{admission.Read}}, "Authorization", "Bearer "+who)
+		return refusedWith(err)
+	}
+	refused := 0
+	for range 30 {
+		if ask(ada) == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	if refused == 0 || ask(bob) != 0 {
+		t.Errorf("after %d refused requests of an account, another one of its tenant is refused", refused)
+	}
+}
+
 // What a request holds is free again when it ends, and a stream gives its body back with its first answer.
 func TestWhatARequestHolds(t *testing.T) {
 	gate := &access.Access{Memory: limits.NewBudget(10, 10), Live: limits.NewBudget(1, 1), Uninitialized: limits.NewBudget(100, 1), Verify: func(context.Context, string) (access.Identity, error) {

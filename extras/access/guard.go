@@ -136,6 +136,9 @@ func (g *guard) Next(context.Context) error {
 	if !g.Expires.IsZero() && time.Now().After(g.Expires) {
 		return errExpired
 	}
+	if !g.IsKnown() && !g.access.PerAddress.Take(network(g.Address)) {
+		return tooManyOf("address")
+	}
 	if err := g.spend(); err != nil {
 		return err
 	}
@@ -150,10 +153,10 @@ func (g *guard) Next(context.Context) error {
 func (g *guard) spend() error {
 	switch {
 	case !g.IsKnown():
+	case !g.access.PerAccount.Take(g.client()): // before the tenant: what is refused here costs the others nothing
+		return tooManyOf("account")
 	case !g.access.PerTenant.Take(g.Tenant.String()):
 		return tooManyOf("tenant")
-	case !g.access.PerAccount.Take(g.client()):
-		return tooManyOf("account")
 	}
 	return nil
 }

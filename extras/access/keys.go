@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -44,7 +43,7 @@ func newKeySet(keys []jose.JSONWebKey) *keySet {
 }
 
 // Ready returns nil once the issuer's keys are known, also if the issuer fails later.
-func (v *Verifier) Ready(context.Context) error {
+func (v *Verifier) Ready() error {
 	if len(v.keys.Load().Keys) == 0 {
 		return httpserver.Public("the issuer of the tokens has not returned its keys yet; the log says why")
 	}
@@ -130,18 +129,24 @@ func (v *Verifier) fetch(ctx context.Context) (*keySet, error) {
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	var keys jose.JSONWebKeySet
+	var published struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the issuer answered %s", response.Status)
 	}
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxKeys)).Decode(&keys); err != nil {
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxKeys)).Decode(&published); err != nil {
 		return nil, fmt.Errorf("read the issuer's keys: %w", err)
 	}
-	keys.Keys = slices.DeleteFunc(keys.Keys, func(key jose.JSONWebKey) bool {
-		return !key.Valid() || !key.IsPublic() || key.Use != "" && key.Use != "sig"
-	})
-	if len(keys.Keys) == 0 {
+	var keys []jose.JSONWebKey
+	for _, one := range published.Keys {
+		var key jose.JSONWebKey // of a kind that is unknown here, it is ignored: RFC 7517, section 5
+		if json.Unmarshal(one, &key) == nil && key.Valid() && key.IsPublic() && (key.Use == "" || key.Use == "sig") {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
 		return nil, errors.New("the issuer has no public key for signatures")
 	}
-	return newKeySet(keys.Keys), nil
+	return newKeySet(keys), nil
 }

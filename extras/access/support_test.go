@@ -1,6 +1,7 @@
 package access_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -22,6 +23,8 @@ type provider struct {
 	down   atomic.Bool
 	asked  atomic.Int64
 	server *httptest.Server
+
+	foreignKey string // published before the others
 }
 
 func newProvider(t *testing.T) *provider {
@@ -33,6 +36,14 @@ func newProvider(t *testing.T) *provider {
 		}
 		if p.down.Load() {
 			http.Error(w, "down", http.StatusServiceUnavailable)
+			return
+		}
+		if r.URL.Path == "/jwks" && p.foreignKey != "" {
+			keys, err := json.Marshal(p.publicKeys(t))
+			if err != nil {
+				t.Error(err)
+			}
+			_, _ = w.Write(bytes.Replace(keys, []byte(`"keys":[`), []byte(`"keys":[`+p.foreignKey+","), 1))
 			return
 		}
 		p.issuer.Load().Handler().ServeHTTP(w, r)

@@ -219,6 +219,20 @@ func TestARotatedKey(t *testing.T) {
 	}
 }
 
+// An issuer may have keys for others, of kinds that this program does not know.
+func TestAKeyOfAnUnknownKindIsIgnored(t *testing.T) {
+	for _, foreign := range []string{
+		`{"kty":"OKP","crv":"X25519","x":"3p7bfXt9wbTTW2HC7OQ1Nz-DQ8hbeGdNrfx-FG-IK08"}`, `{"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"}`,
+		`{"kty":"AKP","alg":"ML-DSA-65"}`, `{}`, `7`,
+	} {
+		p := newProvider(t)
+		p.foreignKey = foreign
+		if _, err := verifier(p).Verify(t.Context(), p.mint(t, devissuer.Grant{Account: account})); err != nil {
+			t.Errorf("beside the key %s: %v", foreign, err)
+		}
+	}
+}
+
 func TestAnIssuerThatIsDown(t *testing.T) {
 	p := newProvider(t)
 	v := verifier(p)
@@ -227,7 +241,7 @@ func TestAnIssuerThatIsDown(t *testing.T) {
 	if _, err := v.Verify(t.Context(), known); refusedWith(err) != http.StatusServiceUnavailable {
 		t.Errorf("before the keys are known: %v", err)
 	}
-	if v.Ready(t.Context()) == nil {
+	if v.Ready() == nil {
 		t.Error("the verifier is ready without keys")
 	}
 	p.down.Store(false)
@@ -243,7 +257,7 @@ func TestAnIssuerThatIsDown(t *testing.T) {
 	if _, err := v.Verify(t.Context(), p.mint(t, devissuer.Grant{Account: account})); refusedWith(err) != http.StatusServiceUnavailable {
 		t.Errorf("a token with an unknown key, which may be new: %v", err)
 	}
-	if err := v.Ready(t.Context()); err != nil {
+	if err := v.Ready(); err != nil {
 		t.Errorf("the verifier does not stay ready: %v", err)
 	}
 }
@@ -252,7 +266,7 @@ func TestAnIssuerThatIsDown(t *testing.T) {
 func TestKeysAreFetchedUntilTheyAreThere(t *testing.T) {
 	p := newProvider(t)
 	v := running(t, verifier(p))
-	testenv.Eventually(t, 10*time.Second, func() error { return v.Ready(t.Context()) })
+	testenv.Eventually(t, 10*time.Second, v.Ready)
 }
 
 // Anyone can make tokens with unknown keys. They must neither lead to as many requests to the issuer, nor keep a token
