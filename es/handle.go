@@ -148,12 +148,15 @@ func (s *Service[S, C, E]) decide(ctx context.Context, key AggregateID, state St
 	return calls, state, nil
 }
 
-// decideOne checks IfVersion and calls the decider.
+// decideOne calls the decider and checks IfVersion.
 func (s *Service[S, C, E]) decideOne(version uint64, state S, request Request[C]) ([]E, error) {
+	events, err := s.aggregate.Decide(state, request.Command)
+	if kind := KindOf(err); err != nil && (kind == Forbidden || kind == NotFound) {
+		return nil, err // who may not see the aggregate does not learn its version either
+	}
 	if expected := request.IfVersion; expected != 0 && version != 0 && expected != version {
 		return nil, &VersionMismatchError{Expected: expected, Current: version}
 	}
-	events, err := s.aggregate.Decide(state, request.Command)
 	if err == nil && len(events) == 0 {
 		err = fmt.Errorf("command %s was accepted without events; the decider must reject a command that changes nothing", request.Name)
 	}

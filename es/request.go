@@ -26,7 +26,8 @@ type Request[C any] struct {
 	Name, Content string
 	// FormerContent, if not empty, is the content in another form, such as that before a setting was changed.
 	FormerContent string
-	// IfVersion is the version that the caller expects; 0: any. At another one, the answer is a [VersionMismatchError].
+	// IfVersion is the version that the caller expects; 0: any. At another one, the answer is a [VersionMismatchError],
+	// unless the decider answers [Forbidden] or [NotFound].
 	IfVersion uint64
 	// IdempotencyKey makes repeats of the request get the first answer. Its scope is tenant, executor and name.
 	IdempotencyKey string

@@ -182,6 +182,11 @@ func TestIfVersion(t *testing.T) {
 		t.Errorf("%d won, %d were told of the mismatch", wins.Load(), mismatches.Load())
 	}
 	r := request(ada, id, say(ada, "right"))
+	foreign := request(bob, id, say(bob, "let me in"))
+	foreign.IfVersion = 1
+	if _, err := there.Handle(t.Context(), foreign); es.KindOf(err) != es.Forbidden {
+		t.Errorf("a stranger is answered with %v", err)
+	}
 	r.IfVersion = 2
 	if result := accepted(t, there, r); result.Version != 3 {
 		t.Errorf("version %d", result.Version)

@@ -72,6 +72,10 @@ func (m modelThread) step(what asked, message string) (modelThread, string) {
 	switch isMember := slices.Contains(m.members, what.about); {
 	case what.path == historyRead:
 		return m, ""
+	case what.path == "/threads/remove_member" && !isMember:
+		return m, "member_not_found"
+	case what.path == "/threads/delete_message" && !slices.Contains(m.messages, what.about):
+		return m, "message_not_found"
 	case what.match != 0 && what.match != m.version:
 		return m, "version_mismatch"
 	case what.path == "/threads/create":
@@ -84,14 +88,10 @@ func (m modelThread) step(what asked, message string) (modelThread, string) {
 		return m, "already_a_member"
 	case what.path == "/threads/add_member":
 		after.members = append(slices.Clip(m.members), what.about)
-	case what.path == "/threads/remove_member" && !isMember:
-		return m, "member_not_found"
 	case what.path == "/threads/remove_member":
 		after.members = without(m.members, what.about)
 	case what.path == "/threads/post_message":
 		after.messages = append(slices.Clip(m.messages), message)
-	case what.path == "/threads/delete_message" && !slices.Contains(m.messages, what.about):
-		return m, "message_not_found"
 	case what.path == "/threads/delete_message":
 		after.messages = without(m.messages, what.about)
 	default:
