@@ -1,6 +1,7 @@
 package es
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -221,12 +222,15 @@ func (r *Repository[S, E]) describe(key AggregateID, entry Entry) (described Des
 		name, fields, err := r.codec.Describe(recorded.Event)
 		return Described{Envelope: recorded.Envelope, Type: name, Data: fields}, err
 	}
-	described = Described{Type: EventName(entry.Payload), Data: entry.Payload, Envelope: Envelope{
+	described = Described{Type: EventName(entry.Payload), Envelope: Envelope{
 		EventID: entry.EventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: entry.SeqNr, OccurredAt: entry.OccurredAt,
 		Caller: Caller{Tenant: key.Tenant},
 	}}
-	if !json.Valid(entry.Payload) {
-		described.Data, err = json.Marshal(string(entry.Payload))
+	var oneLine bytes.Buffer
+	if json.Compact(&oneLine, entry.Public()) == nil {
+		described.Data = oneLine.Bytes()
+	} else {
+		described.Data, err = json.Marshal(string(entry.Public()))
 	}
 	return described, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -137,6 +138,12 @@ type Entry struct {
 	Payload       json.RawMessage `json:"payload"`
 	Faults        []Fault         `json:"-"` // for [Maintainer]: unreadable fields, which are zero, and wrong ones
 }
+
+// clientAddress is a member of a payload. In a text of JSON its quotes would be escaped.
+var clientAddress = regexp.MustCompile(`,\s*"client_ip"\s*:\s*"[^"]*"`)
+
+// Public returns the payload without the client's address, which no API shows.
+func (e Entry) Public() []byte { return clientAddress.ReplaceAll(e.Payload, nil) }
 
 // Receipt is the answer to a command with an idempotency key. It is written with the command's events.
 type Receipt struct {

@@ -126,6 +126,7 @@ func (h *History) look(ctx context.Context, viewer query.Viewer, id thread.ID) (
 	defer h.states.Release(1)
 	key = chat.ThreadKey(viewer.Tenant, id)
 	state, version, err := h.threads.Latest(ctx, key)
+	version = min(version, state.Version+1) // nobody knows who is an Admin behind an event that can't be read
 	if err == nil && state.Value.Deleted() {
 		state, err = h.threads.At(ctx, key, state.Version-1)
 	}
@@ -157,7 +158,7 @@ func (h *History) At(ctx context.Context, viewer query.Viewer, id thread.ID, ver
 		slices.SortFunc(digests, func(a, b thread.Posting) int { return cmp.Compare(a.Posted, b.Posted) })
 		return digests
 	})
-	return ThreadState{state.Version, state.Value.Name().String(), state.Value.Deleted(), state.Value, postings, h.threads, key}, err
+	return ThreadState{state.Version, state.Value.Name().String(), state.Value.Deleted(), state.Value, postings, h, key}, err
 }
 
 // ThreadState is the schema's ThreadState: a thread's state at a version. A deleted thread has neither members nor
@@ -172,7 +173,7 @@ type ThreadState struct {
 
 	state    thread.Thread
 	postings func() []thread.Posting // in order, made once: a query may ask for many pages of them
-	threads  *eventjson.ThreadRepository
+	history  *History
 	key      es.AggregateID
 }
 
@@ -245,9 +246,13 @@ func (s ThreadState) Messages(ctx context.Context, first *int, after *string, la
 
 // events reads the events with these numbers, which may be in any order.
 func (s ThreadState) events(ctx context.Context, seqNrs []uint64) (map[uint64]es.Recorded[thread.Event], error) {
+	if err := s.history.states.Acquire(ctx, 1); err != nil { // they may be as large as a state
+		return nil, err
+	}
+	defer s.history.states.Release(1)
 	slices.Sort(seqNrs)
 	events := map[uint64]es.Recorded[thread.Event]{}
-	for recorded, err := range s.threads.EventsAt(ctx, s.key, slices.Compact(seqNrs)) {
+	for recorded, err := range s.history.threads.EventsAt(ctx, s.key, slices.Compact(seqNrs)) {
 		if err != nil {
 			return nil, err
 		}

@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/domain/account"
@@ -152,19 +150,20 @@ func lineKey(id task.ID, line uint64) string { return fmt.Sprintf("task-%s-%d", 
 // handle executes a request as execute does, again for a while if the outcome is unknown, but not after a fault of the
 // program. partTime after begun, the beginning of the part, it stops if the tenant is suspended.
 func (r *run) handle(ctx context.Context, begun time.Time, request rest.Prepared) (any, error) {
-	pauses := &backoff.ExponentialBackOff{InitialInterval: 200 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5}
-	return backoff.Retry(ctx, func() (any, error) {
+	for failures := 0; ; failures++ {
 		if time.Since(begun) > partTime {
-			if stop := r.checkTenant(ctx); stop != nil {
-				return nil, backoff.Permanent(stop)
+			if err := r.checkTenant(ctx); err != nil {
+				return nil, err
 			}
 		}
 		result, err := r.execute(ctx, request)
-		if err != nil && es.KindOf(err) == es.Internal {
-			err = backoff.Permanent(err)
+		if err == nil || es.KindOf(err) == es.Internal || failures+1 == lineAttempts {
+			return result, err
 		}
-		return result, err
-	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(lineAttempts))
+		if err := es.Wait(ctx, es.Backoff(200*time.Millisecond, time.Second, failures)); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // handleCommand handles the task's only command. The result is the answer or the problem.
@@ -196,9 +195,6 @@ func (r *run) handleCommand(ctx context.Context) error {
 	return err
 }
 
-// clientAddress is the member of a stored event that no API shows. In a text of JSON its quotes would be escaped.
-var clientAddress = regexp.MustCompile(`,\s*"client_ip"\s*:\s*"[^"]*"`)
-
 // exportThread writes the remaining events as they are in the journal, without the addresses of clients. The creator
 // must still be an Admin.
 func (r *run) exportThread(ctx context.Context) error {
@@ -223,7 +219,7 @@ func (r *run) exportThread(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read the events of the thread: %w", err)
 		}
-		content = append(append(content, clientAddress.ReplaceAll(event.Payload, nil)...), '\n')
+		content = append(append(content, event.Public()...), '\n')
 		if events++; len(content) < exportBytes && event.SeqNr < r.Total {
 			continue
 		}

@@ -591,7 +591,7 @@ type StateMessage {
 extend type Query {
   """
   All events of a thread, in order, as a Relay connection. Only for the thread's Admins (of a deleted thread, its last
-  Admins); other members get ` + "`" + `FORBIDDEN` + "`" + `. It comes from the journal, so it is complete while the read model is behind. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each other; without either it is the first 50.
+  Admins); other members get ` + "`" + `FORBIDDEN` + "`" + `. It comes from the journal, so it is complete while the read model is behind. It ends with an event that this release can't read. ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` exclude each other; without either it is the first 50.
   """
   threadHistory(
     "The thread's id."
