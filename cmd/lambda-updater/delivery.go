@@ -166,7 +166,7 @@ func (h *handler) tend(ctx context.Context, lost bool) error {
 				return err
 			}
 		}
-		return p.RepairDue(ctx)
+		return p.RepairIfDue(ctx)
 	})
 	h.tended = time.Time{}
 	return errors.Join(err, h.settle(ctx, time.Now()))

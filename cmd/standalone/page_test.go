@@ -189,16 +189,17 @@ func TestWhoMayOperate(t *testing.T) {
 			}
 		}
 	}
-	for path, want := range map[string]struct {
-		body   string
-		status int
+	for _, asked := range []struct {
+		path, body string
+		status     int
 	}{
-		"/dead-letters/retry": {`{"projection":"threads","tenant":"","aid":"thread-01ARZ3NDEKTSV4RRFFQ69G5FAV"}`, http.StatusConflict},
-		"/dead-letters/skip":  {`{"projection":"threads","tenant":"","aid":"thread-01ARZ3NDEKTSV4RRFFQ69G5FAV"}`, http.StatusUnprocessableEntity},
-		"/rows/rebuild":       {`{}`, http.StatusOK},
+		{"/dead-letters/retry", `{"projection":"threads","tenant":"","aid":"thread-01ARZ3NDEKTSV4RRFFQ69G5FAV"}`, http.StatusConflict},
+		{"/dead-letters/retry", `{"projection":"お茶","tenant":"","aid":"thread-01ARZ3NDEKTSV4RRFFQ69G5FAV"}`, http.StatusUnprocessableEntity},
+		{"/dead-letters/skip", `{"projection":"threads","tenant":"","aid":"thread-01ARZ3NDEKTSV4RRFFQ69G5FAV"}`, http.StatusUnprocessableEntity},
+		{"/rows/rebuild", `{}`, http.StatusOK},
 	} {
-		if got, err := send(t, http.MethodPost, r.web+"/api/operate"+path, want.body, authorization(operator)); err != nil || got.status != want.status {
-			t.Errorf("%s: %d %s, %v; want %d", path, got.status, got.raw, err, want.status)
+		if got, err := send(t, http.MethodPost, r.web+"/api/operate"+asked.path, asked.body, authorization(operator)); err != nil || got.status != asked.status {
+			t.Errorf("%s of %s: %d %s, %v; want %d", asked.path, asked.body, got.status, got.raw, err, asked.status)
 		}
 	}
 	if got, err := send(t, http.MethodGet, r.web+"/api/operate/dead-letters", "", authorization(operator)); err != nil || strings.TrimSpace(got.raw) != `{"parked":[]}` {

@@ -148,7 +148,7 @@ func (s *Store) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint6
 		func(after uint64) iter.Seq2[es.Entry, error] { return s.Store.EntriesAt(ctx, id, left(after)) },
 		func(after uint64) iter.Seq2[es.Entry, error] {
 			wanted := left(after)
-			return seq.Map(s.archived(id, after, wanted[len(wanted)-1]), func(entry es.Entry) (es.Entry, error) {
+			return seq.Map(s.archived(id, wanted[0]-1, wanted[len(wanted)-1]), func(entry es.Entry) (es.Entry, error) {
 				if _, is := slices.BinarySearch(wanted, entry.SeqNr); !is {
 					return entry, seq.ErrSkip
 				}

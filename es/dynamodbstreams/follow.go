@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-	"github.com/cenkalti/backoff/v5"
 
 	"example.com/threads/es/internal/polling"
 	"example.com/threads/es/projection"
@@ -115,11 +114,13 @@ func (f *follower) list(ctx context.Context) (closed bool, err error) {
 	var listed []types.Shard
 	request := &dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(f.stream)}
 	for more := true; more; more = request.ExclusiveStartShardId != nil {
+		var gone error
 		err := f.retry(ctx, "listing the stream's shards failed; will retry", func(ctx context.Context) error {
 			answer, err := f.ports.Streams.client.DescribeStream(ctx, request)
 			switch {
 			case isNotFound(err):
-				return backoff.Permanent(errStreamGone)
+				gone = errStreamGone
+				return nil
 			case err != nil:
 				return err
 			case answer.StreamDescription == nil:
@@ -130,7 +131,7 @@ func (f *follower) list(ctx context.Context) (closed bool, err error) {
 			request.ExclusiveStartShardId = answer.StreamDescription.LastEvaluatedShardId
 			return nil
 		})
-		if err != nil {
+		if err := cmp.Or(err, gone); err != nil {
 			return false, err
 		}
 	}

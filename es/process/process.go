@@ -4,7 +4,7 @@
 // event into a [Command] and store it in the [Outbox], in the same transaction as the position. The outbox sends the
 // commands and deletes those that are decided. If the program was killed before, a command is sent again, and the
 // idempotency key, made of the process, the event and the aggregate, returns the first answer. A command that fails
-// does not delay others.
+// does not delay others; one that is not answered is given up after ten seconds, for which those behind it may wait.
 package process
 
 import (
@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/es"
+	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/rowstore/table"
@@ -88,12 +89,8 @@ func find(ctx context.Context, db *sqlx.DB, where string, args ...any) (found []
 // update changes the pending command for an aggregate that an event caused, and reports whether there is one.
 func (o *Outbox) update(ctx context.Context, target es.AggregateID, eventID, set string, args ...any) (found bool, err error) {
 	where, key := o.where(target, eventID)
-	result, err := o.db.ExecContext(ctx, "UPDATE process_commands SET "+set+" WHERE "+where, append(args, key...)...)
-	if err != nil {
-		return false, o.store.Explain("change a command of a process", err)
-	}
-	rows, err := result.RowsAffected()
-	return rows > 0, err
+	rows, err := sqldialect.Changed(ctx, o.db, "UPDATE process_commands SET "+set+" WHERE "+where, append(args, key...)...)
+	return rows > 0, o.store.Explain("change a command of a process", err)
 }
 
 // Add stores commands in the transaction, due at once. Another one for the same aggregate and event replaces the first.
@@ -147,16 +144,13 @@ func (o *Outbox) Skip(ctx context.Context, target es.AggregateID, eventID, reaso
 	return o.store.Change(ctx, func(ctx context.Context, begun projection.Tx) error {
 		tx := rowstore.SQL(begun)
 		where, key := o.where(target, eventID)
-		result, err := tx.ExecContext(ctx, `REPLACE INTO skipped_commands (process, tenant_code, aggregate_type, aggregate_id, event_id, name, executor_id,
+		kept, err := sqldialect.Changed(ctx, tx, `REPLACE INTO skipped_commands (process, tenant_code, aggregate_type, aggregate_id, event_id, name, executor_id,
 			cause, reason, skipped_by, skipped_at)
 			SELECT process, tenant_code, aggregate_type, aggregate_id, event_id, name, executor_id, reason, ?, ?, ?
 			FROM process_commands WHERE attempts > 0 AND `+where+tx.Dialect.ForUpdate(),
 			append([]any{rowstore.Cut(reason, reasonKept), rowstore.Cut(by, byKept), now.UnixMicro()}, key...)...)
-		if err != nil {
-			return tx.Explain("keep a skipped command", err)
-		}
-		if kept, err := result.RowsAffected(); err != nil || kept == 0 {
-			return cmp.Or(err, notFailing(target, eventID))
+		if err != nil || kept == 0 {
+			return cmp.Or(tx.Explain("keep a skipped command", err), notFailing(target, eventID))
 		}
 		_, err = tx.ExecContext(ctx, "DELETE FROM process_commands WHERE "+where, key...)
 		return tx.Explain("take a command of a process away", err)
@@ -182,7 +176,7 @@ const (
 	lookEvery  = time.Second // without a call of Wake
 	page       = 100         // commands sent before they are deleted
 	atOnce     = 8           // of them, sent concurrently
-	timeout    = 30 * time.Second
+	timeout    = 10 * time.Second
 	retryAfter = time.Second
 	retryAtMax = 5 * time.Minute
 	reasonKept = 2000 // code points

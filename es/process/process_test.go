@@ -31,6 +31,8 @@ type world struct {
 	got     map[string]int // by key
 	callers map[string]es.Caller
 	failing map[string]bool // by aggregate
+
+	unlimited int // commands that could hold up others for longer than ten seconds
 }
 
 func onEach(t *testing.T, test func(*testing.T, *world)) {
@@ -64,9 +66,12 @@ func worldIn(t *testing.T, db *sqlx.DB) *world {
 }
 
 // send decides commands: it records each one and fails for the aggregates in failing.
-func (w *world) send(_ context.Context, caller es.Caller, key string, command process.Command) error {
+func (w *world) send(ctx context.Context, caller es.Caller, key string, command process.Command) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if until, limited := ctx.Deadline(); !limited || time.Until(until) > 10*time.Second {
+		w.unlimited++
+	}
 	w.got[key]++
 	w.callers[key] = caller
 	if w.failing[command.Target.ID] {
@@ -109,6 +114,9 @@ func TestWhatACommandCarries(t *testing.T) {
 			t.Fatalf("sent %d, %v", sent, err)
 		}
 		w.wantLeft(t, 0)
+		if w.unlimited != 0 {
+			t.Errorf("%d commands are not given up in time", w.unlimited)
+		}
 		want := es.Caller{
 			Tenant: first.Target.Tenant, Executor: "SOMEBODY", CorrelationID: "conversation", CausationID: "CAUSE", Source: "process/cancel-all",
 		}

@@ -36,7 +36,7 @@ type Options struct {
 	Now func() time.Time
 	// FillEvents limits the journal events in a transaction, and the memory that a gap needs; default 500.
 	FillEvents int
-	// Attempts is how often a transaction is tried when it fails with [ErrTransient]; default 10, in about 3 s.
+	// Attempts is how often a transaction is tried when it fails with [ErrTransient]; default 10, in about 2 s.
 	Attempts int
 }
 
@@ -127,7 +127,7 @@ func (p *Projector) Run(ctx context.Context) {
 	repairs := func(ctx context.Context) {
 		for ctx.Err() == nil {
 			pause := parkedEvery
-			if p.RepairDue(ctx) != nil {
+			if p.RepairIfDue(ctx) != nil {
 				pause = repairAgain
 			}
 			_ = es.Wait(ctx, pause) // an error is the end of ctx

@@ -26,7 +26,7 @@ func (p *Projector) OweRepair(ctx context.Context) error {
 		return err
 	}
 	p.losses++
-	p.repairDue()
+	p.markDue()
 	return nil
 }
 
@@ -37,7 +37,7 @@ func (p *Projector) RepairSince() time.Time {
 	return p.repairSince
 }
 
-func (p *Projector) repairDue() {
+func (p *Projector) markDue() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.repairSince.IsZero() {
@@ -45,9 +45,9 @@ func (p *Projector) repairDue() {
 	}
 }
 
-// RepairDue makes the repair that is due, if one is, and stores that none is due any more, unless another loss was
+// RepairIfDue makes the repair that is due, if one is, and stores that none is due any more, unless another loss was
 // reported since it began. Call it in a program that does not call [Projector.Run].
-func (p *Projector) RepairDue(ctx context.Context) error {
+func (p *Projector) RepairIfDue(ctx context.Context) error {
 	if p.RepairSince().IsZero() {
 		return nil
 	}

@@ -52,7 +52,7 @@ func (p *Projector) Begin(ctx context.Context, fromFirst bool) error {
 		return err
 	}
 	if due {
-		p.repairDue()
+		p.markDue()
 	}
 	return nil
 }

@@ -68,8 +68,8 @@ func (s *Store) SkipEvent(ctx context.Context, key es.AggregateID, seqNr uint64,
 		case letter == nil || letter.SeqNr != seqNr:
 			return fmt.Errorf("%s, event %d: %w", key, seqNr, ErrNotParked)
 		case position.Version+1 != seqNr:
-			return fmt.Errorf("%s is parked on event %d, and its rows end with event %d: those in between would be lost; see what a journal check tells",
-				key, seqNr, position.Version)
+			return es.Reject(es.Conflict, "not_skippable", fmt.Sprintf("%s is parked on event %d, and its rows end with event %d: "+
+				"those in between would be lost; see what a journal check tells", key, seqNr, position.Version))
 		}
 		skip := Skip{
 			Projection: s.projection, Key: key, SeqNr: seqNr, EventID: letter.EventID, Cause: Cut(letter.Reason, reasonKept),

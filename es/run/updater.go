@@ -85,7 +85,7 @@ type Advice struct {
 	Ignore  string // how to leave out an aggregate type, whose name follows
 }
 
-// Faults are what tests do to a projection. Each is optional.
+// Faults are what tests, and demonstrations, do to a projection. Each is optional.
 type Faults struct {
 	// Turn waits until the projection may work. The returned context ends with ctx, or when the projection is killed.
 	Turn func(ctx context.Context) (context.Context, error)

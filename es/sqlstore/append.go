@@ -183,8 +183,9 @@ func (g *Gateway) execute(ctx context.Context, statement string, args ...any) er
 }
 
 // Draw inserts the sequence's row, or updates it. A retry after a lost answer draws again, which leaves a gap.
-func (g *Gateway) Draw(ctx context.Context, tenant es.Tenant, sequence string) (drawn uint64, err error) {
-	err = g.writer.write(ctx, func(ctx context.Context, in session) error {
+func (g *Gateway) Draw(ctx context.Context, tenant es.Tenant, sequence string) (uint64, error) {
+	var drawn uint64
+	err := g.writer.write(ctx, func(ctx context.Context, in session) error {
 		_, err := in.ExecContext(ctx, "INSERT INTO sequences (tenant_code, name, drawn) VALUES (?, ?, 1)"+
 			g.dialect.OnConflict("tenant_code", "name")+"drawn = drawn + 1", tenant, sequence)
 		if err != nil {
@@ -192,5 +193,8 @@ func (g *Gateway) Draw(ctx context.Context, tenant es.Tenant, sequence string) (
 		}
 		return in.GetContext(ctx, &drawn, "SELECT drawn FROM sequences WHERE tenant_code = ? AND name = ?", tenant, sequence)
 	})
-	return drawn, g.explain(ctx, err, "draw from the sequence %s", sequence)
+	if err != nil { // the change may still be running
+		return 0, g.explain(ctx, err, "draw from the sequence %s", sequence)
+	}
+	return drawn, nil
 }

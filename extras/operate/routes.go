@@ -175,6 +175,8 @@ func (o operations) fail(w http.ResponseWriter, r *http.Request, err error) {
 		httpserver.WriteProblem(w, http.StatusConflict, "standing_by", err.Error()+": ask the one that does, or wait until there is one")
 	case errors.Is(err, rowstore.ErrNotParked):
 		httpserver.WriteProblem(w, http.StatusConflict, "not_parked", "it is not parked on this event any more: list what is")
+	case es.KindOf(err) == es.Conflict:
+		httpserver.WriteProblem(w, http.StatusConflict, "not_skippable", err.Error())
 	default:
 		o.log.WarnContext(r.Context(), "an operator's request failed", "error", err)
 		httpserver.WriteProblem(w, http.StatusServiceUnavailable, "store_unavailable", "the databases can't be used now; the log says why")
@@ -210,6 +212,9 @@ func (o operations) find(ask order) (*rowstore.Store, es.AggregateID, error) {
 		return nil, key, refuse(http.StatusUnprocessableEntity, "invalid_request", "name projection, tenant and aid as the list does")
 	}
 	store, err := rowstore.New(databases.Rows, ask.Projection)
+	if err != nil {
+		err = refuse(http.StatusUnprocessableEntity, "invalid_request", err.Error())
+	}
 	return store, key, err
 }
 

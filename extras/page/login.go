@@ -153,7 +153,7 @@ func (l *login) renew(config *oauth2.Config, s *session) {
 	if err == nil {
 		next, err = l.sessionOf(ctx, token, "")
 	}
-	if err == nil && next.account != s.account {
+	if err == nil && next.who != s.who {
 		err = errors.New("the renewed token is of another account")
 	}
 	if err != nil {
@@ -171,7 +171,7 @@ func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string)
 	if err != nil {
 		return nil, fmt.Errorf("the access token: %w", err)
 	}
-	found := &session{account: who.Account.String(), name: name, ends: who.Expires, operator: who.IsOperator()}
+	found := &session{who: who.Name(), account: who.Account.String(), name: name, ends: who.Expires, operator: who.IsOperator()}
 	token.Expiry = who.Expires
 	found.token.Store(token)
 	return found, nil

@@ -28,6 +28,7 @@ const (
 
 // session is a logged-in user. The token is sent to the APIs only.
 type session struct {
+	who                 string // tenant and account
 	account, name, csrf string
 	operator            bool // for what the page shows; the programs decide by the token
 	ends                time.Time
@@ -100,7 +101,7 @@ func (s *sessions) begin(w http.ResponseWriter, begun *session) bool {
 		switch {
 		case time.Now().After(each.ends):
 			delete(s.open, old)
-		case each.account == begun.account:
+		case each.who == begun.who:
 			if own++; oldest == "" || each.ends.Before(s.open[oldest].ends) {
 				oldest = old
 			}

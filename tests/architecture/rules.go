@@ -68,7 +68,7 @@ var layers = map[string]struct {
 var (
 	inner = []string{"domain", "usecase", "es"}
 	// smallLibraries are allowed in use cases, because they bring no technology with them.
-	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/cenkalti/backoff/v5", "github.com/hashicorp/golang-lru/v2",
+	smallLibraries = []string{"github.com/oklog/ulid/v2", "golang.org/x/sync", "github.com/hashicorp/golang-lru/v2",
 		// the interface of tracing, without exporters
 		"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"}
 	everything = []string{"docs", "domain", "usecase", "interfaceadaptor", "infrastructure", "rdb-migration", "tools", "tests", "es"}

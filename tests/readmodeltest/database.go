@@ -60,7 +60,7 @@ func (d *Database) Statements() int64 { return d.counter.statements.Load() }
 
 func open(t *testing.T, address string, more []migration.Set) *Database {
 	t.Helper()
-	db, err := database.Open(t.Context(), address, database.Settings{})
+	db, err := database.Open(t.Context(), address, database.Settings{Rebuildable: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -69,17 +68,21 @@ func (p *Pace) Next(records, limit int, now time.Time) time.Duration {
 	return p.wait
 }
 
-// Retry calls do until it succeeds, and reports each failure. The waits are 100 ms, doubled up to 5 s, with jitter. It
-// fails when ctx ends, which it does not report, or with [backoff.Permanent].
+// Retry calls do until it succeeds, and reports each failure. The waits are 100 ms, doubled up to 5 s, less up to half
+// at random. It fails when ctx ends, which it does not report.
 func Retry(ctx context.Context, report func(error), do func(context.Context) error) error {
-	waits := &backoff.ExponentialBackOff{
-		InitialInterval: 100 * time.Millisecond, MaxInterval: 5 * time.Second, Multiplier: 2, RandomizationFactor: 0.25,
+	for failures := 0; ; failures++ {
+		err := do(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil {
+			report(err)
+		}
+		if err := es.Wait(ctx, es.Backoff(100*time.Millisecond, 5*time.Second, failures)); err != nil {
+			return err
+		}
 	}
-	tried := func() (struct{}, error) { return struct{}{}, do(ctx) }
-	notify := func(err error, _ time.Duration) { report(err) }
-	_, err := backoff.Retry(ctx, tried,
-		backoff.WithBackOff(waits), backoff.WithMaxElapsedTime(0), backoff.WithNotify(notify))
-	return err
 }
 
 // Pause waits and returns whether ctx is still active.

@@ -234,11 +234,12 @@ func (c *call) snapshots(ctx context.Context, of aggregates, done string, do fun
 				return err
 			case !isDue:
 				continue
-			case head.Version == 0:
-				return unknown(head.ID)
 			}
 			message := ""
-			switch err := do(kind, &head); {
+			if err = unknown(head.ID); head.Version > 0 {
+				err = do(kind, &head)
+			}
+			switch {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
 			case err != nil:
