@@ -148,8 +148,29 @@ func (r Resolver) ThreadChanged(ctx context.Context, threadID, userAccountID str
 		return nil, err
 	}
 	return Stream(ctx, r.Queries.ThreadChanges(ctx, viewer, id), func(changed query.Thread) Thread {
-		return threadsOf(r.Queries, viewer.Tenant)(changed)
+		return threadsOf(stillSeen{r.Queries, viewer, id}, viewer.Tenant)(changed)
 	}), nil
+}
+
+// stillSeen reads the lists of a thread if the viewer sees it now: a change may have waited for a slow client.
+type stillSeen struct {
+	*query.Queries
+	viewer query.Viewer
+	id     thread.ID
+}
+
+func (s stillSeen) Members(ctx context.Context, tenant es.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Member], error) {
+	if _, err := s.Thread(ctx, s.viewer, s.id); err != nil {
+		return nil, err
+	}
+	return s.Queries.Members(ctx, tenant, threads, page)
+}
+
+func (s stillSeen) Messages(ctx context.Context, tenant es.Tenant, threads []thread.ID, page query.Range) (map[thread.ID]query.Page[query.Message], error) {
+	if _, err := s.Thread(ctx, s.viewer, s.id); err != nil {
+		return nil, err
+	}
+	return s.Queries.Messages(ctx, tenant, threads, page)
 }
 
 // threadList are the threads of one list in an answer. The first access to the members or messages of one reads those
