@@ -15,7 +15,7 @@ import (
 
 const about = `
 An OpenID Connect issuer for development. It gives every caller a token for any account, so only developers may reach
-it. GET /tokens returns a token for each of two users.
+it. It answers at localhost, and names below it such as auth.localhost. GET /tokens returns a token for each of two users.
 `
 
 var run = program.With("dev-issuer", about, readSettings, serve)
@@ -47,7 +47,7 @@ func serve(ctx context.Context, s settings, stdout io.Writer) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /health/ready", http.HandlerFunc(server.Alive))
-	mux.Handle("/", issuer.Handler())
+	mux.Handle("/", issuer.Handler(devissuer.NamesThisMachine)) // also to containers beside it
 	log.WarnContext(ctx, "this issuer gives every caller a token for any account; it is for development only")
 	return program.Serve(ctx, log, server.URL(), func(ctx context.Context) error { return server.Serve(ctx, mux) })
 }

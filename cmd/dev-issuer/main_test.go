@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -37,6 +38,37 @@ func get(t *testing.T, url string) (string, error) {
 		err = errors.New(response.Status)
 	}
 	return string(body), err
+}
+
+// In the compose file, requests come from other containers, or by the network's gateway.
+func TestOthersReachItByANameOfThisMachine(t *testing.T) {
+	port := testenv.FreePort(t)
+	programtest.Start(t, run, map[string]string{"DEV_ISSUER_ADDR": fmt.Sprintf(":%d", port)})
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range addresses {
+		ip := address.(*net.IPNet).IP
+		if ip.To4() == nil {
+			continue
+		}
+		for host, want := range map[string]int{"auth.localhost:28084": http.StatusOK, "issuer.example": http.StatusMisdirectedRequest} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("http://%s:%d/jwks", ip, port), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = host
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+			if response.StatusCode != want {
+				t.Errorf("from %s for %s: %d, want %d", ip, host, response.StatusCode, want)
+			}
+		}
+	}
 }
 
 // Tokens must be valid under the URL by which the APIs reach the issuer.

@@ -23,7 +23,7 @@ func newIssuer(t *testing.T) issuer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler = made.Handler()
+	handler = made.Handler(devissuer.IsLocal)
 	return issuer{made}
 }
 

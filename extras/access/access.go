@@ -74,7 +74,7 @@ func Open(ctx context.Context, settings Settings, log *slog.Logger) (*Access, er
 				return nil, errors.Join(err, server.Close())
 			}
 			a.server, a.Settings.Issuer, a.DevIssuer = server, server.URL(), server.URL()
-			a.parts = append(a.parts, func(ctx context.Context) error { return server.Serve(ctx, issuer.Handler()) })
+			a.parts = append(a.parts, func(ctx context.Context) error { return server.Serve(ctx, issuer.Handler(devissuer.IsLocal)) })
 		}
 		log.WarnContext(ctx, "AUTH=dev: the issuer on this machine gives every caller a token for any account; it is for development only", "issuer", a.Settings.Issuer)
 	}

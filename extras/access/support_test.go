@@ -46,7 +46,7 @@ func newProvider(t *testing.T) *provider {
 			_, _ = w.Write(bytes.Replace(keys, []byte(`"keys":[`), []byte(`"keys":[`+p.foreignKey+","), 1))
 			return
 		}
-		p.issuer.Load().Handler().ServeHTTP(w, r)
+		p.issuer.Load().Handler(devissuer.IsLocal).ServeHTTP(w, r)
 	}))
 	t.Cleanup(p.server.Close)
 	p.rotate(t)
@@ -85,7 +85,7 @@ func (p *provider) publicKeys(t *testing.T) jose.JSONWebKeySet {
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/jwks", nil)
 	request.RemoteAddr = "127.0.0.1:5000"
 	request.Host = "localhost"
-	p.issuer.Load().Handler().ServeHTTP(recorder, request)
+	p.issuer.Load().Handler(devissuer.IsLocal).ServeHTTP(recorder, request)
 	var keys jose.JSONWebKeySet
 	if err := json.NewDecoder(recorder.Body).Decode(&keys); err != nil {
 		t.Fatal(err)

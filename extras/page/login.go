@@ -152,6 +152,11 @@ func (l *login) renew(config *oauth2.Config, s *session) {
 	token, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: s.token.Load().RefreshToken}).Token()
 	if err == nil {
 		next, err = l.sessionOf(ctx, token, "")
+		if err != nil && token.RefreshToken != "" { // the former one may be used up
+			kept := *s.token.Load()
+			kept.RefreshToken = token.RefreshToken
+			s.token.Store(&kept)
+		}
 	}
 	if err == nil && next.who != s.who {
 		err = errors.New("the renewed token is of another account")

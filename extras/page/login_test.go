@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -38,6 +39,7 @@ type provider struct {
 	account  atomic.Value // of the next login
 	lifetime atomic.Int64 // of the next access token
 	hangs    atomic.Bool  // the token endpoint accepts and never answers
+	broken   atomic.Bool  // access tokens can't be verified
 	renewals atomic.Int64 // requests with a refresh token
 	nonces   sync.Map     // by code
 	refresh  sync.Map     // valid refresh tokens, with their accounts
@@ -62,7 +64,7 @@ func newProvider(t *testing.T) *provider {
 		http.Redirect(w, r, r.FormValue("redirect_uri")+"?"+back.Encode(), http.StatusSeeOther)
 	})
 	mux.HandleFunc("POST /token", p.serveToken)
-	mux.HandleFunc("GET /jwks", func(w http.ResponseWriter, r *http.Request) { p.Handler().ServeHTTP(w, r) })
+	mux.HandleFunc("GET /jwks", func(w http.ResponseWriter, r *http.Request) { p.Handler(devissuer.IsLocal).ServeHTTP(w, r) })
 	p.server = httptest.NewServer(mux)
 	t.Cleanup(p.server.Close)
 	var err error
@@ -92,6 +94,9 @@ func (p *provider) serveToken(w http.ResponseWriter, r *http.Request) {
 	lifetime, refresh := time.Duration(p.lifetime.Load()), rand.Text()
 	p.refresh.Store(refresh, account)
 	token, err := p.Mint(devissuer.Grant{Account: account.(string), Lifetime: lifetime, Scope: "threads:read threads:write"})
+	if p.broken.Load() {
+		token = "no token"
+	}
 	var identity string
 	if err == nil {
 		identity, err = p.Sign(jwt.Claims{
@@ -247,6 +252,30 @@ func TestAnIssuerThatHangsDoesNotEndASession(t *testing.T) {
 	testenv.Eventually(t, 3*(issuerWithin+renewPause), func() error {
 		if got := home.token(t, b); got == "" || got == first {
 			return fmt.Errorf("the session has the token %q", got)
+		}
+		return nil
+	})
+}
+
+// The keys of an issuer may be out of reach when a token is renewed, and the former refresh token is used up.
+func TestATokenThatCanNotBeVerifiedDoesNotEndASession(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out by -short: it waits for seconds")
+	}
+	t.Parallel()
+	p := newProvider(t)
+	home := startPage(t, p)
+	p.lifetime.Store(-int64(time.Second))
+	b := home.logIn(t, p, ada)
+	p.lifetime.Store(int64(time.Hour))
+	p.broken.Store(true)
+	if token := home.token(t, b); token != "" || p.renewals.Load() == 0 {
+		t.Errorf("after %d renewals, the token is %q", p.renewals.Load(), token)
+	}
+	p.broken.Store(false)
+	testenv.Eventually(t, 3*renewPause, func() error {
+		if home.token(t, b) == "" {
+			return errors.New("the session has no token")
 		}
 		return nil
 	})

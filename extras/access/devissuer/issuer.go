@@ -95,7 +95,9 @@ func AccountOf(user string) string { return users[user].Account }
 //	GET /tokens                 a line ada=TOKEN and a line bob=TOKEN, for a shell to evaluate
 //	GET /token?user=ada         one token, as OAuth's token endpoints answer
 //	GET /token?account_id=...   for any account; also tenant and scope
-func (i *Issuer) Handler() http.Handler {
+//
+// It answers requests that admits accepts: [IsLocal] or [NamesThisMachine].
+func (i *Issuer) Handler(admits func(*http.Request) bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		httpserver.WriteJSON(w, http.StatusOK, map[string]any{
@@ -116,7 +118,7 @@ func (i *Issuer) Handler() http.Handler {
 		}
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !IsLocal(r) {
+		if !admits(r) {
 			http.Error(w, "this issuer is for development, and answers at localhost only", http.StatusMisdirectedRequest)
 			return
 		}
@@ -124,11 +126,16 @@ func (i *Issuer) Handler() http.Handler {
 	})
 }
 
-// IsLocal reports whether a request is from this machine, and for it by a name of its own: a web page can point its own
-// name to 127.0.0.1.
+// IsLocal reports whether a request is from this machine, and names it.
 func IsLocal(r *http.Request) bool {
-	host, from := (&url.URL{Host: r.Host}).Hostname(), (&url.URL{Host: r.RemoteAddr}).Hostname()
-	return IsLoopback(from) && (host == "localhost" || strings.HasSuffix(host, ".localhost") || IsLoopback(host))
+	return IsLoopback((&url.URL{Host: r.RemoteAddr}).Hostname()) && NamesThisMachine(r)
+}
+
+// NamesThisMachine reports whether a request is for localhost, a name below it, or an address of this machine alone. A
+// web page of others has another name, which it may have pointed to 127.0.0.1.
+func NamesThisMachine(r *http.Request) bool {
+	host := (&url.URL{Host: r.Host}).Hostname()
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || IsLoopback(host)
 }
 
 // IsLoopback reports whether host is an address that only this machine can reach.
