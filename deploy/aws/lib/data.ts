@@ -174,7 +174,7 @@ export class Data extends Stack {
       { id: "AwsSolutions-RDS6", reason: "The programs log in with a password. Tokens of IAM live for 15 minutes, and a DSN can't renew them." },
       { id: "AwsSolutions-RDS11", reason: "The port of a database that only a security group reaches is no secret." },
       { id: "AwsSolutions-RDS14", reason: "The read model is rebuilt from the journal, so it needs no way back." },
-      { id: "AwsSolutions-SMG4", reason: "The programs read the password when they start: a new one comes with a deployment." },
+      { id: "AwsSolutions-SMG4", reason: "The programs read the password when they start: docs/aws.md says how a new one reaches them." },
     );
     if (!this.stage.keepData) {
       Validations.of(cluster).acknowledge({ id: "AwsSolutions-RDS10", reason: "This stage is deleted with its data." });

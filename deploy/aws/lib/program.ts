@@ -10,6 +10,9 @@ import type { Data } from "./data.js";
 import { actions } from "./definitions.js";
 import { allow } from "./permissions.js";
 
+/** What the collector of metrics gets of a task's memory, in MiB. */
+const collectorMemory = 128;
+
 export interface ProgramProps {
   readonly data: Data;
   readonly cpu: number;
@@ -52,6 +55,8 @@ export class Program extends Construct {
     });
     const logs = LogDrivers.awsLogs({ streamPrefix: program, logGroup: this.log });
     const container = this.task.addContainer("program", {
+      // It sizes its heap and caches by this limit; without one, it would see the whole machine under the task.
+      memoryLimitMiB: props.memory - (props.metricsTo ? collectorMemory : 0),
       image: ContainerImage.fromEcrRepository(data.repository, data.stage.tag),
       command: props.command ?? [`/${program}`],
       readonlyRootFilesystem: true,

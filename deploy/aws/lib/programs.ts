@@ -23,7 +23,7 @@ export class Programs extends Stack {
     const services = new Map<string, FargateService>();
     // The load balancer is let in by the programs' own groups. This one is not changed from here.
     const clients = SecurityGroup.fromSecurityGroupId(this, "DatabaseClients", data.databaseClients.securityGroupId, { mutable: false });
-    const start = (program: string, port: number, tasks: number, secrets: Record<string, ISecret> = { DATABASE_URL: data.writerUrl }) => {
+    const start = (program: string, port: number, tasks?: number, secrets: Record<string, ISecret> = { DATABASE_URL: data.writerUrl }) => {
       const connects = program !== "write-api";
       const made = new Program(this, program, {
         data,
@@ -38,7 +38,7 @@ export class Programs extends Stack {
       const service = new FargateService(made, "Service", {
         cluster: jobs.cluster,
         taskDefinition: made.task,
-        desiredCount: tasks,
+        desiredCount: tasks, // undefined: as many as there are, which a release must not change
         minHealthyPercent: 100,
         securityGroups: connects ? [own, clients] : [own],
         vpcSubnets: { subnetType: SubnetType.PRIVATE_WITH_EGRESS },
@@ -49,8 +49,8 @@ export class Programs extends Stack {
       return service;
     };
 
-    const write = start("write-api", 28080, stage.tasks.min);
-    const read = start("read-api", 28082, stage.tasks.min, {
+    const write = start("write-api", 28080);
+    const read = start("read-api", 28082, undefined, {
       DATABASE_URL: data.readerUrl, ...(data.replicaUrl && { READ_DATABASE_URL: data.replicaUrl }),
     });
     for (const api of [write, read]) {
@@ -76,7 +76,8 @@ export class Programs extends Stack {
         port,
         protocol: ApplicationProtocol.HTTP,
         targets: [service],
-        healthCheck: { path: "/health/ready", interval: Duration.seconds(10), healthyThresholdCount: 2, unhealthyThresholdCount: 3 },
+        // ECS replaces tasks that are not ready for five minutes: before, a database may be failing over.
+        healthCheck: { path: "/health/ready", interval: Duration.seconds(30), healthyThresholdCount: 2, unhealthyThresholdCount: 10 },
         deregistrationDelay: Duration.seconds(30),
       });
     const writeTargets = targets("WriteTargets", write, 28080);
@@ -101,7 +102,7 @@ export class Programs extends Stack {
       vpcSubnets: { subnetType: open ? SubnetType.PUBLIC : SubnetType.PRIVATE_WITH_EGRESS },
       dropInvalidHeaderFields: true,
       deletionProtection: stage.keepData,
-      idleTimeout: Duration.minutes(5), // subscriptions are silent while nothing changes
+      idleTimeout: Duration.seconds(60), // less than the programs' own; subscriptions send something every 15 s
     });
     const logs = new Bucket(this, "BalancerLogs", {
       encryption: BucketEncryption.S3_MANAGED, // load balancers can't write with another key

@@ -96,7 +96,7 @@ test("from the internet there is TLS only", () => {
 test("queries go to the read-api, everything else to the write-api, when they are ready", () => {
   for (const port of [28080, 28082]) {
     prod.programs.hasResourceProperties("AWS::ElasticLoadBalancingV2::TargetGroup", { Port: port, HealthCheckPath: "/health/ready" });
-    prod.programs.hasResourceProperties("AWS::ECS::Service", { LoadBalancers: [Match.objectLike({ ContainerPort: port })], DesiredCount: 2 });
+    prod.programs.hasResourceProperties("AWS::ECS::Service", { LoadBalancers: [Match.objectLike({ ContainerPort: port })], DesiredCount: Match.absent() });
   }
   const [rule] = Object.values(resources(prod.programs, "AWS::ElasticLoadBalancingV2::ListenerRule"));
   assert.deepEqual(rule!.Properties.Conditions, [{ Field: "path-pattern", PathPatternConfig: { Values: ["/graphql", "/graphql/*"] } }]);
@@ -105,8 +105,8 @@ test("queries go to the read-api, everything else to the write-api, when they ar
 
 test("a deployment that fails goes back, and a standby updater takes over", () => {
   prod.programs.resourceCountIs("AWS::ECS::Service", 3);
+  prod.programs.resourcePropertiesCountIs("AWS::ECS::Service", { DesiredCount: 2 }, 1);
   prod.programs.allResourcesProperties("AWS::ECS::Service", {
-    DesiredCount: 2,
     DeploymentConfiguration: { DeploymentCircuitBreaker: { Enable: true, Rollback: true }, MinimumHealthyPercent: 100, MaximumPercent: 200 },
   });
 });

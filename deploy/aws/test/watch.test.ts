@@ -93,6 +93,8 @@ test("nothing is said of publishing where nobody publishes", () => {
   const { programs } = templatesOf(contexts["dev with Lambda"]!);
   assert.doesNotMatch(deployedRules(programs), /Publishing/);
   assert.deepEqual(Object.keys(alarms(programs)).filter((name) => /Publish/.test(name)), []);
+  assert.match(deployedRules(programs), /rules:\n {6}- alert/);
+  assert.doesNotMatch(deployedRules(programs), /rules:\n(?! {6}- alert)/);
 });
 
 test("a queue that is not empty is an alarm", () => {
