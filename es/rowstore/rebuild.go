@@ -89,7 +89,7 @@ var (
 	ErrUnfinished   = errors.New("there is a rebuild that was interrupted")
 	ErrNothingBegun = errors.New("there is no rebuild to go on with")
 	ErrCancelled    = errors.New("the rebuild was cancelled")
-	ErrEmptyJournal = errors.New("the event store is empty, but there are rows: restore it, or correct its settings")
+	ErrEmptyJournal = errors.New("the event store is empty, or not that of the rows: it does not have the oldest of them; restore it, or correct its settings")
 )
 
 // Start starts a rebuild and runs it to the end.
@@ -176,7 +176,8 @@ func (r *Rebuild) begin(ctx context.Context, before RebuildState) error {
 	return r.run(ctx, state)
 }
 
-// check refuses to replace rows by none. It also refuses to make a set without a type that the live one has: the
+// check refuses to replace rows by none, or by those of another event store: it looks for the oldest aggregate with
+// rows. It also refuses to make a set without a type that the live one has: the
 // program that knows the type would find its rows without positions.
 func (r *Rebuild) check(ctx context.Context) error {
 	var types []string
@@ -190,13 +191,18 @@ func (r *Rebuild) check(ctx context.Context) error {
 		if !slices.ContainsFunc(r.Handlers, func(h projection.Handler) bool { return h.Type() == name }) {
 			return fmt.Errorf("there are rows of the aggregate type %q, which this program does not know: rebuild with a program that does", name)
 		}
-		for _, err := range r.Journal.Heads(ctx, name) {
-			if err != nil {
-				return err
-			}
-			empty = false
-			break
+		var oldest projection.AtVersion
+		err := positions.Select(ctx, r.Store.db, func(row positionRow) { oldest = row.AtVersion },
+			"WHERE "+ofSet+" AND aggregate_type = ? ORDER BY aggregate_id LIMIT 1", append(r.Store.set(), name)...)
+		if err != nil {
+			return r.Store.Explain("look for the oldest rows", err)
 		}
+		head, err := r.Journal.Head(ctx, oldest.Key)
+		_, unreadable := errors.AsType[*es.InconsistentError](err)
+		if err != nil && !unreadable {
+			return err
+		}
+		empty = empty && !unreadable && head.Version == 0
 	}
 	if empty {
 		return ErrEmptyJournal
@@ -260,7 +266,7 @@ const tellEvery = time.Second
 type rebuilding struct {
 	*Rebuild
 	set     *Store // of the new rows
-	skipped map[projection.AtVersion]bool
+	skipped map[projection.AtVersion]string
 	lost    map[es.AggregateID]uint64 // the live versions of aggregates that are ahead of the journal
 	stop    context.CancelCauseFunc
 
