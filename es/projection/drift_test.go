@@ -33,7 +33,7 @@ func (s quietStore) Positions(_ context.Context, after es.AggregateID, _ int) (f
 func (quietStore) Versions(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	return nil, nil
 }
-func (quietStore) Skipped(context.Context) (map[projection.AtVersion]bool, error) { return nil, nil }
+func (quietStore) Skipped(context.Context) (map[projection.AtVersion]string, error) { return nil, nil }
 func (quietStore) View(context.Context, func(context.Context, projection.Tx) error) error {
 	return projection.ErrTransient
 }

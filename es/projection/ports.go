@@ -47,8 +47,9 @@ type Store interface {
 	// Parked lists at most limit dead letters that are due by then, of aggregates after a key, in the order of keys.
 	// One that is due more than an hour later is due, too: the clock was ahead when it was stored.
 	Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) ([]DeadLetter, error)
-	// Skipped returns all events that operators have decided to leave out, by their aggregates and seq_nrs.
-	Skipped(ctx context.Context) (map[AtVersion]bool, error)
+	// Skipped returns the ids of the events that operators have decided to leave out, by their aggregates and seq_nrs.
+	// An id is empty if the event could not be read.
+	Skipped(ctx context.Context) (map[AtVersion]string, error)
 	// Positions lists at most limit positions after a key, in the order of keys: tenant, type and id.
 	Positions(ctx context.Context, after es.AggregateID, limit int) ([]AtVersion, error)
 	// Types lists the stored aggregate types, in any order.

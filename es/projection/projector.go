@@ -22,7 +22,7 @@ type Options struct {
 	// Ignore lists aggregate types without a handler that are skipped on purpose.
 	Ignore []string
 	// Skipped are the events that operators have decided to leave out; see [Store].
-	Skipped map[AtVersion]bool
+	Skipped map[AtVersion]string
 	// Notify, if set, is called after every commit with the changed aggregates and their versions. It must not block.
 	Notify func(changed []AtVersion)
 	// Observe, if set, is called with the outcome of each batch, repair and retry, also of failed ones; for a batch

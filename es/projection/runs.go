@@ -84,10 +84,11 @@ func (p *Projector) decodeAll(batch Batch) decodedBatch {
 
 // decode decodes a record of a registered type; the Event of one that changes no row, or that is left out, is nil. It
 // fails when the payload is no event, or that of another aggregate or number: then with the EventID, if there is one.
-func (p *Projector) decode(record Record, leftOut map[AtVersion]bool) (event Event, err error) {
-	defer p.recovered(&err)
-	if !leftOut[AtVersion{record.Key, record.SeqNr}] {
-		event, err = p.handlers[record.Key.Type].DecodeEvent(record.Payload)
+func (p *Projector) decode(record Record, leftOut map[AtVersion]string) (event Event, err error) {
+	event, err = p.decodePayload(record)
+	// After a restore, another event may have the number of one that was left out.
+	if id, is := leftOut[AtVersion{record.Key, record.SeqNr}]; is && (err != nil || id == "" || id == event.EventID) {
+		event, err = Event{}, nil
 	}
 	switch key := record.Key; {
 	case err != nil:
@@ -97,6 +98,11 @@ func (p *Projector) decode(record Record, leftOut map[AtVersion]bool) (event Eve
 		err = fmt.Errorf("the payload is event %d of %s of tenant %q, which is not what its record says", event.SeqNr, event.Aggregate(), event.Tenant)
 	}
 	return event, err
+}
+
+func (p *Projector) decodePayload(record Record) (event Event, err error) {
+	defer p.recovered(&err)
+	return p.handlers[record.Key.Type].DecodeEvent(record.Payload)
 }
 
 // split halves runs, or a single run by its events. A single event cannot be split.

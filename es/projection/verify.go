@@ -82,7 +82,7 @@ type verification struct {
 	projector *Projector
 	key       es.AggregateID
 	shadow    Shadow
-	skipped   map[AtVersion]bool
+	skipped   map[AtVersion]string
 	read      uint64 // the last event applied to the shadow
 	unusable  bool   // the next event is in the rows and can no longer be applied: the expected rest is unknown
 	found     Verified

@@ -102,10 +102,10 @@ func Skips(ctx context.Context, db *sqlx.DB, limit int) (found []Skip, err error
 }
 
 // Skipped implements [projection.Store].
-func (s *Store) Skipped(ctx context.Context) (map[projection.AtVersion]bool, error) {
-	found := make(map[projection.AtVersion]bool)
+func (s *Store) Skipped(ctx context.Context) (map[projection.AtVersion]string, error) {
+	found := make(map[projection.AtVersion]string)
 	err := skippedEvents.Select(ctx, s.db, func(skip Skip) {
-		found[projection.AtVersion{Key: skip.Key, Version: skip.SeqNr}] = true
+		found[projection.AtVersion{Key: skip.Key, Version: skip.SeqNr}] = skip.EventID
 	}, "WHERE projection = ?", s.projection)
 	return found, s.Explain("read skipped events", err)
 }
