@@ -148,6 +148,13 @@ func (r *Repository[S, E]) replay(ctx context.Context, key AggregateID, state St
 		if state, err = r.latestSnapshot(ctx, key, head); err != nil {
 			return State[S]{}, err
 		}
+		if state.Version > 0 && state.Version == head.Version { // or else nothing of the journal would be read
+			for _, err := range r.gateway.EntriesAt(ctx, key, []uint64{head.Version}) {
+				if err != nil {
+					return State[S]{}, err
+				}
+			}
+		}
 	}
 	for recorded, err := range r.Events(ctx, key, state.Version, head.Version) {
 		if err == nil && recorded.SeqNr != state.Version+1 {

@@ -96,6 +96,26 @@ func TestAHeadThatContradictsItsJournal(t *testing.T) {
 	}
 }
 
+// The state at the head's version is in the snapshot table: nothing of the journal is needed for a command.
+func TestAHeadWithoutItsEvent(t *testing.T) {
+	tables, client := dynamodbtest.Tables(t)
+	gateway := dynamodbtest.Open(t, tables)
+	before, _ := process(t, gateway)
+	id := open(t, before)
+	all, err := client.Scan(t.Context(), &sdk.ScanInput{TableName: aws.String(tables.JournalTable)})
+	if err != nil || len(all.Items) != 1 {
+		t.Fatalf("%d events, %v", len(all.Items), err)
+	}
+	key := map[string]types.AttributeValue{"pkey": all.Items[0]["pkey"], "skey": all.Items[0]["skey"]}
+	if _, err := client.DeleteItem(t.Context(), &sdk.DeleteItemInput{TableName: aws.String(tables.JournalTable), Key: key}); err != nil {
+		t.Fatal(err)
+	}
+	service, _ := process(t, gateway)
+	if _, err := service.Handle(t.Context(), request(ada, id, say(ada, "two"))); es.KindOf(err) != es.Inconsistent {
+		t.Errorf("a command: %v", err)
+	}
+}
+
 // No event may be written with an impossible or unreadable time.
 func TestAClockThatCannotBeRight(t *testing.T) {
 	gateway := dynamodbtest.New(t)

@@ -105,6 +105,9 @@ func (g *Gateway) whyRefused(ctx context.Context, write es.Append, changes []typ
 	if i := slices.IndexFunc(receipts, conditionFailed); i >= 0 {
 		return &es.HandledError{Receipt: receiptOf(write.Receipts[i].CommandID, receipts[i].Item)}
 	}
+	if slices.Contains(passing, aws.ToString(head.Code)) {
+		return fmt.Errorf("append to %s: %w: another writer is adding to it", write.ID, es.ErrConflict)
+	}
 	if i := slices.IndexFunc(events, conditionFailed); i >= 0 && !conditionFailed(head) {
 		now, err := g.Head(ctx, write.ID) // read after the event
 		if err == nil && now.Version == write.ExpectedVersion {

@@ -138,7 +138,7 @@ func (g *Gateway) place(pkey, skey string) (id es.AggregateID, seqNr uint64, fau
 	dash := max(strings.LastIndexByte(skey, '-'), 0)
 	id, err := es.ParseAggregateID(es.Tenant(tenant), skey[:dash])
 	if err == nil {
-		seqNr, err = strconv.ParseUint(skey[dash+1:], 10, 64)
+		seqNr, err = strconv.ParseUint(skey[dash+1:], 10, 63) // as SQL can store it
 	}
 	if err != nil || sortKey(id, seqNr) != skey {
 		return es.AggregateID{Tenant: es.Tenant(tenant), ID: skey}, 0, []es.Fault{{Field: "skey", Expected: "<type>-<ulid>-<number>", Found: skey}}

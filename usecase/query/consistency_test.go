@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -264,4 +265,36 @@ func TestAReadModelThatCanNotBeRead(t *testing.T) {
 			t.Errorf("a subscription is told %v, and could have waited", err)
 		}
 	})
+}
+
+// behind is a watcher of an aggregate whose position is at a version that its row does not reach: an operator has
+// skipped the last event.
+type behind struct {
+	query.Watcher
+	at    uint64
+	waits []uint64
+}
+
+func (b *behind) AwaitChange(ctx context.Context, _ es.AggregateID, after uint64) error {
+	b.waits = append(b.waits, after)
+	if after < b.at {
+		return nil
+	}
+	return context.Canceled
+}
+
+func TestChangesOfARowThatStaysBehindItsPositionEnd(t *testing.T) {
+	watcher := &behind{at: 5}
+	queries := query.New(nil, watcher, query.Settings{})
+	var seen []string
+	read := func(context.Context) (string, uint64, error) { return "row", 3, nil }
+	for row, err := range query.Changes(t.Context(), queries, es.AggregateID{}, read) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, row)
+	}
+	if len(seen) != 1 || !slices.Equal(watcher.waits, []uint64{3, 4, 5}) {
+		t.Errorf("%v after the waits %v", seen, watcher.waits)
+	}
 }

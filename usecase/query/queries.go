@@ -188,16 +188,21 @@ const readTimeout = 5 * time.Second // for one read of a subscription
 // Changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
 func Changes[T any](ctx context.Context, q *Queries, key es.AggregateID, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for {
+		for reached, shown := uint64(0), uint64(0); ; {
 			reading, cancel := context.WithTimeout(ctx, readTimeout)
 			seen, version, err := read(reading)
 			cancel()
-			if ctx.Err() != nil || !yield(seen, err) || err != nil {
+			if ctx.Err() != nil {
 				return
 			}
-			if q.watcher.AwaitChange(ctx, key, version) != nil {
+			if (err != nil || version == 0 || version != shown) && (!yield(seen, err) || err != nil) {
 				return
 			}
+			shown, reached = version, max(version, reached)
+			if q.watcher.AwaitChange(ctx, key, reached) != nil {
+				return
+			}
+			reached++ // the row stays behind it if an operator has skipped an event
 		}
 	}
 }
