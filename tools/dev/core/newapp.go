@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -49,6 +53,9 @@ func (n newApp) run(ctx context.Context, root, to string, extras []string) error
 	if err := known(root, extras, aboutChat); err != nil {
 		return err
 	}
+	if err := n.checkName(root); err != nil {
+		return fmt.Errorf("MODULE is %q: %w", n.module, err)
+	}
 	if err := n.checkAggregate(ctx, root); err != nil {
 		return fmt.Errorf("AGGREGATE is %q: %w", n.aggregate, err)
 	}
@@ -81,6 +88,38 @@ func (n newApp) run(ctx context.Context, root, to string, extras []string) error
 	}
 	fmt.Printf("Done. Go on with: cd %s && make run\n", to)
 	return nil
+}
+
+// checkName returns an error if the application's name, which becomes that of package chat, means something else where
+// that package is used.
+func (n newApp) checkName(root string) error {
+	taken := fmt.Errorf("the name %s is taken: Go or the application uses it for something else", n.name())
+	if _, err := os.Stat(filepath.Join(root, "usecase", n.name())); err == nil || token.IsKeyword(n.name()) {
+		return taken
+	}
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
+			if entry != nil && entry.Name() == "node_modules" {
+				return fs.SkipDir
+			}
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(content, []byte(`/usecase/chat"`)) {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, content, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if used, is := node.(*ast.Ident); is && used.Name == n.name() {
+				err = taken
+			}
+			return true
+		})
+		return err
+	})
 }
 
 // checkAggregate returns an error if the name is taken, so that nothing is copied.

@@ -82,7 +82,7 @@ func run(ctx context.Context, out io.Writer, root, name string, process bool) er
 
 // taken are names that every application uses for something else. [collision] finds those of the tree.
 var taken = []string{"message", "member", "query", "subscription", "error", "string", "tenant", "event", "command", "name", "role", "text", "id",
-	"connection", "edge", "cursors", "resolver", "settings", "executable"}
+	"connection", "edge", "cursors", "resolver", "settings", "executable", "internal"}
 
 var usable = regexp.MustCompile(`^[a-z][a-z0-9]{1,30}$`)
 
