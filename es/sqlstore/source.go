@@ -322,7 +322,7 @@ func (g *Gateway) ReadJournal(ctx context.Context, part, _ int, after string) it
 const (
 	// holePatience is the wait for a missing number before asking for the lock. Nearly all appear within 2 ms.
 	holePatience = 20 * time.Millisecond
-	// holeRespite is the delay before retrying the exclusive lock after a timeout.
+	// holeRespite is the time from one request for the exclusive lock, which timed out, to the next.
 	holeRespite = 5 * time.Second
 
 	mysqlLockWaitTimeout = 1205
