@@ -65,7 +65,7 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 // up migrates, also after an earlier migration was killed. On MySQL, that may have done something without a record of
 // it: goose's table may be empty, and a column be there. A migration that adds one does nothing else.
 func (s Set) up(ctx context.Context, db *sqlx.DB, schema schema) (taken []*goose.MigrationResult, err error) {
-	if schema.found == none {
+	if schema.found == none && db.DriverName() == "mysql" {
 		if _, err := db.ExecContext(ctx, "DROP TABLE IF EXISTS "+s.Table); err != nil {
 			return nil, err
 		}

@@ -176,9 +176,9 @@ func (r *Rebuild) begin(ctx context.Context, before RebuildState) error {
 	return r.run(ctx, state)
 }
 
-// check refuses to replace rows by none, or by those of another event store: it looks for the oldest aggregate with
-// rows. It also refuses to make a set without a type that the live one has: the
-// program that knows the type would find its rows without positions.
+// check refuses to replace rows by none, or by those of another event store: it looks for the oldest aggregates with
+// rows. It also refuses to make a set without a type that the live one has: the program that knows the type would find
+// its rows without positions.
 func (r *Rebuild) check(ctx context.Context) error {
 	var types []string
 	err := r.Store.db.SelectContext(ctx, &types,

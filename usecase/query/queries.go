@@ -183,12 +183,17 @@ func (q *Queries) awaitShown(ctx context.Context, viewer Viewer, keys map[es.Agg
 	return nil
 }
 
-const readTimeout = 5 * time.Second // for one read of a subscription
+const (
+	readTimeout     = 5 * time.Second // for one read of a subscription
+	lookAgainAfter  = 50 * time.Millisecond
+	lookAgainAtMost = 10 * time.Second
+)
 
 // Changes yields what read returns, then again after each change of the aggregate, until the first error or ctx's end.
 func Changes[T any](ctx context.Context, q *Queries, key es.AggregateID, read func(context.Context) (T, uint64, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for reached, shown := uint64(0), uint64(0); ; {
+		var reached, shown uint64 // the position, and the version of the row
+		for behind := 0; ; {
 			reading, cancel := context.WithTimeout(ctx, readTimeout)
 			seen, version, err := read(reading)
 			cancel()
@@ -198,11 +203,24 @@ func Changes[T any](ctx context.Context, q *Queries, key es.AggregateID, read fu
 			if (err != nil || version == 0 || version != shown) && (!yield(seen, err) || err != nil) {
 				return
 			}
-			shown, reached = version, max(version, reached)
-			if q.watcher.AwaitChange(ctx, key, reached) != nil {
+			shown = version
+			wait := time.Hour
+			if version < reached { // another replica has answered; or an event was skipped, and the row stays
+				wait = es.Backoff(lookAgainAfter, lookAgainAtMost, behind)
+				behind++
+			} else {
+				reached, behind = version, 0
+			}
+			waiting, stop := context.WithTimeout(ctx, wait)
+			err = q.watcher.AwaitChange(waiting, key, reached)
+			if err == nil {
+				reached++
+			}
+			over := err != nil && waiting.Err() == nil
+			stop()
+			if over {
 				return
 			}
-			reached++ // the row stays behind it if an operator has skipped an event
 		}
 	}
 }
