@@ -67,7 +67,7 @@ func dashboard(t *testing.T) map[string][]string {
 }
 
 var (
-	notMetrics = regexp.MustCompile(`\{[^}]*\}|\b(by|without|on|ignoring) *\([^)]*\)|\[[^\]]*\]|\b(and|or|unless|bool)\b`)
+	notMetrics = regexp.MustCompile(`\{[^}]*\}|\b(by|without|on|ignoring) *\([^)]*\)|\[[^\]]*\]|\boffset +\w+|\b(and|or|unless|bool)\b`)
 	identifier = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]* *\(?`)
 )
 
@@ -82,8 +82,8 @@ func metricsIn(expression string) (names []string) {
 }
 
 func TestMetricsInExpressions(t *testing.T) {
-	got := metricsIn(`histogram_quantile(0.9, sum by (job, le) (rate(a_bucket{x=~"b|c"}[5m]))) / sum(d_total) > 1 and max(e) or vector(0)`)
-	if want := []string{"a_bucket", "d_total", "e"}; !slices.Equal(got, want) {
+	got := metricsIn(`histogram_quantile(0.9, sum by (job, le) (rate(a_bucket{x=~"b|c"}[5m]))) / sum(d_total) > 1 and max(e) or vector(0) unless e offset 1h`)
+	if want := []string{"a_bucket", "d_total", "e", "e"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
