@@ -15,7 +15,8 @@ import (
 
 const about = `
 An OpenID Connect issuer for development. It gives every caller a token for any account, so only developers may reach
-it. It answers at localhost, and names below it such as auth.localhost. GET /tokens returns a token for each of two users.
+it. It answers at localhost, and names below it such as auth.localhost. GET /tokens returns a token for each of two
+users.
 `
 
 var run = program.With("dev-issuer", about, readSettings, serve)

@@ -33,7 +33,7 @@ func TestAClockFarFromTheStores(t *testing.T) {
 			for _, test := range []struct {
 				ahead time.Duration
 				wrong bool
-			}{{4 * time.Minute, false}, {6 * time.Minute, true}, {-6 * time.Minute, true}} {
+			}{{0, false}, {4 * time.Minute, false}, {-4 * time.Minute, false}, {6 * time.Minute, true}, {-6 * time.Minute, true}} {
 				t.Run(test.ahead.String(), func(t *testing.T) {
 					url := serve(t, env, func() time.Time { return time.Now().Add(test.ahead) })
 					command, ready := http.StatusCreated, http.StatusOK
