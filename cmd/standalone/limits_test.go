@@ -48,7 +48,7 @@ func TestRequestsAreLimited(t *testing.T) {
 		"RATE_LIMIT_ADDRESS": {"no token at all", ""},
 	} {
 		t.Run(limit, func(t *testing.T) {
-			r := start(t, i.trusted(limit, "5"))
+			r := start(t, i.trusted(limit, "1"))
 			command := func() answer { return r.do(t, c.limited, "/threads/create", map[string]any{"name": "tea"}) }
 			query := func() answer { return r.ask(t, c.limited, "{ __typename }") }
 			expectLimit(t, "commands", refused(t, command))
@@ -72,7 +72,7 @@ func TestRequestsAreLimited(t *testing.T) {
 // Each operation on a WebSocket counts as a request.
 func TestOperationsOnAWebSocketAreLimited(t *testing.T) {
 	i := newIssuer(t)
-	r := start(t, i.trusted("RATE_LIMIT_ACCOUNT", "20"))
+	r := start(t, i.trusted("RATE_LIMIT_ACCOUNT", "5"))
 	conn, err := r.connect(t, map[string]any{"authorization": "Bearer " + i.token(t, ada, acme, usual)}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -400,7 +400,7 @@ func TestWhenThereIsNoRoomForSessions(t *testing.T) {
 
 func TestRequestsToThePageAreLimited(t *testing.T) {
 	t.Parallel()
-	home := startPage(t, newProvider(t), "RATE_LIMIT_ADDRESS", "5")
+	home := startPage(t, newProvider(t), "RATE_LIMIT_ADDRESS", "1")
 	for _, path := range []string{"/", "/session", "/login", "/api/write/echo", "/health/alive"} {
 		var limited bool
 		for range 20 {
