@@ -5,30 +5,25 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"example.com/threads/es"
 )
 
-const journalAttempts = 3
+const (
+	journalAttempts = 3
+	gapsAtOnce      = 4 // are read from the journal at once
+)
 
 // fill applies the events of gaps, read from the journal in order, FillEvents at a time, and stores last with the last.
 func (p *Projector) fill(ctx context.Context, gaps []eventGap, last Changes) (Outcome, error) {
 	var total Outcome
 	for stored := len(gaps) == 0; !stored; {
-		var chunk []eventRun
-		for left := p.options.FillEvents; left > 0 && len(gaps) > 0; {
-			piece, err := p.read(ctx, gaps[0], left)
-			if err != nil {
-				return total, err
-			}
-			chunk = append(chunk, piece)
-			left -= len(piece.events)
-			if piece.complete || piece.failure != nil {
-				gaps = gaps[1:]
-			} else {
-				gaps[0].after = piece.last()
-			}
+		chunk, left, err := p.readGaps(ctx, gaps)
+		if err != nil {
+			return total, err
 		}
-		finished, toStore := len(gaps) == 0, Changes{}
+		finished, toStore := len(left) == 0, Changes{}
 		if finished {
 			toStore = last
 		}
@@ -37,13 +32,35 @@ func (p *Projector) fill(ctx context.Context, gaps []eventGap, last Changes) (Ou
 		if err != nil {
 			return total, err
 		}
-		if !finished && done.parked[gaps[0].key] {
-			gaps = gaps[1:]
-		}
-		gaps = append(gaps, done.gaps...)
+		left = slices.DeleteFunc(left, func(gap eventGap) bool { return done.parked[gap.key] })
+		gaps = append(left, done.gaps...)
 		stored = finished && len(done.gaps) == 0
 	}
 	return total, nil
+}
+
+// readGaps reads a share of FillEvents of each gap. It returns what was read, and what is left of the gaps.
+func (p *Projector) readGaps(ctx context.Context, gaps []eventGap) (chunk []eventRun, left []eventGap, err error) {
+	now := gaps[:min(len(gaps), p.options.FillEvents)]
+	chunk = make([]eventRun, len(now))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(gapsAtOnce)
+	for i, gap := range now {
+		group.Go(func() (err error) {
+			chunk[i], err = p.read(groupCtx, gap, p.options.FillEvents/len(now))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, nil, err
+	}
+	for i, piece := range chunk {
+		if !piece.complete && piece.failure == nil {
+			now[i].after = piece.last()
+			left = append(left, now[i])
+		}
+	}
+	return chunk, append(left, gaps[len(now):]...), nil
 }
 
 // read reads at most left events of a gap. What stops this aggregate alone is the run's failure; an error is ctx's.
