@@ -72,7 +72,7 @@ func TestRequestsAreLimited(t *testing.T) {
 // Each operation on a WebSocket counts as a request.
 func TestOperationsOnAWebSocketAreLimited(t *testing.T) {
 	i := newIssuer(t)
-	r := start(t, i.trusted("RATE_LIMIT_ACCOUNT", "5"))
+	r := start(t, i.trusted("RATE_LIMIT_ACCOUNT", "1"))
 	conn, err := r.connect(t, map[string]any{"authorization": "Bearer " + i.token(t, ada, acme, usual)}, nil)
 	if err != nil {
 		t.Fatal(err)

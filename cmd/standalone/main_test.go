@@ -23,7 +23,7 @@ import (
 func environment(t *testing.T) map[string]string {
 	return map[string]string{
 		"DATA_DIR": filepath.Join(t.TempDir(), "data"), "WRITE_API_ADDR": "127.0.0.1:0", "READ_API_ADDR": "127.0.0.1:0", "UPDATER_ADDR": "127.0.0.1:0",
-		"WEB_ADDR": "127.0.0.1:0",
+		"WEB_ADDR": "127.0.0.1:0", "READ_WAIT_TIMEOUT": "8s", "STORE_TIMEOUT": "12s", // beside all other tests
 	}
 }
 

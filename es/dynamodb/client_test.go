@@ -48,7 +48,7 @@ func TestPassingTroubleIsRetriedSoon(t *testing.T) {
 			client := dynamodb.NewClient(dynamodb.Tuned(aws.Config{
 				Region: "us-east-1", BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 			}))
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			if _, err := client.ListTables(ctx, &sdk.ListTablesInput{}); err != nil {
 				t.Error(err)

@@ -257,7 +257,7 @@ func TestRun(t *testing.T) {
 			if wake {
 				w.Wake()
 			}
-			testenv.Eventually(t, 10*time.Second, func() error {
+			testenv.Eventually(t, time.Minute, func() error {
 				if waiting, _, err := w.Count(t.Context()); err != nil || waiting > 0 {
 					return fmt.Errorf("%d commands wait: %w", waiting, err)
 				}

@@ -152,7 +152,7 @@ func TestCloseFinishesWhatWasAccepted(t *testing.T) {
 func TestLockedFileIsUnavailable(t *testing.T) {
 	db := openSQLite(t)
 	gateway := newGateway(t, db)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	late := write(newID(), 0, 1)
 	answers := together(t, db, gateway, func() { <-ctx.Done() }, func() error { return gateway.Append(ctx, late) })

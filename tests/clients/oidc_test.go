@@ -23,7 +23,7 @@ type provider struct {
 
 func startProvider(t *testing.T, env ...string) *provider {
 	t.Helper()
-	ctx, stop := context.WithTimeout(context.WithoutCancel(t.Context()), scriptTime)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(t.Context()), 10*scriptTime)
 	command := exec.CommandContext(ctx, "node", "provider.js")
 	command.Env = append(os.Environ(), env...)
 	orders, err := command.StdinPipe()

@@ -409,7 +409,7 @@ func (h *trial) settle(t *testing.T) {
 // judge has the answers to commands checked, and compares all views with the states that the commands led to.
 func (h *trial) judge(t *testing.T) {
 	t.Helper()
-	if result, info := porcupine.CheckOperationsVerbose(threads, h.commands, time.Minute); result != porcupine.Ok {
+	if result, info := porcupine.CheckOperationsVerbose(threads, h.commands, 5*time.Minute); result != porcupine.Ok {
 		picture := filepath.Join(os.TempDir(), fmt.Sprintf("linearizable-%d.html", h.seed)) //nolint:usetesting // it is kept
 		t.Errorf("the answers are not those of one command after another (%s); for a picture open %s", result, picture)
 		if err := porcupine.VisualizePath(threads, info, picture); err != nil {

@@ -51,11 +51,9 @@ func (d threadData) view() threadView {
 
 func (p person) view(t *testing.T, threadID string, tokens ...string) threadView {
 	t.Helper()
-	view, errs, err := p.tryView(t.Context(), threadID, tokens...)
-	if err != nil || len(errs) > 0 {
-		t.Fatalf("the thread %s: %v %+v", threadID, err, errs)
-	}
-	return view
+	var data struct{ GetThread threadData }
+	p.ask(t, &data, wholeThread, fields{"thread": threadID, "viewer": p.id}, tokens...)
+	return data.GetThread.view()
 }
 
 // tryView queries a thread. err is an error of the connection.

@@ -72,7 +72,7 @@ func ownPrograms(t *testing.T) {
 func threePrograms(t *testing.T, env []string) *system {
 	t.Helper()
 	runOnce(t, "migrate", env, "up")
-	write := programs.New(t, binaries, "write-api", env, "WRITE_API_ADDR")
+	write := programs.New(t, binaries, "write-api", append([]string{storePatiently}, env...), "WRITE_API_ADDR")
 	updater := programs.New(t, binaries, "read-model-updater", env, "UPDATER_ADDR")
 	read := programs.New(t, binaries, "read-api", append([]string{patiently}, env...), "READ_API_ADDR")
 	for _, p := range []*programs.Program{write, updater, read} {
@@ -88,7 +88,7 @@ func threePrograms(t *testing.T, env []string) *system {
 func oneProcess(t *testing.T, more ...string) *system {
 	t.Helper()
 	folder := t.TempDir()
-	env := append([]string{"DATA_DIR=" + folder, snapshotsOften, patiently, "LOG_LEVEL=info"}, more...)
+	env := append([]string{"DATA_DIR=" + folder, snapshotsOften, patiently, storePatiently, "LOG_LEVEL=info"}, more...)
 	p := programs.New(t, binaries, "standalone", env, "WRITE_API_ADDR", "READ_API_ADDR", "UPDATER_ADDR", "WEB_ADDR")
 	p.Start(t)
 	store := []string{
@@ -103,6 +103,7 @@ func oneProcess(t *testing.T, more ...string) *system {
 const (
 	snapshotsOften = "SNAPSHOT_EVERY=10"    // so that small threads have some
 	patiently      = "READ_WAIT_TIMEOUT=8s" // beside all other tests, rows may follow late
+	storePatiently = "STORE_TIMEOUT=12s"    // the same
 )
 
 func dynamoDB(t *testing.T) []string {

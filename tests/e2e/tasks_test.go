@@ -71,7 +71,7 @@ func testAnImportSurvivesKills(t *testing.T, s *system) {
 	const count = 20 // several threads, so that lines are handled concurrently
 	lines := 1000
 	if s.folder != "" {
-		lines = 3000 // SQLite is fast
+		lines = 5000 // SQLite is fast
 	}
 	ada := s.person("acme")
 	var threads []string

@@ -177,16 +177,16 @@ func cutOffByTheStop(t *testing.T, db *readmodeltest.Database, p Transport) {
 }
 
 func showsThatItIsAlive(t *testing.T, db *readmodeltest.Database, p Transport) {
-	a, w := p.run(t, db, graphql.Settings{KeepAlive: 30 * time.Millisecond}), db.World(t, "acme")
+	a, w := p.run(t, db, graphql.Settings{KeepAlive: 300 * time.Millisecond}), db.World(t, "acme")
 	alice := readmodeltest.NewUser()
 	chat := w.Thread("chat", alice)
 	s := p.Subscribe(t, a, Asked{Tenant: "acme"}, Follow(chat, alice))
 	TakeThread(t, s)
-	quiet := time.AfterFunc(time.Second, func() { w.Rename(chat, "after a while") })
+	quiet := time.AfterFunc(3*time.Second, func() { w.Rename(chat, "after a while") })
 	defer quiet.Stop()
 	TakeThread(t, s)
 	if signs := s.Signs(); signs < 3 {
-		t.Errorf("%d keep-alive messages in thirty intervals", signs)
+		t.Errorf("%d keep-alive messages in ten intervals", signs)
 	}
 }
 
