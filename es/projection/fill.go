@@ -39,28 +39,31 @@ func (p *Projector) fill(ctx context.Context, gaps []eventGap, last Changes) (Ou
 	return total, nil
 }
 
-// readGaps reads a share of FillEvents of each gap. It returns what was read, and what is left of the gaps.
+// readGaps reads at most FillEvents, some gaps at once. It returns them, and what is left of all gaps.
 func (p *Projector) readGaps(ctx context.Context, gaps []eventGap) (chunk []eventRun, left []eventGap, err error) {
-	now := gaps[:min(len(gaps), p.options.FillEvents)]
-	chunk = make([]eventRun, len(now))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(gapsAtOnce)
-	for i, gap := range now {
-		group.Go(func() (err error) {
-			chunk[i], err = p.read(groupCtx, gap, p.options.FillEvents/len(now))
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, nil, err
-	}
-	for i, piece := range chunk {
-		if !piece.complete && piece.failure == nil {
-			now[i].after = piece.last()
-			left = append(left, now[i])
+	for room := p.options.FillEvents; room > 0 && len(gaps) > 0; {
+		some := gaps[:min(len(gaps), gapsAtOnce, room)]
+		pieces := make([]eventRun, len(some))
+		group, groupCtx := errgroup.WithContext(ctx)
+		for i, gap := range some {
+			group.Go(func() (err error) {
+				pieces[i], err = p.read(groupCtx, gap, room/len(some))
+				return err
+			})
 		}
+		if err := group.Wait(); err != nil {
+			return nil, nil, err
+		}
+		for i, piece := range pieces {
+			room -= len(piece.events)
+			if !piece.complete && piece.failure == nil {
+				some[i].after = piece.last()
+				left = append(left, some[i])
+			}
+		}
+		chunk, gaps = append(chunk, pieces...), gaps[len(some):]
 	}
-	return chunk, append(left, gaps[len(now):]...), nil
+	return chunk, append(left, gaps...), nil
 }
 
 // read reads at most left events of a gap. What stops this aggregate alone is the run's failure; an error is ctx's.

@@ -7,6 +7,7 @@ import (
 	mathrand "math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,25 @@ func chunkedFill(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 	if commits != 1+15 || journal.Longest() > 50 {
 		t.Errorf("%d transactions, %d events at once", commits, journal.Longest())
+	}
+
+	const gaps = 60
+	for range gaps {
+		other := begin(t, journal, "")
+		for i := range 19 {
+			other.write(fmt.Sprint("text ", i))
+		}
+	}
+	var reads atomic.Int64
+	journal.OnRead(func(es.AggregateID) { reads.Add(1) })
+	outcome, err := projector.Repair(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectOutcome(t, outcome, projection.Outcome{Filled: 20 * gaps, Repairs: 1})
+	expectRows(t, db, journal)
+	if n := reads.Load(); n > 5*gaps {
+		t.Errorf("%d reads for %d gaps", n, gaps)
 	}
 }
 
