@@ -131,6 +131,25 @@ func (s *Store) Remove(ctx context.Context, id es.AggregateID, before time.Time)
 	return removed, s.RemoveEntries(ctx, id, first, last)
 }
 
+// Append implements [es.EventPersistenceGateway]. A head that is behind the archive is wrong: the journal, which lacks the
+// events in between, would take others with their numbers.
+func (s *Store) Append(ctx context.Context, write es.Append) error {
+	files, err := s.files(write.ID)
+	if err != nil {
+		return err
+	}
+	if n := len(files); n > 0 && files[n-1].last > write.ExpectedVersion {
+		head, err := s.Head(ctx, write.ID)
+		if err != nil {
+			return err
+		}
+		if head.Version <= files[n-1].last {
+			return &es.InconsistentError{ID: write.ID, Head: head.Version, Event: head.Version + 1}
+		}
+	}
+	return s.Store.Append(ctx, write)
+}
+
 // Entries implements [es.Reader]. Only an entry that the journal lacks is looked for in the archive.
 func (s *Store) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
 	return either(after,
@@ -147,13 +166,7 @@ func (s *Store) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint6
 	return either(0,
 		func(after uint64) iter.Seq2[es.Entry, error] { return s.Store.EntriesAt(ctx, id, left(after)) },
 		func(after uint64) iter.Seq2[es.Entry, error] {
-			wanted := left(after)
-			return seq.Map(s.archived(id, wanted[0]-1, wanted[len(wanted)-1]), func(entry es.Entry) (es.Entry, error) {
-				if _, is := slices.BinarySearch(wanted, entry.SeqNr); !is {
-					return entry, seq.ErrSkip
-				}
-				return entry, nil
-			})
+			return s.archived(id, after, math.MaxUint64, left(after)...)
 		})
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/es"
@@ -29,6 +30,12 @@ var long = time.Date(2016, 3, 4, 5, 6, 7, 0, time.UTC)
 // opened returns a store on SQLite, one with an archive over it, and the archive's folder.
 func opened(t *testing.T) (es.Store, *archive.Store, string) {
 	t.Helper()
+	_, store, archived := withDatabase(t)
+	return store, archived, archived.Folder
+}
+
+func withDatabase(t *testing.T) (*sqlx.DB, es.Store, *archive.Store) {
+	t.Helper()
 	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "events.db"), database.Settings{})
 	if err == nil {
 		_, err = migration.Up(t.Context(), db, sqlstore.Schema())
@@ -41,8 +48,7 @@ func opened(t *testing.T) (es.Store, *archive.Store, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = errors.Join(store.Close(context.WithoutCancel(t.Context())), db.Close()) })
-	folder := t.TempDir()
-	return store, &archive.Store{Store: store, Folder: folder}, folder
+	return db, store, &archive.Store{Store: store, Folder: t.TempDir()}
 }
 
 func newID(tenant es.Tenant) es.AggregateID {
@@ -67,6 +73,31 @@ func grow(t *testing.T, store es.Store, id es.AggregateID, after, upTo uint64, s
 		}
 	}
 	return payloads
+}
+
+// The journal lacks the archived events, so it would take others with their numbers.
+func TestAHeadBehindTheArchiveTakesNoEvents(t *testing.T) {
+	for _, version := range []uint64{1, 3, 9} {
+		db, _, s := withDatabase(t)
+		id := newID("")
+		grow(t, s, id, 0, 10, 10, long)
+		moved(t, s, id, time.Now(), 9, 9)
+		append := func(after uint64) error {
+			return s.Append(t.Context(), es.Append{ID: id, ExpectedVersion: after, Entries: []es.Entry{
+				{SeqNr: after + 1, EventID: ulid.Make().String(), OccurredAt: long, Payload: []byte(`{"type":"Noted"}`)},
+			}})
+		}
+		if err := append(3); !errors.Is(err, es.ErrConflict) { // a writer that is late
+			t.Errorf("behind the head: %v", err)
+		}
+		if _, err := db.ExecContext(t.Context(), "UPDATE aggregates SET version = ?", version); err != nil {
+			t.Fatal(err)
+		}
+		var wrong *es.InconsistentError
+		if err := append(version); !errors.As(err, &wrong) || wrong.Head != version {
+			t.Errorf("the head says %d: %v", version, err)
+		}
+	}
 }
 
 // moved archives and removes, and expects how many events were copied and removed.

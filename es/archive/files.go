@@ -55,21 +55,25 @@ func unreadable(err error) error {
 	return fmt.Errorf("%w: the archive of events: %w", es.ErrUnavailable, err)
 }
 
-// archived yields the events with after < SeqNr <= upTo that the archive has, in order.
-func (s *Store) archived(id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+// archived yields the events with after < SeqNr <= upTo that the archive has, in order; with numbers, only those.
+func (s *Store) archived(id es.AggregateID, after, upTo uint64, numbers ...uint64) iter.Seq2[es.Entry, error] {
+	wanted := func(first, last uint64) bool {
+		i, is := slices.BinarySearch(numbers, first)
+		return len(numbers) == 0 || is || i < len(numbers) && numbers[i] <= last
+	}
 	return func(yield func(es.Entry, error) bool) {
 		files, err := s.files(id)
 		for _, f := range files {
 			if err != nil {
 				break
 			}
-			if f.last <= after || f.first > upTo {
+			if f.last <= after || f.first > upTo || !wanted(f.first, f.last) {
 				continue
 			}
 			var events []es.Entry
 			events, err = s.read(id, f)
 			for _, e := range events {
-				if e.SeqNr <= after || e.SeqNr > upTo {
+				if e.SeqNr <= after || e.SeqNr > upTo || !wanted(e.SeqNr, e.SeqNr) {
 					continue
 				}
 				if after = e.SeqNr; !yield(e, nil) {
