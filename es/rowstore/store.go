@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,6 +110,9 @@ func (full) Reason() string { return "the disk of the read model is full: free s
 func (s *Store) Explain(doing string, err error) error {
 	if err == nil {
 		return nil
+	}
+	if errors.Is(err, table.ErrRow) { // its aggregate can't go on, until a repair makes the row again
+		return fmt.Errorf("%s: %w: %w", doing, projection.ErrRefused, err)
 	}
 	switch sqldialect.ClassOf(err) {
 	case sqldialect.Transient:

@@ -6,6 +6,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -88,6 +89,9 @@ func (t Table[R]) Query(ctx context.Context, from sqlx.QueryerContext, take func
 	fields := t.Fields(&row)
 	for rows.Next() {
 		if err := rows.Scan(fields...); err != nil {
+			if over := cmp.Or(rows.Err(), ctx.Err()); over != nil {
+				return over
+			}
 			return fmt.Errorf("%w of %s: %w", ErrRow, t.Name, err)
 		}
 		take(row)

@@ -141,6 +141,44 @@ func TestWhatIsSpoiltInRowsIsToldAndMended(t *testing.T) {
 	})
 }
 
+func TestARowThatCannotBeReadStopsItsAggregateAlone(t *testing.T) {
+	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
+		v := newVerified(t, db)
+		random := mathrand.New(mathrand.NewPCG(7, 7))
+		stories := []*story{begin(t, "acme"), begin(t, "acme")}
+		v.key = stories[0].key
+		goesOn := func() {
+			t.Helper()
+			for _, s := range stories {
+				for range 20 {
+					s.anything(random)
+				}
+				for _, recorded := range s.events[len(v.journal[s.key]):] {
+					v.journal[s.key] = append(v.journal[s.key], feed.Record(t, eventjson.Threads().Events, recorded))
+				}
+			}
+			if _, err := v.Fill(t.Context(), stories[0].key, stories[1].key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		goesOn()
+		v.run("UPDATE threads SET owner_id = 'nobody' WHERE id = :id")
+		before := len(stories[0].events)
+		goesOn()
+		parked, err := v.store.CountParked(t.Context())
+		versions, failed := v.store.Versions(t.Context(), []es.AggregateID{stories[0].key, stories[1].key})
+		if err := errors.Join(err, failed); err != nil || parked != 1 || versions[v.key] != uint64(before) || versions[stories[1].key] != uint64(len(stories[1].events)) {
+			t.Errorf("%d aggregates are parked, at %v: %v", parked, versions, err)
+		}
+		if err := v.Remake(t.Context(), v.key); err != nil {
+			t.Fatal(err)
+		}
+		if found := v.differences(); len(found) > 0 {
+			t.Errorf("after the repair: %v", found)
+		}
+	})
+}
+
 // A verification must not change anything, nor take a lock that delays writers.
 func TestVerifyingHoldsNobodyUp(t *testing.T) {
 	v := newVerified(t, readmodeltest.SQLite(t))
