@@ -35,17 +35,31 @@ func (g *Gateway) Entries(ctx context.Context, id es.AggregateID, after, upTo ui
 				}
 				next++
 			}
-			var missing []uint64
-			for ; next <= upTo; next++ {
-				missing = append(missing, next)
+			for next <= upTo {
+				var missing []uint64 // a wrong head may say any number
+				for ; next <= upTo && len(missing) < maxBatchGet; next++ {
+					missing = append(missing, next)
+				}
+				for entry, err := range g.entriesAt(ctx, id, missing, upTo) {
+					if !yield(entry, err) || err != nil {
+						return
+					}
+				}
 			}
-			g.EntriesAt(ctx, id, missing)(yield)
 		}
 	})
 }
 
 // EntriesAt reads the entries by their keys.
 func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64) iter.Seq2[es.Entry, error] {
+	if len(seqNrs) == 0 {
+		return func(func(es.Entry, error) bool) {}
+	}
+	return g.entriesAt(ctx, id, seqNrs, seqNrs[len(seqNrs)-1])
+}
+
+// entriesAt returns an error for an entry that is missing; head is the version of the aggregate.
+func (g *Gateway) entriesAt(ctx context.Context, id es.AggregateID, seqNrs []uint64, head uint64) iter.Seq2[es.Entry, error] {
 	return yielded(ctx, g, id, func(g *Gateway) iter.Seq2[es.Entry, error] {
 		return func(yield func(es.Entry, error) bool) {
 			for some := range slices.Chunk(seqNrs, maxBatchGet) {
@@ -65,7 +79,7 @@ func (g *Gateway) EntriesAt(ctx context.Context, id es.AggregateID, seqNrs []uin
 				for _, seqNr := range some {
 					event, exists := found[sortKey(id, seqNr)]
 					if !exists {
-						yield(es.Entry{}, &es.InconsistentError{ID: id, Head: seqNrs[len(seqNrs)-1], Event: seqNr})
+						yield(es.Entry{}, &es.InconsistentError{ID: id, Head: head, Event: seqNr})
 						return
 					}
 					entry, err := entryOf(event)

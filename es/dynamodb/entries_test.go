@@ -1,8 +1,11 @@
 package dynamodb_test
 
 import (
+	"errors"
 	"net/http"
 	"testing"
+
+	"example.com/threads/es"
 )
 
 func TestWhatCameBeforeAFailingPageIsYielded(t *testing.T) {
@@ -49,6 +52,17 @@ func TestKeysThatWereLeftOverAreAskedForAgain(t *testing.T) {
 	wantUnavailable(t, err)
 	if last != 10 {
 		t.Errorf("read up to %d", last)
+	}
+}
+
+func TestAHeadOfAnyVersionIsToldToBeWrong(t *testing.T) {
+	s := newStore(t)
+	gateway := s.open(t, s.settings())
+	id := begin(t, gateway, 3)
+	_, err := readAll(t, gateway, id, 1<<40)
+	var wrong *es.InconsistentError
+	if !errors.As(err, &wrong) || *wrong != (es.InconsistentError{ID: id, Head: 1 << 40, Event: 4}) {
+		t.Error(err)
 	}
 }
 

@@ -24,6 +24,7 @@ type Drift struct {
 const (
 	maxDrift      = 1000
 	driftEvents   = 500              // that count as one aggregate
+	maxTicks      = 500              // that one aggregate takes at most: a wrong head may say any version
 	driftAgain    = 10 * time.Second // interval of checking wrong aggregates again
 	behindFor     = time.Minute      // after which no source is expected to bring what rows lack
 	afterACycle   = 5 * time.Second
@@ -118,7 +119,9 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 		}
 	})
 	tick := time.Second / time.Duration(perSecond)
-	pace := func(events uint64) error { return es.Wait(ctx, tick*time.Duration(1+events/driftEvents)) }
+	pace := func(events uint64) error {
+		return es.Wait(ctx, tick*time.Duration(1+min(events/driftEvents, maxTicks)))
+	}
 	type standstill struct {
 		version uint64
 		since   time.Time
