@@ -78,6 +78,12 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 					"tenant", key.Tenant, "aggregate", key.String(), "attempts", conflicts, "commands", len(calls))
 				err = ErrConcurrentUpdate
 			}
+		case KindOf(err) == Internal && len(calls) > 1 && s.confirm(ctx, key, try.state.Version) == nil:
+			// Nothing was written. The store may not take all events together, or those of one command.
+			for _, c := range calls {
+				s.handle(key, []*call[C, E]{c})
+			}
+			return
 		}
 	}
 	if err != nil {

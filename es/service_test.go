@@ -124,6 +124,34 @@ func TestCommandsForOneAggregateShareWrites(t *testing.T) {
 	}
 }
 
+// Events that together are too large for one write, or one that is too large alone, must not fail the other commands.
+func TestWhatTheStoreCanNotTakeFailsItsCommandAlone(t *testing.T) {
+	service, store := process(t, dynamodbtest.New(t))
+	id := open(t, service)
+	slow := faulty.Late(200 * time.Millisecond) // so that many share a write
+	store.Fault = func(ctx context.Context, send sends) error { return slow(ctx, send) }
+	var failed atomic.Int64
+	var clients sync.WaitGroup
+	for client := range 20 {
+		clients.Go(func() {
+			text := strings.Repeat("x", 300_000)
+			if client == 7 {
+				text = strings.Repeat("x", 500_000) // an item has at most 400 KB
+			}
+			if _, err := service.Handle(t.Context(), request(ada, id, say(ada, text))); err != nil {
+				failed.Add(1)
+				if client != 7 {
+					t.Errorf("client %d: %.200s", client, err.Error())
+				}
+			}
+		})
+	}
+	clients.Wait()
+	if result := accepted(t, service, request(ada, id, say(ada, "next"))); result.Version != 1+19+1 || failed.Load() != 1 {
+		t.Errorf("version %d, %d failed", result.Version, failed.Load())
+	}
+}
+
 func TestTwoProcessesOnOneAggregate(t *testing.T) {
 	gateway := dynamodbtest.New(t)
 	here, _ := process(t, gateway)
