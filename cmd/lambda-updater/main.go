@@ -54,6 +54,7 @@ type settings struct {
 func readSettings(r *config.Reader) (s settings) {
 	s.databaseURL = eventstore.ReadDatabaseURL(r)
 	s.store = eventstore.ReadSettings(r)
+	s.store.ReadSnapshots(r)
 	s.store.ReadClock(r)
 	if s.store.Kind != eventstore.DynamoDB {
 		r.Wrong(fmt.Sprintf("EVENT_STORE is %q, but Lambda delivers the events of %s only", s.store.Kind, eventstore.DynamoDB))

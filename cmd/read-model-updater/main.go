@@ -72,12 +72,11 @@ func readSettings(r *config.Reader) (s settings) {
 	s.databaseURL = eventstore.ReadDatabaseURL(r)
 	s.tenants = tenants.ReadDatabases(r) // extra:tenants
 	s.store = eventstore.ReadSettings(r)
+	s.store.ReadSnapshots(r.Group("Snapshots (of aggregates that process managers or tasks change)"))
 	s.store.ReadClock(r)
-	working := r.Group("Long work (extras/tasks)") // extra:tasks {
-	s.projections.Commands = commands.ReadSettings(working)
-	s.store.ReadSnapshots(working)          // extra:tasks }
-	s.archive = archive.ReadFolder(r)       // extra:archive
-	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
+	s.projections.Commands = commands.ReadSettings(r.Group("Long work (extras/tasks)")) // extra:tasks
+	s.archive = archive.ReadFolder(r)                                                   // extra:archive
+	s.erasure = erasure.ReadSettings(r, "")                                             // extra:erasure
 	s.system = system.ReadSettings(r, "info", "json")
 	s.system.Observe.ReadMetrics(r) // extra:observe
 	return s

@@ -67,7 +67,9 @@ func readSettings(r *config.Reader) (s settings) {
 	s.folder = r.String("DATA_DIR", "data", "folder of the files events.db and readmodel.db; only one standalone program may use it at a time")
 	s.address = commands.ReadAddress(r)
 	s.commands = commands.ReadSettings(r)
-	s.store = eventstore.Settings{Kind: eventstore.SQLite, URL: s.url(eventsFile), SnapshotKeep: eventstore.ReadSnapshotKeep(r)}
+	s.store = eventstore.Settings{
+		Kind: eventstore.SQLite, URL: s.url(eventsFile), SnapshotEvery: eventstore.ReadSnapshotEvery(r), SnapshotKeep: eventstore.ReadSnapshotKeep(r),
+	}
 	s.queries = queries.ReadSettings(r)
 	s.projections = projections.ReadSettings(r, "auto", "manual")
 	s.projections.Polls.Max = time.Second                                       // commits of this program end the wait

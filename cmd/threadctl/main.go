@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"example.com/threads/cmd/internal/system"
-	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/es"                     // extra:tenants
 	"example.com/threads/extras/archive"         // extra:archive
 	"example.com/threads/extras/erasure"         // extra:erasure
@@ -35,12 +34,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 }
 
 type settings struct {
-	store         eventstore.Settings
-	archive       archive.Folder    // extra:archive
-	erasure       erasure.Settings  // extra:erasure
-	tenants       tenants.Databases // extra:tenants
-	snapshotEvery int
-	logging       logging.Settings
+	store   eventstore.Settings
+	archive archive.Folder    // extra:archive
+	erasure erasure.Settings  // extra:erasure
+	tenants tenants.Databases // extra:tenants
+	logging logging.Settings
 }
 
 func readSettings(r *config.Reader) (s settings) {
@@ -50,7 +48,6 @@ func readSettings(r *config.Reader) (s settings) {
 	s.archive = archive.ReadFolder(r)       // extra:archive
 	s.erasure = erasure.ReadSettings(r, "") // extra:erasure
 	s.tenants = tenants.ReadDatabases(r)    // extra:tenants
-	s.snapshotEvery = commands.ReadSnapshotEvery(r)
 	s.logging = logging.ReadSettings(r, "error", "text")
 	return s
 }
@@ -59,8 +56,7 @@ func (s settings) ofCommands(databaseURL string) ctl.Settings {
 	model := system.ReadModel()
 	model.Tenants = s.tenants.In(databaseURL) // extra:tenants
 	return ctl.Settings{
-		SnapshotEvery: s.snapshotEvery,
-		Logger:        s.logging.Logger,
+		Logger: s.logging.Logger,
 		Open: func(ctx context.Context, log *slog.Logger) (*eventstore.Store, error) {
 			store, err := dynamo.OpenAny(ctx, s.store, log, nil)
 			s.archive.Behind(store) // extra:archive

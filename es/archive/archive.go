@@ -131,8 +131,8 @@ func (s *Store) Remove(ctx context.Context, id es.AggregateID, before time.Time)
 	return removed, s.RemoveEntries(ctx, id, first, last)
 }
 
-// Append implements [es.EventPersistenceGateway]. A head that is behind the archive is wrong: the journal, which lacks the
-// events in between, would take others with their numbers.
+// Append implements [es.EventPersistenceGateway]. A head that is behind the archive is wrong: the journal, which lacks
+// the events in between, would take others with their numbers.
 func (s *Store) Append(ctx context.Context, write es.Append) error {
 	files, err := s.files(write.ID)
 	if err != nil {

@@ -38,6 +38,8 @@ type Store struct {
 	Clock *es.ClockWatch
 	// Metrics are those of the store: connections, and the difference of the clocks.
 	Metrics []prometheus.Collector
+	// SnapshotEvery is for services; see [es.Settings].
+	SnapshotEvery uint64
 	// Source returns a source of the store's changes, which shares the readers of its stream with the store's others.
 	Source func(projection.Sink, projection.Checkpoints, Polls) (run.Source, error)
 	// Close completes the accepted writes, until ctx ends.
@@ -69,8 +71,9 @@ func Open(ctx context.Context, settings Settings, log *slog.Logger, tracer trace
 		Check: func(ctx context.Context) error {
 			return errors.Join(gateway.Check(ctx), migration.Check(ctx, db, sqlstore.Schema()))
 		},
-		Trouble: gateway.Check,
-		Metrics: []prometheus.Collector{collectors.NewDBStatsCollector(db.DB, "event_store")},
+		Trouble:       gateway.Check,
+		SnapshotEvery: settings.SnapshotEvery,
+		Metrics:       []prometheus.Collector{collectors.NewDBStatsCollector(db.DB, "event_store")},
 		Source: func(projector projection.Sink, checkpoints projection.Checkpoints, polls Polls) (run.Source, error) {
 			return gateway.NewSource(projector, checkpoints, log, sqlstore.SourceSettings{PollMin: polls.Min, PollMax: polls.Max, Gather: polls.Min}), nil
 		},
@@ -112,8 +115,9 @@ type Settings struct {
 	SnapshotTable string
 	Shards        []int
 
-	SnapshotKeep int           // beside the latest
-	SnapshotTTL  time.Duration // DynamoDB
+	SnapshotEvery uint64        // events
+	SnapshotKeep  int           // beside the latest
+	SnapshotTTL   time.Duration // DynamoDB
 
 	ClockTolerance time.Duration // maximum difference from the clock of the store
 }
@@ -145,11 +149,17 @@ func (s *Settings) ReadClock(r *config.Reader) {
 		"with dynamodb or mysql: commands are refused while this computer's clock differs from the store's by more")
 }
 
-// ReadSnapshots reads which snapshots are kept, for programs that write them.
+// ReadSnapshots reads which snapshots are written and kept, for programs that write them.
 func (s *Settings) ReadSnapshots(r *config.Reader) {
+	s.SnapshotEvery = ReadSnapshotEvery(r)
 	s.SnapshotKeep = ReadSnapshotKeep(r)
 	s.SnapshotTTL = r.Duration("SNAPSHOT_TTL", 0, 0, 10*365*24*time.Hour,
 		"with dynamodb: how long older snapshots are kept, such as 72h; with 0s they are deleted at once")
+}
+
+// ReadSnapshotEvery reads the number of events after which a snapshot is due.
+func ReadSnapshotEvery(r *config.Reader) uint64 {
+	return uint64(r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000, "least number of events between two snapshots of an aggregate; a large one gets fewer"))
 }
 
 // ReadSnapshotKeep reads how many snapshots any event store keeps.

@@ -27,8 +27,8 @@ func TestEightHundredThousandMessagesFitInto256MiB(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	gateway := &manyThreads{count: 800, state: withMessages(1000), head: es.Head{Version: 1001, SnapshotVersion: 1001}}
 	metrics := es.NewMetrics()
-	settings := es.Settings{Logger: slog.New(slog.DiscardHandler), Metrics: metrics}
-	made := commands.New(gateway, nil, commands.Settings{SnapshotEvery: 100}, settings)
+	settings := es.Settings{SnapshotEvery: 100, Logger: slog.New(slog.DiscardHandler), Metrics: metrics}
+	made := commands.New(gateway, nil, commands.Settings{}, settings)
 	empty := heap()
 	at := slices.IndexFunc(made.Services, func(s commands.Service) bool { return s.Type() == thread.AggregateType })
 	threads := made.Services[at].(*es.Service[thread.Thread, thread.Command, thread.Event])

@@ -67,7 +67,9 @@ func Processes() []func(*eventstore.Store, *slog.Logger) run.Process {
 // leaveOnClose is the process manager of closed accounts. // extra:chat {
 func leaveOnClose(store *eventstore.Store, log *slog.Logger) run.Process {
 	// It caches few thread states, because its commands are few.
-	threads := es.NewService(eventjson.Threads(), store.Gateway, es.Settings{CacheBytes: 1 << 20, CheckClock: store.Clock.Check, Logger: log})
+	threads := es.NewService(eventjson.Threads(), store.Gateway, es.Settings{
+		SnapshotEvery: store.SnapshotEvery, CacheBytes: 1 << 20, CheckClock: store.Clock.Check, Logger: log,
+	})
 	accounts := es.NewRepository(eventjson.Accounts(), store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})
 	manager := run.Process{
 		Name: chat.LeaveOnClose, Send: chat.SendWithdrawals(threads, accounts), Handlers: chatrows.LeaveOnCloseHandlers,

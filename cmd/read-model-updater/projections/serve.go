@@ -166,7 +166,7 @@ func (d Databases) taskWorker(s Settings, parts system.Parts) consumer {
 		handling := commands.New(
 			d.Store.Gateway,
 			d.Keys, // extra:erasure
-			settings, es.Settings{CheckClock: d.Store.Clock.Check, Logger: log},
+			settings, es.Settings{SnapshotEvery: d.Store.SnapshotEvery, CheckClock: d.Store.Clock.Check, Logger: log},
 		)
 		return tasks.Consume(turn, tasks.Ports{
 			Unfinished: tasks.Unfinished(d.ReadModel),

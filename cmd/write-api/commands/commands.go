@@ -27,10 +27,9 @@ import (
 
 // Settings are read from the environment.
 type Settings struct {
-	SnapshotEvery int
-	CacheBytes    uint64 // 0: a share of the memory
-	StoreTimeout  time.Duration
-	CodeReset     string // see [es.Sequence] // extra:chat
+	CacheBytes   uint64 // 0: a share of the memory
+	StoreTimeout time.Duration
+	CodeReset    string // see [es.Sequence] // extra:chat
 }
 
 // ReadAddress reads where the API listens.
@@ -41,7 +40,6 @@ func ReadAddress(r *config.Reader) string {
 // ReadSettings reads how commands are handled.
 func ReadSettings(r *config.Reader) Settings {
 	return Settings{
-		SnapshotEvery: ReadSnapshotEvery(r),
 		// extra:chat {
 		CodeReset: r.OneOf("THREAD_CODE_RESET",
 			"when the codes of threads begin with 1 again, in UTC; they then name the period, as in THREAD-2026-000001", "never", "year", "month", "day"),
@@ -51,11 +49,6 @@ func ReadSettings(r *config.Reader) Settings {
 		StoreTimeout: r.Duration("STORE_TIMEOUT", 5*time.Second, 100*time.Millisecond, 12*time.Second,
 			"how long the store may take for a command, retries included; a request is answered within twice that"),
 	}
-}
-
-// ReadSnapshotEvery reads the number of events after which a snapshot is due.
-func ReadSnapshotEvery(r *config.Reader) int {
-	return r.Int("SNAPSHOT_EVERY", 100, 1, 1_000_000, "least number of events between two snapshots of an aggregate; a large one gets fewer")
 }
 
 // Commands handles the commands of all aggregate types in an event store. [Commands.Finish] ends it.
@@ -91,7 +84,7 @@ func New(
 	settings Settings, base es.Settings,
 ) *Commands {
 	cache := cmp.Or(settings.CacheBytes, min(memlimit.Limit()/3*2, 1<<30))
-	base.Timeout, base.SnapshotEvery = settings.StoreTimeout, uint64(settings.SnapshotEvery)
+	base.Timeout = settings.StoreTimeout
 	ofOthers := base
 	ofOthers.CacheBytes = max(1, cache/32)
 	// The states of threads are large and many; up to four other types share an eighth. // extra:chat {
@@ -148,7 +141,7 @@ func Listen(ctx context.Context, addr string, settings Settings, store *eventsto
 	commands := New(
 		store.Gateway,
 		parts.Keys, // extra:erasure
-		settings, es.Settings{CheckClock: store.Clock.Check, Logger: parts.Log, Metrics: measured},
+		settings, es.Settings{SnapshotEvery: store.SnapshotEvery, CheckClock: store.Clock.Check, Logger: parts.Log, Metrics: measured},
 	)
 	api := rest.NewHandler(commands.Operations, rest.Settings{
 		Source:  "write-api",

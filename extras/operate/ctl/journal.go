@@ -228,7 +228,7 @@ func (c *call) snapshots(ctx context.Context, of aggregates, done string, do fun
 	count, failed := 0, 0
 	for _, kind := range c.Types {
 		for head, err := range c.heads(ctx, kind.Type(), of) {
-			isDue := of.id != (es.AggregateID{}) || head.Version == 0 || head.Version > head.SnapshotVersion+uint64(c.SnapshotEvery)
+			isDue := of.id != (es.AggregateID{}) || head.Version == 0 || head.Version > head.SnapshotVersion+c.store.SnapshotEvery
 			switch {
 			case err != nil:
 				return err

@@ -29,9 +29,8 @@ import (
 
 // Settings are what a program gives the commands: its settings, and how it opens its event store.
 type Settings struct {
-	SnapshotEvery int
-	Logger        func(io.Writer) *slog.Logger
-	Open          func(context.Context, *slog.Logger) (*eventstore.Store, error)
+	Logger func(io.Writer) *slog.Logger
+	Open   func(context.Context, *slog.Logger) (*eventstore.Store, error)
 	// Unseal returns what opens the sealed texts in a payload; nil: none is sealed.
 	Unseal    func(context.Context, *eventstore.Store) (func(context.Context, es.Tenant, []byte) ([]byte, error), error)
 	Types     []es.AnyAggregate // that the commands know

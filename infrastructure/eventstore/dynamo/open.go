@@ -54,9 +54,10 @@ func OpenAny(
 	}
 	streams := dynamodbstreams.Share(sdkstreams.NewFromConfig(config))
 	store := &eventstore.Store{
-		Gateway: gateway,
-		Check:   gateway.Check,
-		Trouble: func(context.Context) error { return nil },
+		Gateway:       gateway,
+		Check:         gateway.Check,
+		SnapshotEvery: settings.SnapshotEvery,
+		Trouble:       func(context.Context) error { return nil },
 		Source: func(projector projection.Sink, checkpoints projection.Checkpoints, polls eventstore.Polls) (run.Source, error) {
 			return dynamodbstreams.New(settings.JournalTable, dynamodbstreams.Ports{
 				Place: gateway.Place, Tables: client, Streams: streams, Projector: projector, Checkpoints: checkpoints, Log: log,
