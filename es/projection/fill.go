@@ -41,13 +41,13 @@ func (p *Projector) fill(ctx context.Context, gaps []eventGap, last Changes) (Ou
 
 // readGaps reads at most FillEvents, some gaps at once. It returns them, and what is left of all gaps.
 func (p *Projector) readGaps(ctx context.Context, gaps []eventGap) (chunk []eventRun, left []eventGap, err error) {
-	for room := p.options.FillEvents; room > 0 && len(gaps) > 0; {
-		some := gaps[:min(len(gaps), gapsAtOnce, room)]
+	for rest := p.options.FillEvents; rest > 0 && len(gaps) > 0; {
+		some := gaps[:min(len(gaps), gapsAtOnce, rest)]
 		pieces := make([]eventRun, len(some))
 		group, groupCtx := errgroup.WithContext(ctx)
 		for i, gap := range some {
 			group.Go(func() (err error) {
-				pieces[i], err = p.read(groupCtx, gap, room/len(some))
+				pieces[i], err = p.read(groupCtx, gap, rest/len(some))
 				return err
 			})
 		}
@@ -55,7 +55,7 @@ func (p *Projector) readGaps(ctx context.Context, gaps []eventGap) (chunk []even
 			return nil, nil, err
 		}
 		for i, piece := range pieces {
-			room -= len(piece.events)
+			rest -= len(piece.events)
 			if !piece.complete && piece.failure == nil {
 				some[i].after = piece.last()
 				left = append(left, some[i])

@@ -189,14 +189,14 @@ func (r *Replica) versions(ctx context.Context, keys []es.AggregateID) (versions
 	return versions, err
 }
 
-// await waits on the replica, for a part of ctx's time if that is limited, and then on the writer.
-func (r *Replica) await(ctx context.Context, wait func(context.Context, *projection.Watcher) error) error {
+// await waits on the replica, for a share of ctx's time, and then on the writer.
+func (r *Replica) await(ctx context.Context, share int, wait func(context.Context, *projection.Watcher) error) error {
 	if s := r.session(ctx); s != nil {
 		waiting, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(s.ctx, cancel)()
-		if deadline, limited := ctx.Deadline(); limited {
-			defer time.AfterFunc(time.Until(deadline)/waitShare, cancel).Stop()
+		if deadline, limited := ctx.Deadline(); limited && share > 1 {
+			defer time.AfterFunc(time.Until(deadline)/time.Duration(share), cancel).Stop()
 		}
 		if err := wait(waiting, r.own); err == nil || ctx.Err() != nil {
 			return err
@@ -212,12 +212,12 @@ func (r *Replica) await(ctx context.Context, wait func(context.Context, *project
 
 // Await implements [query.Watcher].
 func (r *Replica) Await(ctx context.Context, least map[es.AggregateID]uint64) error {
-	return r.await(ctx, func(ctx context.Context, in *projection.Watcher) error { return in.Await(ctx, least) })
+	return r.await(ctx, waitShare, func(ctx context.Context, in *projection.Watcher) error { return in.Await(ctx, least) })
 }
 
-// AwaitChange implements [query.Watcher].
+// AwaitChange implements [query.Watcher]. A replica without a change is not behind, so the writer is not asked.
 func (r *Replica) AwaitChange(ctx context.Context, key es.AggregateID, after uint64) error {
-	return r.await(ctx, func(ctx context.Context, in *projection.Watcher) error { return in.AwaitChange(ctx, key, after) })
+	return r.await(ctx, 1, func(ctx context.Context, in *projection.Watcher) error { return in.AwaitChange(ctx, key, after) })
 }
 
 // Waiting returns how many callers wait now.
