@@ -219,6 +219,10 @@ func TestIfVersion(t *testing.T) {
 	if result := accepted(t, there, r); result.Version != 3 {
 		t.Errorf("version %d", result.Version)
 	}
+	accepted(t, here, request(ada, id, notebook.Close{By: ada}))
+	if _, err := there.Handle(t.Context(), foreign); !errors.Is(err, notebook.ErrClosed) {
+		t.Errorf("of one that has ended, a stranger is told %v", err)
+	}
 }
 
 func TestConflictsAreRetried(t *testing.T) {

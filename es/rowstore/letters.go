@@ -112,16 +112,20 @@ func (s *Store) Skipped(ctx context.Context) (map[projection.AtVersion]string, e
 
 // Positions implements [projection.Store].
 func (s *Store) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.AtVersion, err error) {
-	where, keys := beyond("", after)
+	where, keys := s.beyond("", after)
 	err = positions.Select(ctx, s.db, func(row positionRow) { found = append(found, row.AtVersion) },
 		"WHERE "+ofSet+" AND "+where, slices.Concat(s.set(), keys, []any{limit})...)
 	return found, s.Explain("list positions", err)
 }
 
 // beyond ends a query of a page of aggregates: those after a key, in the order of keys, up to a limit.
-func beyond(of string, after es.AggregateID) (string, []any) {
-	text := strings.ReplaceAll("(.tenant_code > ? OR (.tenant_code = ? AND (.aggregate_type > ? OR (.aggregate_type = ? AND .aggregate_id > ?)))) "+
-		"ORDER BY .tenant_code, .aggregate_type, .aggregate_id LIMIT ?", ".", of)
+func (s *Store) beyond(of string, after es.AggregateID) (string, []any) {
 	tenant := after.Tenant.String()
-	return text, []any{tenant, tenant, after.Type, after.Type, after.ID}
+	// Each database finds the place in an index with one of the two forms only.
+	where, keys := "(.tenant_code, .aggregate_type, .aggregate_id) > (?, ?, ?)", []any{tenant, after.Type, after.ID}
+	if s.server() {
+		where = "(.tenant_code > ? OR (.tenant_code = ? AND (.aggregate_type > ? OR (.aggregate_type = ? AND .aggregate_id > ?))))"
+		keys = []any{tenant, tenant, after.Type, after.Type, after.ID}
+	}
+	return strings.ReplaceAll(where+" ORDER BY .tenant_code, .aggregate_type, .aggregate_id LIMIT ?", ".", of), keys
 }

@@ -77,7 +77,7 @@ func (s *Store) ahead(ctx context.Context, name string) iter.Seq2[[]positionRow,
 	return func(yield func([]positionRow, error) bool) {
 		for after, more := (es.AggregateID{}), true; more; {
 			var page []positionRow
-			beyond, args := beyond("l.", after)
+			beyond, args := s.beyond("l.", after)
 			err := positions.Query(ctx, s.reader, func(row positionRow) { page = append(page, row) },
 				`SELECT `+positions.List("l")+` FROM projection_positions l
 				LEFT JOIN projection_positions n ON n.`+ofSet+` AND n.tenant_code = l.tenant_code AND n.aggregate_type = l.aggregate_type AND n.aggregate_id = l.aggregate_id

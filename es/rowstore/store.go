@@ -61,7 +61,7 @@ func (s *Store) InTerm(term uint64) *Store {
 
 // Parked implements [projection.Store].
 func (s *Store) Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) (letters []projection.DeadLetter, err error) {
-	where, keys := beyond("", after)
+	where, keys := s.beyond("", after)
 	err = deadLetters.Select(ctx, s.db, func(letter projection.DeadLetter) { letters = append(letters, letter) },
 		"WHERE "+ofSet+" AND (retry_at <= ? OR retry_at > ?) AND "+where,
 		slices.Concat(s.set(), []any{due.UnixMicro(), due.Add(farAhead).UnixMicro()}, keys, []any{limit})...)

@@ -181,13 +181,16 @@ type run struct {
 func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error {
 	log := w.ports.Log.With("tenant", key.Tenant, "task", key.ID)
 	found, err := w.ports.find(ctx, key)
-	if err != nil || found.Finished() {
+	if err != nil {
 		return err
 	}
 	r := &run{Worker: w, Details: found, caller: found.Envelope.Caller, reported: time.Now()}
 	r.caller.Source, r.caller.CausationID = source, found.Envelope.EventID
-	err = r.work(ctx)
+	if !found.Finished() { // if it is, the worker before may have died before it deleted the input
+		err = r.work(ctx)
+	}
 	switch {
+	case found.Finished():
 	case err == nil:
 		err = r.finish(ctx, task.Succeeded, "")
 	case errors.Is(err, errSuspended):

@@ -132,7 +132,7 @@ func (q queue) only(ctx context.Context, c *call, of aggregates) (stuck, error) 
 	if err == nil && found.count() == 0 {
 		named := operate.Name(of.id).String()
 		if q.Event != "" {
-			named = fmt.Sprintf("the command for %s that follows from the event %q", named, q.Event)
+			named = fmt.Sprintf("a command that follows from the event %q", q.Event)
 		}
 		err = fmt.Errorf("%s is not stuck in %s; `dead-letters list` tells what is", named, q.Projection)
 	}
@@ -170,7 +170,7 @@ type retryLetter struct {
 }
 
 func (cmd *retryLetter) Run(ctx context.Context, c *call) error {
-	if cmd.AID != nil {
+	if cmd.AID != nil || cmd.Event != "" {
 		if _, err := cmd.only(ctx, c, cmd.aggregates); err != nil {
 			return err
 		}

@@ -5,10 +5,12 @@ package ctl
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"example.com/threads/es/database"
 	"example.com/threads/es/rowstore/table"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 )
@@ -71,10 +73,14 @@ func pruneTable(ctx context.Context, db *sqlx.DB, from string, dryRun bool, cond
 		ID     string `db:"id"`
 	}
 	for keys, last := table.Of[key](from, 2), (key{}); ; {
+		// Each database finds the place in an index with one of the two forms only.
+		beyond, place := "(r.tenant_code, r.id) > (?, ?)", []any{last.Tenant, last.ID}
+		if db.DriverName() == database.MySQL {
+			beyond, place = "(r.tenant_code > ? OR (r.tenant_code = ? AND r.id > ?))", []any{last.Tenant, last.Tenant, last.ID}
+		}
 		var page [][]string
 		err := keys.Select(ctx, db, func(row key) { page, last = append(page, keys.ID(&row)), row },
-			"r WHERE ("+condition+") AND (r.tenant_code > ? OR (r.tenant_code = ? AND r.id > ?)) ORDER BY r.tenant_code, r.id LIMIT ?",
-			append(args[:len(args):len(args)], last.Tenant, last.Tenant, last.ID, pruneBatch)...)
+			"r WHERE ("+condition+") AND "+beyond+" ORDER BY r.tenant_code, r.id LIMIT ?", slices.Concat(args, place, []any{pruneBatch})...)
 		if err == nil && !dryRun {
 			err = keys.Delete(ctx, db, page)
 		}

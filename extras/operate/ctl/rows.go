@@ -42,6 +42,13 @@ func (v *verify) Run(ctx context.Context, c *call) (err error) {
 	if v.rows, err = rowstore.New(c.db, c.ReadModel.Name); err != nil {
 		return err
 	}
+	tenant := v.id.Tenant
+	if v.Tenant != nil {
+		tenant = es.Tenant(*v.Tenant)
+	}
+	if here := c.ReadModel.Tenants; here != nil && (v.AID != nil || v.Tenant != nil) && !here(tenant) {
+		return fmt.Errorf("the rows of the tenant %q are in another database: set DATABASE_URL to that of TENANT_DATABASES", tenant)
+	}
 	// It logs nothing: what it finds is printed.
 	v.c, v.projector = c, projection.New(v.rows, c.store.Gateway, projection.Options{Tenants: c.ReadModel.Tenants}, c.ReadModel.Handlers...)
 	if v.AID != nil {
