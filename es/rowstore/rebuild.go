@@ -17,7 +17,7 @@ import (
 )
 
 // Rebuild builds new rows of a projection from the journal, beside the live ones, and then switches to them. Queries
-// and the live projection continue meanwhile. A database has one projection that can be rebuilt.
+// and the live projection continue meanwhile. Projections in one database are rebuilt one after the other.
 //
 // A rebuild does not follow the source: it reads the journal, then catches up with the live positions; the last round
 // runs while writers are locked out. So the source's checkpoints are valid for the new rows, too.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"example.com/threads/es"
 	"example.com/threads/es/internal/sqldialect"
 	"example.com/threads/es/projection"
@@ -156,6 +158,15 @@ func (r *Rebuild) switchTo(ctx context.Context, set string, level func(context.C
 	}
 }
 
+// keepOthers takes the names of other projections' sets over.
+func (s *Store) keepOthers(ctx context.Context, db sqlx.ExecerContext) error {
+	_, err := db.ExecContext(ctx, "DELETE FROM "+sets.Name+nextSuffix+" WHERE projection <> ?", s.projection)
+	if err == nil {
+		_, err = db.ExecContext(ctx, "INSERT INTO "+sets.Name+nextSuffix+" SELECT * FROM "+sets.Name+" WHERE projection <> ?", s.projection)
+	}
+	return s.Explain("keep the names of other projections' rows", err)
+}
+
 func (s *Store) columns(ctx context.Context, table string) ([]string, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT * FROM "+table+" WHERE 1 = 0")
 	if err != nil {
@@ -176,6 +187,9 @@ func (r *Rebuild) switchFile(ctx context.Context, set string, level func(context
 	next := s.making(set)
 	next.within, next.reader = begun, begun
 	err = level(ctx, next)
+	if err == nil {
+		err = s.keepOthers(ctx, begun)
+	}
 	for _, name := range r.tables() {
 		for _, renamed := range []string{name + " RENAME TO " + name + oldSuffix, name + nextSuffix + " RENAME TO " + name} {
 			if err == nil {
@@ -232,6 +246,9 @@ func (r *Rebuild) switchServer(ctx context.Context, set string, level func(conte
 		return s.Explain("prepare the renaming", err)
 	}
 	if err := keepOut(); err != nil {
+		return err
+	}
+	if err := s.keepOthers(ctx, s.db); err != nil {
 		return err
 	}
 	var pairs []string

@@ -177,3 +177,44 @@ func TestVersionsOutliveAProgramWithoutTheType(t *testing.T) {
 		}
 	})
 }
+
+// Two projections in one database take turns: the second to be rebuilt leaves the rows of the first alone.
+func TestARebuildLeavesOtherRebuiltProjectionsAlone(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rebuilt) {
+		if err := r.rebuild(notes.Handler()).Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, stop := start(t, r.options(notes.Handler()))
+		key := r.open(t, 2)
+		r.wantNotes(t, key, 2)
+		stop()
+		live := func() (uint64, string) {
+			t.Helper()
+			versions, err := r.store.Versions(t.Context(), []es.AggregateID{key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var set string
+			if err := r.file.DB.GetContext(t.Context(), &set, "SELECT set_name FROM row_sets WHERE projection = ?", notes.Table); err != nil {
+				t.Error(err)
+			}
+			return versions[key], set
+		}
+		version, set := live()
+		other := notes
+		other.Table = "other_notes"
+		store, err := rowstore.New(r.file.DB, other.Table)
+		if err = errors.Join(err, other.Create(t.Context(), r.file.DB)); err != nil {
+			t.Fatal(err)
+		}
+		rebuild := &rowstore.Rebuild{Store: store, Tables: []string{other.Table}, Journal: r.journal, Handlers: []projection.Handler{other.Handler()}}
+		for range 2 {
+			if err := rebuild.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if now, name := live(); now != version || name != set {
+				t.Errorf("version %d in the set %q, before %d in %q", now, name, version, set)
+			}
+		}
+	})
+}

@@ -97,7 +97,7 @@ func TestWhatARefusalTells(t *testing.T) {
 			}
 			return reader(t), nil
 		},
-		PerAddress: limits.NewRate(1),
+		PerAddress: limits.NewRate(5),
 	}
 	for about, c := range map[string]struct {
 		peer, authorization string
@@ -113,7 +113,7 @@ func TestWhatARefusalTells(t *testing.T) {
 		if c.authorization != "" {
 			headers = []string{"Authorization", c.authorization}
 		}
-		for range 5 {
+		for range 10 {
 			gate.PerAddress.Take("2001:db8::/64")
 		}
 		_, header, err := asked(t, gate, c.peer, admission.Ask{Rights: []admission.Right{admission.Write}}, headers...)
