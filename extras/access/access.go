@@ -23,6 +23,7 @@ import (
 	"example.com/threads/extras/limits"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/infrastructure/httpserver"
+	"example.com/threads/interfaceadaptor/admission"
 )
 
 // Access authenticates and limits the callers of a program. [Open] returns one as its settings say.
@@ -105,6 +106,24 @@ func (a *Access) ProtectPage(server *httpserver.Server) {
 			health.Check("issuer", a.verifier.Ready())
 		})
 	}
+}
+
+// OnlyOperators admits nobody but operators to what does not ask by itself. Without access control it admits everybody.
+func (a *Access) OnlyOperators(next http.Handler) http.Handler {
+	if a.IsOpen() {
+		return next
+	}
+	return a.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := admission.Enter(r, admission.Ask{Rights: []admission.Right{admission.Operate}})
+		if err == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		refused := admission.Forbidden(err.Error())
+		_ = errors.As(err, &refused)
+		refused.SetHeaders(w.Header())
+		httpserver.WriteProblem(w, refused.Status, refused.Code, refused.Detail)
+	}))
 }
 
 // LimitAddresses refuses requests of an address that sends too many, except those for health. It has its own count: the

@@ -37,6 +37,7 @@ type provider struct {
 	*devissuer.Issuer
 	server   *httptest.Server
 	account  atomic.Value // of the next login
+	scope    atomic.Value // of the next access token
 	lifetime atomic.Int64 // of the next access token
 	hangs    atomic.Bool  // the token endpoint accepts and never answers
 	broken   atomic.Bool  // access tokens can't be verified
@@ -49,6 +50,7 @@ func newProvider(t *testing.T) *provider {
 	t.Helper()
 	p := &provider{}
 	p.account.Store(ada)
+	p.scope.Store("threads:read threads:write")
 	p.lifetime.Store(int64(time.Hour))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
@@ -93,7 +95,7 @@ func (p *provider) serveToken(w http.ResponseWriter, r *http.Request) {
 	}
 	lifetime, refresh := time.Duration(p.lifetime.Load()), rand.Text()
 	p.refresh.Store(refresh, account)
-	token, err := p.Mint(devissuer.Grant{Account: account.(string), Lifetime: lifetime, Scope: "threads:read threads:write"})
+	token, err := p.Mint(devissuer.Grant{Account: account.(string), Lifetime: lifetime, Scope: p.scope.Load().(string)})
 	if p.broken.Load() {
 		token = "no token"
 	}
@@ -149,7 +151,8 @@ func startPage(t *testing.T, p *provider, env ...string) front {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &Server{Server: new(httpserver.Server), settings: s.web, access: letIn, log: log}
+	lab := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "broken by "+r.URL.Path) })
+	server := &Server{Server: new(httpserver.Server), settings: s.web, access: letIn, lab: lab, log: log}
 	logins := newLogin(t.Context(), s.web, letIn, log)
 	served.Config.Handler = server.routes(t.Context(), logins, Programs{Write: api.URL, Read: api.URL, Updater: api.URL})
 	served.Start()
@@ -436,6 +439,34 @@ func TestUsersForDevelopmentLogInOnThisMachineOnly(t *testing.T) {
 		// It gets no further than that issuer, which does not run here.
 		if refused := answer.Code == http.StatusMisdirectedRequest; refused != c.refused {
 			t.Errorf("from %s at %s: %d %s", c.from, c.host, answer.Code, answer.Body)
+		}
+	}
+}
+
+// Who breaks the system must be an operator, where users log in.
+func TestTheLabIsForOperators(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	home := startPage(t, p)
+	member := home.logIn(t, p, bob)
+	p.scope.Store("threads:read threads:write threads:operate")
+	operator := home.logIn(t, p, ada)
+	open := startPage(t, p, "AUTH", "none", "AUTH_ISSUER", "")
+	for about, c := range map[string]struct {
+		client *http.Client
+		url    string
+		want   int
+	}{
+		"nobody":                 {browser(t), home.URL, http.StatusUnauthorized},
+		"a member":               {member, home.URL, http.StatusForbidden},
+		"an operator":            {operator, home.URL, http.StatusOK},
+		"without access control": {browser(t), open.URL, http.StatusOK},
+	} {
+		for _, path := range []string{"/state", "/lab.js"} {
+			status, said, err := send(t.Context(), c.client, c.url+"/lab"+path)
+			if err != nil || status != c.want || (said == "broken by "+path) != (status == http.StatusOK) {
+				t.Errorf("%s: %s: %d, %s, %v", about, path, status, said, err)
+			}
 		}
 	}
 }

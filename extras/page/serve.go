@@ -69,7 +69,7 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) h
 	mux.With(middleware.Compress(gzip.DefaultCompression)).Handle("GET /status", &status{programs: programs, client: http.Client{Transport: transport}})
 	mux.HandleFunc("GET /session", logins.tell(s.lab != nil))
 	if s.lab != nil {
-		mux.Handle("/lab/*", http.StripPrefix("/lab", logins.sessions.authorized(s.lab)))
+		mux.Handle("/lab/*", http.StripPrefix("/lab", logins.sessions.authorized(s.access.OnlyOperators(s.lab))))
 	}
 	mux.HandleFunc("GET /health/alive", s.Alive)
 	mux.HandleFunc("GET /health/ready", s.Ready)
@@ -156,7 +156,9 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, end := context.WithCancel(r.Context())
 	defer end()
 	controller := http.NewResponseController(w)
-	_ = controller.SetReadDeadline(time.Now().Add(uploadTimeout))
+	if r.ContentLength != 0 { // else the server reads on, to see whether the client has gone
+		_ = controller.SetReadDeadline(time.Now().Add(uploadTimeout))
+	}
 	if r.URL.Path == "/tasks/import" { // extra:tasks {
 		until := time.Now().Add(importTimeout)
 		_, _ = controller.SetReadDeadline(until), controller.SetWriteDeadline(until)
@@ -167,9 +169,6 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if httpserver.IsStream(r) {
 		defer context.AfterFunc(p.stopping, end)()
 		_ = controller.SetWriteDeadline(time.Time{}) // without it the stream ends at the deadline
-		if r.ContentLength == 0 {
-			_ = controller.SetReadDeadline(time.Time{}) // the server reads to see whether the client has gone
-		}
 	} else {
 		w = inPieces{w, controller}
 	}
