@@ -10,6 +10,15 @@ export function inFrame(change: () => void): void {
   else requestAnimationFrame(run);
 }
 
-const run = (): void => batch(() => waiting.splice(0).forEach((change) => change()));
+const run = (): void => batch(() => waiting.splice(0).forEach(make));
+
+/** Makes a change. If it fails, the others are made all the same. */
+function make(change: () => void): void {
+  try {
+    change();
+  } catch (error) {
+    reportError(error);
+  }
+}
 
 document.addEventListener('visibilitychange', run); // a page that is hidden gets no frame for what waits

@@ -54,17 +54,26 @@ function connect(): void {
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   const opened = new WebSocket(url, 'graphql-transport-ws');
   socket = opened;
-  let silence = setTimeout(() => opened.close(), longestSilence);
-  opened.onopen = () => send({ type: 'connection_init' });
-  opened.onmessage = (event) => {
-    clearTimeout(silence);
-    silence = setTimeout(() => opened.close(), longestSilence);
-    receive(JSON.parse(event.data as string) as Frame);
-  };
-  opened.onclose = () => {
+  const lost = (): void => {
     clearTimeout(silence);
     socket = null;
     if (state.live.peek() === 'connected') state.live.value = 'lost';
+  };
+  const silent = (): void => {
+    opened.onclose = null; // who does not answer may not confirm the end either, for minutes
+    opened.close();
+    lost();
+    connect();
+  };
+  let silence = setTimeout(silent, longestSilence);
+  opened.onopen = () => send({ type: 'connection_init' });
+  opened.onmessage = (event) => {
+    clearTimeout(silence);
+    silence = setTimeout(silent, longestSilence);
+    receive(JSON.parse(event.data as string) as Frame);
+  };
+  opened.onclose = () => {
+    lost();
     setTimeout(connect, wait);
     wait = Math.min(wait * 2, 4000);
   };
@@ -84,8 +93,10 @@ function receive(frame: Frame): void {
       break;
     case 'next': {
       const answer = frame.payload as { data?: unknown; errors?: Failure[] };
-      if (answer.data) subscription?.next(answer.data);
-      else if (answer.errors) end(frame.id ?? '', answer.errors);
+      if (answer.errors) {
+        send({ type: 'complete', id: frame.id ?? '' });
+        end(frame.id ?? '', answer.errors);
+      } else if (answer.data) subscription?.next(answer.data);
       break;
     }
     case 'error':

@@ -88,6 +88,7 @@ export function open(pane: Pane, thread: string): void {
   pane.panel.value = 'messages'; // here, and not when it is drawn: by then somebody may have opened the other one
   pane.older.value = [];
   pane.stale = false;
+  pane.pushed = null;
   pane.more.value = null;
   pane.own.value = null;
   pane.further.value = [];
