@@ -69,7 +69,8 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
   } catch {
     return null; // nobody answered
   }
-  const answer = (await response.json().catch(() => null)) as Record<string, unknown> | null;
+  const json = (await response.json().catch(() => null)) as Record<string, unknown> | null;
+  const answer = json ?? refusedOnTheWay(response.status);
   if (response.status === 503 || response.status === 502 || answer === null) return null;
   if (answer.code === 'concurrent_update') return null; // nothing was written: it may be decided on the next state
   if (response.status === 401 && isStale(init.headers)) return null;
@@ -89,9 +90,17 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
   return response.ok ? { ok: true, answer: answer as Answer<C>, token } : { ok: false, problem: answer as Problem };
 }
 
+const onTheWay = 'refused_on_the_way';
+
+/** The refusal of a proxy, which answers with a page of its own; null: it passes. The API's own 499 is empty. */
+function refusedOnTheWay(status: number): Record<string, unknown> | null {
+  if (status < 400 || status > 498 || [408, 425, 429].includes(status)) return null;
+  return { status, code: onTheWay, title: '', detail: `refused on the way to the server (${status})` };
+}
+
 /** The aggregate says what breaks a rule. What is no command, or may not be asked, does not reach it. */
 const byTheAggregate = (status: number, code: unknown): boolean =>
-  [403, 404, 409, 412].includes(status) && code !== 'forbidden' && code !== 'path_not_found';
+  [403, 404, 409, 412].includes(status) && ![onTheWay, 'forbidden', 'path_not_found'].includes(String(code));
 
 type Headed = Record<string, string>;
 

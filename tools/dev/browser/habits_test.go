@@ -128,6 +128,31 @@ func TestWhatIsTypedOfflineArrivesInOrder(t *testing.T) {
 	}
 }
 
+// What is ordered after a reload comes after what waits, also if the clock was set back meanwhile.
+func TestAClockThatIsSetBackChangesNoOrder(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	p.allow("Failed to load resource", "net::ERR")
+	p.block("/api/write/")
+	says(p, ada, "Ada", "first")
+	p.shows(ada, "first")
+	p.beforeEachPage("{ const now = Date.now; Date.now = () => now() - 24 * 3600 * 1000; }")
+	p.run(reload)
+	p.shows(ada, "first")
+	says(p, ada, "Ada", "second")
+	p.shows(ada, "second")
+	p.run(reload)
+	p.shows(ada, "second")
+	p.block()
+	p.shows(bob, "second")
+	p.shows(bob, "first")
+	if shown := p.texts(bob); !slices.Equal(shown, []string{"first", "second"}) {
+		t.Errorf("these have arrived: %q", shown)
+	}
+}
+
 func TestARejectedMessageCanBeMended(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -208,6 +233,103 @@ func TestARejectedEditIsNotLost(t *testing.T) {
 	p.run(reload) // as a login does
 	p.choose(picker, "Tea at four")
 	p.eventually("it is still there", draft+"?.value === 'Keep this'")
+}
+
+// Who has lost a thread can still read what was rejected there, and throw it away.
+func TestARejectionOutlivesItsThread(t *testing.T) {
+	t.Parallel()
+	install(t)
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	p.allow("Failed to load resource", "net::ERR")
+	p.block("/api/write/")
+	says(p, bob, "Bob", "Wait for me")
+	p.shows(bob, "sending")
+	person := func(at int) string {
+		return evaluate[string](p, fmt.Sprintf("document.querySelectorAll('.who .name select')[%d].value", at))
+	}
+	thread := evaluate[string](p, bob+".querySelector('.picker select').value")
+	send(t, s, "/threads/remove_member", map[string]any{"executor_id": person(0), "thread_id": thread, "user_account_id": person(1)})
+	p.shows(bob, "Bob is not in this thread any more")
+	p.block()
+	p.shows(bob, "Rejected messages: 1")
+	p.shows(bob, "Wait for me")
+	if evaluate[bool](p, "!!"+labelled(bob, "Mend it")) {
+		t.Error("a text is put back where nobody can write")
+	}
+	p.accessible("a rejection in a thread that is gone")
+	create(p, bob, "Lunch")
+	p.shows(bob, "Rejected messages in other threads: 1")
+	p.run(reload)
+	p.shows(bob, "Rejected messages in other threads: 1")
+	p.click(bob + ".querySelector('.rejected summary')")
+	p.shows(bob, "Wait for me")
+	p.click(labelled(bob, "Discard it"))
+	p.click(labelled(question, "Discard the message"))
+	p.showsNot(bob, "Rejected")
+	p.eventually("nothing is kept of it", "Object.keys(localStorage).every((key) => !key.startsWith('threads.outbox'))")
+}
+
+// A proxy may refuse a command with a page of its own: what comes after it is sent all the same.
+func TestARefusalOnTheWayHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	p.fetching(`
+		const body = String(asked[1]?.body);
+		if (body.includes('Let me in') && !globalThis.passed) {
+			globalThis.passed = true;
+			return new Response('<h1>Slow down</h1>', {status: 429});
+		}
+		return body.includes('Too much') ? new Response('<h1>Too large</h1>', {status: 413}) : load(...asked)`)
+	says(p, ada, "Ada", "Too much")
+	says(p, ada, "Ada", "Let me in")
+	p.shows(bob, "Let me in")
+	p.shows(ada, "Rejected: refused on the way to the server (413)")
+	p.shows(flow, "sent 2 times, with one key")
+	p.click(labelled(ada, "Mend it"))
+	p.eventually("the text is back", labelled(ada, "Message from Ada")+".value === 'Too much'")
+}
+
+// What is rejected after a reload is told also if it was before the thread is open, and its text is not lost. What is
+// rejected while another thread is open is told with the name of its own.
+func TestARejectionIsToldWhereItBelongs(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	says(p, ada, "Ada", "Keep this")
+	p.shows(bob, "Keep this")
+	p.allow("Failed to load resource", "net::ERR")
+	p.block("/api/write/")
+	p.click(labelled(ada, `Edit "Keep this"`))
+	p.fill(labelled(ada, "New text"), "Keep this\r")
+	p.shows(ada, "edit sending")
+	p.beforeEachPage(`{
+		const load = globalThis.fetch;
+		globalThis.fetch = async (...asked) => {
+			if (String(asked[1]?.body).includes('threadList')) await new Promise((later) => setTimeout(later, 3000));
+			return load(...asked);
+		};
+	}`)
+	p.block()
+	p.run(reload)
+	p.shows(ada, "Rejected: edit message: the message has this text already")
+	p.eventually("the text is there", labelled(ada, "Message from Ada")+".value === 'Keep this'")
+
+	create(p, ada, "Lunch")
+	picker := ada + ".querySelector('.picker select')"
+	p.choose(picker, "Tea at four")
+	p.shows(ada, "2 people")
+	p.block("/api/write/")
+	p.click(labelled(ada, "2 people"))
+	p.fill(labelled(ada, "New name of the thread"), "Tea at four\r")
+	p.choose(picker, "Lunch")
+	p.shows(ada, "1 person")
+	p.block()
+	p.shows(ada, "Tea at four: the thread has this name already")
 }
 
 // scrolled moves a pane's messages as a wheel does, and waits until the page knows.

@@ -83,6 +83,7 @@ export function listMore(pane: Pane): void {
 export function open(pane: Pane, thread: string): void {
   if (!panes.peek().includes(pane)) return; // another person has taken its place
   pane.unfollow();
+  if (pane.selected.peek()) pane.problems.value = {}; // else they are of what was sent before the page was loaded
   pane.selected.value = thread;
   pane.thread.value = null;
   pane.panel.value = 'messages'; // here, and not when it is drawn: by then somebody may have opened the other one
@@ -94,7 +95,6 @@ export function open(pane: Pane, thread: string): void {
   pane.further.value = [];
   pane.gone.value = '';
   pane.editing.value = null;
-  pane.problems.value = {};
   if (!thread) return;
   const begin = (): (() => void) => follow(
     queries.threadChanged, { thread, viewer: pane.id, last: page },

@@ -3,11 +3,13 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { inWords } from '../api.ts';
 import { hue, Problem, typed } from '../common.tsx';
+import type { Field } from '../common.tsx';
 import { state } from '../state.ts';
 import * as act from './actions.ts';
 import { SmallMap } from './map.tsx';
+import { Unwritten } from './message.tsx';
 import { Composer, Messages } from './messages.tsx';
-import { waiting } from './outbox.ts';
+import { outbox, waiting } from './outbox.ts';
 import { front, panes, unnamed } from './panes.ts';
 import type { Pane } from './panes.ts';
 import { People } from './people.tsx';
@@ -78,6 +80,7 @@ function PaneView({ pane, at }: { pane: Pane; at: number }) {
         </p>
       )}
       {pane.gone.value && <p class="notice">{pane.gone.value}</p>}
+      <Rejected pane={pane} composer={composer} />
       {pane.thread.value ? (
         <>
           <Title pane={pane} />
@@ -92,6 +95,23 @@ function PaneView({ pane, at }: { pane: Pane; at: number }) {
         !pane.gone.value && <p class="quiet grow">{name} is in no thread. Create one, or be added to one.</p>
       )}
     </section>
+  );
+}
+
+/** The messages that were rejected in threads that are not open. One that is gone can't be opened. */
+function Rejected({ pane, composer }: { pane: Pane; composer: Field }) {
+  const shown = pane.gone.value ? '' : pane.selected.value;
+  const entries = outbox.value.filter((entry) => entry.state === 'rejected' && entry.person === pane.id && entry.fields.thread_id !== shown);
+  if (entries.length === 0) return null;
+  return (
+    <details class="rejected" open={Boolean(pane.gone.value)}>
+      <summary>Rejected messages{!pane.gone.value && ' in other threads'}: {entries.length}</summary>
+      <ol class="messages" tabIndex={0} aria-label="Rejected messages">
+        {entries.map((entry) => (
+          <Unwritten key={entry.key} pane={pane} entry={entry} composer={composer} />
+        ))}
+      </ol>
+    </details>
   );
 }
 

@@ -30,7 +30,7 @@ export function post(pane: Pane): void {
 
 /** Puts a rejected text back into the field. */
 function putBack(pane: Pane, entry: out.Entry): void {
-  pane.draft.value = [entry.fields.text, pane.draft.peek()].filter(Boolean).join('\n');
+  pane.putBack(entry.fields.thread_id, entry.fields.text);
   out.drop(entry);
 }
 
@@ -43,18 +43,18 @@ const changes: Record<string, string> = { [edit]: 'edit', [deletion]: 'deletion'
 async function saveEdit(pane: Pane): Promise<void> {
   const editing = pane.editing.peek();
   if (!editing) return;
-  const draft = pane.draft; // of this thread, whatever is opened meanwhile
+  const { onThread } = pane; // whatever is opened meanwhile
   pane.editing.value = null;
   pane.problem('draft', '');
-  const outcome = await out.orderFrom(pane, 'edit', edit, { ...pane.onThread, message_id: editing.id, text: editing.text });
+  const outcome = await out.orderFrom(pane, 'edit', edit, { ...onThread, message_id: editing.id, text: editing.text });
   if (outcome.ok) return;
   if (!pane.editing.peek() && pane.messages.some((message) => message.id === editing.id)) {
     pane.editing.value = editing; // to be mended
     return;
   }
   pane.problem('edit', '');
-  pane.problem('draft', `Rejected: edit: ${inWords(outcome.problem)}`);
-  draft.value = [editing.text, draft.peek()].filter(Boolean).join('\n');
+  out.refuse(pane, 'draft', onThread, `Rejected: edit: ${inWords(outcome.problem)}`);
+  pane.putBack(onThread.thread_id, editing.text);
 }
 
 const deleteMessage = (pane: Pane, id: string): Promise<Outcome> => out.orderFrom(pane, 'draft', deletion, { ...pane.onThread, message_id: id });
@@ -63,6 +63,7 @@ const deleteMessage = (pane: Pane, id: string): Promise<Outcome> => out.orderFro
 const progress = (entry: out.Entry): string => (out.versionOf(entry) ? `written as event ${out.versionOf(entry)}, not in the rows yet` : 'sending …');
 
 export function Unwritten({ pane, entry, composer }: { pane: Pane; entry: out.Entry; composer: Field }) {
+  const thread = String(entry.fields.thread_id);
   const mend = (): void => {
     putBack(pane, entry);
     composer.current?.focus();
@@ -77,11 +78,15 @@ export function Unwritten({ pane, entry, composer }: { pane: Pane; entry: out.En
       <p dir="auto">{String(entry.fields.text).trim()}</p>
       {entry.state === 'rejected' ? (
         <>
-          <span class="problem">Rejected: {entry.reason}</span>
+          <span class="problem">
+            Rejected{thread !== pane.selected.value && ` in ${pane.threadName(thread)}`}: {entry.reason}
+          </span>
           <span class="row">
-            <button class="plain" onClick={mend}>
-              Mend it
-            </button>
+            {thread === pane.thread.value?.id && (
+              <button class="plain" onClick={mend}>
+                Mend it
+              </button>
+            )}
             <button class="plain" onClick={discard}>
               Discard it
             </button>

@@ -9,8 +9,7 @@ import type { MessageAnswer } from '../requests.ts';
 import { afterFirst, beforeFirst } from '../slow.ts';
 import { keep, personOf, state } from '../state.ts';
 import { lab } from './forlab.ts';
-import { panes } from './panes.ts';
-import type { Pane } from './panes.ts';
+import { Pane, panes } from './panes.ts';
 
 export interface Entry {
   key: string; // the Idempotency-Key; keys are in order
@@ -49,17 +48,24 @@ export function order<C extends Command>(person: string, path: C, fields: Fields
   });
 }
 
-/** Sends a command from a pane. A refusal is told beside the field. */
+/** Sends a command from a pane. A refusal is told. */
 export async function orderFrom<C extends Command>(pane: Pane, field: string, path: C, fields: Fields<C>): Promise<OutcomeOf<C>> {
   pane.problem(field, '');
   const outcome = await order(pane.id, path, fields);
-  if (!outcome.ok) pane.problem(field, inWords(outcome.problem));
+  if (!outcome.ok) refuse(pane, field, fields, inWords(outcome.problem));
   return outcome;
+}
+
+/** Says why a command was refused: beside its field, or where another thread is open by now with the name of its own. */
+export function refuse(pane: Pane, field: string, { thread_id: thread }: { thread_id?: unknown }, reason: string): void {
+  if (!thread || ['', thread].includes(pane.selected.peek())) pane.problem(field, reason);
+  else pane.problem('draft', `${pane.threadName(String(thread))}: ${reason}`);
 }
 
 /** Goes on with what was not answered before the page was loaded. */
 export function resume(): void {
   const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix)).sort();
+  last = keys.at(-1)?.slice(prefix.length) ?? ''; // what is ordered now comes after them, also if the clock was set back
   const entries = keys.map((key) => JSON.parse(localStorage.getItem(key) ?? '') as Entry);
   const account = state.session.peek().account;
   outbox.value = entries.filter((entry) => !account || entry.person === account);
@@ -102,10 +108,12 @@ async function send(person: string): Promise<void> {
 /** Something is broken on purpose: it is shown at its own speed. */
 const isBroken = (): boolean => Object.values(lab.peek()?.faults.peek() ?? {}).some(Boolean);
 
-/** Says in words that a command was rejected that nobody waits for since the page was loaded again. */
+/** Says in words that a command was rejected that nobody waits for since the page was loaded again. A text is put back. */
 function report(entry: Entry, reason: string): void {
   const name = entry.path.split('/')[2]?.replaceAll('_', ' ');
-  panes.peek().find((pane) => pane.id === entry.person)?.problem('draft', `Rejected: ${name}: ${reason}`);
+  const pane = panes.peek().find((each) => each.id === entry.person) ?? new Pane(entry.person);
+  refuse(pane, 'draft', entry.fields, `Rejected: ${name}: ${reason}`);
+  if (isMessage(entry)) pane.putBack(entry.fields.thread_id, entry.fields.text);
 }
 
 const first = (person: string): Entry | undefined => waiting.peek().get(person)?.[0];

@@ -48,7 +48,10 @@ export class Pane {
 
   /** What is being written to the open thread. */
   get draft(): Signal<string> {
-    const thread = this.selected.value;
+    return this.draftTo(this.selected.value);
+  }
+
+  private draftTo(thread: string): Signal<string> {
     const known = this.drafts.get(thread);
     if (known) return known;
     const key = `threads.draft.${this.id}.${thread}`; // it outlives the login after a session has ended
@@ -56,6 +59,16 @@ export class Pane {
     this.drafts.set(thread, draft);
     effect(() => keep(key, draft.value, sessionStorage));
     return draft;
+  }
+
+  /** Puts a text back into what is being written to a thread. */
+  putBack(thread: unknown, text: unknown): void {
+    const draft = this.draftTo(String(thread));
+    draft.value = [text, draft.peek()].filter(Boolean).join('\n');
+  }
+
+  threadName(id: string): string {
+    return this.threads.value.find((thread) => thread.id === id)?.name ?? `thread …${id.slice(-6)}`;
   }
 
   get messages(): ShownMessage[] {
