@@ -47,6 +47,9 @@ export async function setSpeed(speed: number): Promise<void> {
 
 /** Asks again for the hold, unless somebody has mended it. */
 function renew(speed: number): void {
+  const wasHidden = hidden;
+  hidden = document.hidden;
+  if (hidden || wasHidden) return; // who looks again learns first whether it has been mended
   if (brake.peek()?.ms()) return void hold(speed).catch(() => undefined);
   clearInterval(renewing);
   slowness.value = 1;
@@ -54,6 +57,7 @@ function renew(speed: number): void {
 
 const renewal = 3000; // milliseconds: the brake ends the hold some seconds after the last request
 let renewing = 0;
+let hidden = false; // when it was to be asked last
 
 const hold = async (speed: number): Promise<void> => brake.peek()?.hold(speed === 1 ? 0 : usual * speed);
 

@@ -232,3 +232,17 @@ func TestANewThreadIsOpenedOnceItIsInTheRows(t *testing.T) {
 	says(p, ada, "Ada", "Black, please")
 	p.shows(ada, "Black, please")
 }
+
+// If the lab's script does not arrive, the rest of the page is there.
+func TestThePageGoesOnWithoutTheLabsScript(t *testing.T) {
+	t.Parallel()
+	p := open(t, chromium(t), start(t, "LAB=on").url, 1440, 900)
+	begin(p)
+	p.allow("Failed to load resource", "net::ERR")
+	p.block("/lab/lab.js")
+	p.run(reload)
+	p.shows(ada, "2 people")
+	p.showsNot("document.body", "Failure lab")
+	says(p, ada, "Ada", "Still here")
+	p.shows(bob, "Still here")
+}

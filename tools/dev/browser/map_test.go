@@ -341,3 +341,22 @@ func TestTheFirstMessageIsSlow(t *testing.T) {
 		t.Error("it is slow, and motion is not wanted")
 	}
 }
+
+// A tab that nobody looks at does not renew the hold that another one has ended.
+func TestAHiddenTabSlowsNobodyDown(t *testing.T) {
+	t.Parallel()
+	s := start(t, "LAB=on")
+	p := open(t, chromium(t), s.url, 1440, 1100)
+	begin(p)
+	p.click(labelled(within("Slow motion"), "100×"))
+	p.shows("document.body", "Each batch of events waits 3 s")
+	p.hide(true)
+	p.set(`{"hold_ms": 0}`)
+	hold := "fetch('/lab/state').then((answer) => answer.json()).then((faults) => faults.hold_ms)"
+	p.run(chromedp.Sleep(4 * time.Second)) // it would be renewed after three
+	p.hide(false)
+	p.eventually("it goes on at full speed", within("Slow motion")+".querySelector('[aria-pressed=true]').innerText === '1×'")
+	if ms := evaluate[int](p, hold); ms != 0 {
+		t.Errorf("each batch waits %d ms", ms)
+	}
+}

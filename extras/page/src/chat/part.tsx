@@ -75,7 +75,7 @@ function Front() {
 
 export const front: View = { id: 'chat', name: 'Chat', Body: Front };
 export const past: View = { id: 'history', name: 'Time travel', Body: History, shown: () => !frontPane()?.thread.value || frontPane()?.admin === true }; // extra:history
-export const broken: View = { id: 'lab', name: 'Failure lab', Body: Front, shown: () => state.session.value.lab && state.session.value.operator };
+export const broken: View = { id: 'lab', name: 'Failure lab', Body: Front, shown: () => lab.value !== null };
 
 function Tools() {
   return (
@@ -97,10 +97,10 @@ async function begin(): Promise<void> {
   const { account, lab: hasLab, operator } = state.session.peek();
   if (hasLab && operator) {
     const script = '/lab/lab.js';
-    const { open } = (await import(script)) as { open: (page: PageForLab) => Lab };
-    const opened = open(pageForLab);
-    lab.value = opened;
-    brake.value = { ms: () => opened.faults.value?.hold_ms ?? 0, hold: (ms) => opened.set({ hold_ms: ms }) };
+    const loaded = (await import(script).catch(() => null)) as { open: (page: PageForLab) => Lab } | null;
+    const opened = loaded?.open(pageForLab);
+    if (opened) brake.value = { ms: () => opened.faults.value?.hold_ms ?? 0, hold: (ms) => opened.set({ hold_ms: ms }) };
+    lab.value = opened ?? null; // without its script, there is none until the page is loaded again
   }
   for (const pane of panes.value) {
     if (account) void act.readName(pane);
