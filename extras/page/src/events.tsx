@@ -54,8 +54,7 @@ async function load(more: boolean): Promise<void> {
   } catch (error) {
     if (mine !== asking) return;
     page.problem.value = error instanceof Error ? error.message : String(error);
-    if (!more) page.events.value = [];
-    page.next.value = 0;
+    if (!more) [page.events.value, page.next.value] = [[], null];
   } finally {
     if (mine === asking) page.busy.value = false;
   }

@@ -8,7 +8,8 @@ interface Arrival {
   pushed: unknown;
 }
 
-const arrivals = new Map<string, Arrival[]>(); // by aggregate, the first first
+const arrivals = new Map<string, Arrival[]>(); // by aggregate, the first first; the aggregate that has changed last is the last
+const mostAggregates = 1000;
 
 let tell = (_trace: Trace): void => undefined;
 
@@ -21,7 +22,9 @@ export function onSettled(teller: (trace: Trace) => void): void {
 export function arrived(aggregate: string, version: number, pushed: unknown, at = performance.now()): void {
   const known = arrivals.get(aggregate) ?? [];
   if (version <= (known.at(-1)?.version ?? 0)) return;
+  arrivals.delete(aggregate);
   arrivals.set(aggregate, [...known, { version, at, pushed }].slice(-50));
+  for (const oldest of arrivals.keys()) if (arrivals.size > mostAggregates) arrivals.delete(oldest);
   for (const trace of state.traces.peek()) settle(trace);
 }
 

@@ -52,3 +52,23 @@ func TestADeletedMessageMakesNoOtherNew(t *testing.T) {
 	says(p, bob, "Bob", "three")
 	p.shows(ada, "One new message")
 }
+
+// Who has scrolled up far does not keep all messages that have ever come.
+func TestNotAllEarlierMessagesAreKept(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	thread := evaluate[string](p, "document.querySelector('.picker select').value")
+	viewer := evaluate[string](p, "document.querySelector('.who select').value")
+	fill(t, s, viewer, thread, 2, 2150)
+	p.run(reload)
+	p.shows(ada, "version 2150")
+	p.scrolled(ada, "100")
+	count := ada + ".querySelectorAll('.message').length"
+	p.eventually("many are loaded", `(() => { `+ada+`.querySelector('.earlier button')?.click(); return `+count+` > 2050; })()`)
+	says(p, bob, "Bob", "Are you still reading?")
+	p.eventually("the first of them are forgotten", count+" < 700")
+	p.shows(ada, "One new message")
+	p.eventually("they can be read again", `(() => { `+ada+`.querySelector('.earlier button')?.click(); return `+count+` > 700; })()`)
+}

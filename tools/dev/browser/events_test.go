@@ -128,3 +128,24 @@ func TestTheMapShowsTheDistanceOfOthersEvents(t *testing.T) {
 	p.click(labelled(within("Pause the projection"), "Resume"))
 	p.shows(everything, "all in the rows")
 }
+
+// A failure says nothing about whether there are earlier events.
+func TestEarlierEventsCanBeAskedForAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 1100)
+	begin(p)
+	postMany(p, s, 110)
+	p.click(labelled("document", "Events"))
+	browser := within("All events")
+	p.shows(browser, "100 events are shown, there may be more")
+	p.allow("Failed to load resource", "net::ERR")
+	p.block("/api/operate/journal")
+	p.click(labelled(browser, "Earlier events"))
+	p.shows(browser, "Failed to fetch")
+	p.shows(browser, "100 events are shown, there may be more")
+	p.block()
+	p.click(labelled(browser, "Earlier events"))
+	p.shows(browser, "that is all")
+	p.showsNot(browser, "Failed to fetch")
+}

@@ -549,6 +549,40 @@ func TestAThreadOfManyPeople(t *testing.T) {
 	p.shows(ada, "603 people")
 }
 
+// The members of a thread are read also if those of another one were still on their way.
+func TestTheMembersOfTheNextThreadAreRead(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	id := func(at int) string {
+		return evaluate[string](p, fmt.Sprintf("document.querySelectorAll('.who .name select')[%d].value", at))
+	}
+	admin, last := id(0), id(1)
+	for _, name := range []string{"One", "Two"} {
+		thread := send(t, s, "/threads/create", map[string]any{"executor_id": admin, "name": name})["thread_id"]
+		add := func(user, role string) {
+			t.Helper()
+			send(t, s, "/threads/add_member", map[string]any{"executor_id": admin, "thread_id": thread, "user_account_id": user, "role": role})
+		}
+		for n := range 100 {
+			add(fmt.Sprintf("01H42K4ABWQ5V2XQEP3A4%05d", n), "Member")
+		}
+		add(last, "Admin")
+	}
+	release := p.withhold("body.includes('query ownMember') && !globalThis.asked++")
+	p.run(evaluation("globalThis.asked = 0; null", nil))
+	picker := bob + ".querySelector('.picker select')"
+	p.choose(picker, "One")
+	p.eventually("it is asked who Bob is there", "globalThis.asked > 0")
+	p.choose(picker, "Two")
+	p.eventually("the other thread is open", bob+".querySelector('.title h2')?.innerText === 'Two'")
+	release()
+	p.shows(bob, "101 or more people")
+	p.click(labelled(bob, "101 or more people"))
+	p.eventually("Bob is an Admin", labelled(bob, "Delete thread"))
+}
+
 func TestWhoComesBackIsLetIn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -839,4 +873,33 @@ func TestAPhoneIsEnough(t *testing.T) {
 	reachable("with a keyboard")
 	p.screenshot("phone-keyboard")
 	p.accessible("a phone with a keyboard")
+}
+
+// Two people may have one name: who is in the thread already is not meant, and of several others nobody is guessed.
+func TestAPersonIsAddedByAUniqueName(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	another := func() {
+		t.Helper()
+		count := "JSON.parse(localStorage.getItem('threads.people')).length"
+		before := evaluate[int](p, count)
+		p.click(bob + `.querySelector('button[title="Somebody new"]')`)
+		p.fill(labelled(bob, "Name of the new person"), "Bob\r")
+		p.eventually("there is another Bob", fmt.Sprint(count, " > ", before))
+	}
+	add := labelled(ada, "Name or account id of who is to be added")
+	another()
+	p.click(labelled(ada, "2 people"))
+	p.fill(add, "bob\r")
+	p.shows(ada, "3 people")
+	another()
+	another()
+	p.fill(add, "Bob\r")
+	p.shows(ada, "Several people are called Bob")
+	p.shows(ada, "3 people")
+	p.fill(add, evaluate[string](p, ada+".querySelector('datalist option').value")+"\r")
+	p.shows(ada, "4 people")
+	p.showsNot(ada, "Several people")
 }

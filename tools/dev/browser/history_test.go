@@ -105,6 +105,37 @@ func TestTimeTravel(t *testing.T) {
 	p.accessible("causes")
 }
 
+// What is shown of the past stays while nobody answers, and nothing is played while nobody looks.
+func TestThePastStaysWhileNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	talk(p)
+	thread := evaluate[string](p, "document.querySelector('.picker select').value")
+	p.click(labelled("document", "Time travel"))
+	events, then := within("Events"), within("The thread as it was")
+	p.shows(events, "event 4 of 4")
+	p.fetching(`
+		if (globalThis.broken && /threadHistory|threadAt/.test(String(asked[1]?.body))) throw new Error('nobody answers');
+		return load(...asked)`)
+	p.run(evaluation("globalThis.broken = true; null", nil))
+	viewer := evaluate[string](p, "JSON.parse(localStorage.getItem('threads.people'))[0].id")
+	send(t, s, "/threads/post_message", map[string]any{"executor_id": viewer, "thread_id": thread, "text": "by curl"})
+	p.shows(events, "nobody answers")
+	p.shows(events, "event 4 of 4")
+	p.shows(then, "Yes, with milk")
+	p.run(evaluation("globalThis.broken = false; null", nil))
+	p.click(events + ".querySelectorAll('.timeline button')[0]")
+	p.showsNot(then, "Yes, with milk")
+	p.showsNot(events, "nobody answers")
+
+	p.hide(true)
+	p.run(evaluation(labelled(within("Play"), "Play")+".click()", nil), chromedp.Sleep(2500*time.Millisecond))
+	p.shows(events, "event 1 of 4")
+	p.hide(false)
+	p.shows(events, "Bob said “Yes, with milk”")
+}
+
 // stateAt is the condition for [tab.withhold] that a request asks for a thread as it was after an event. The page plays
 // no further before it has the answer.
 func stateAt(event int) string {

@@ -143,6 +143,8 @@ function soon(pane: Pane, thread: ShownThread): void {
   else inFrame(draw);
 }
 
+const mostOlder = 2000; // messages that are kept while somebody has scrolled up: of more, only the last are read again
+
 const nodes = (messages: MessagePage): ShownMessage[] => messages.edges.map((edge) => edge.node);
 
 /** The read model has a version: what was pending up to it is there. at is when it was pushed. */
@@ -159,7 +161,8 @@ function refresh(pane: Pane, thread: ShownThread, at: number): void {
   arrived(thread.id, thread.version, { threadChanged: brief(thread) }, at);
   // New messages explain the new version. If they don't, one of the older ones may have changed.
   const posted = latest.filter((message) => !known.some((each) => each.id === message.id)).length;
-  if (before && (pane.older.value.length > 0 || pane.loading) && thread.version - before.version !== posted) {
+  const changed = before && (pane.older.value.length > 0 || pane.loading) && thread.version - before.version !== posted;
+  if (changed || pane.older.value.length > mostOlder) {
     pane.stale = true;
     readAgain(pane);
   }
@@ -192,9 +195,9 @@ export async function readMembers(pane: Pane, count: number): Promise<void> {
     pane.problem('further', error instanceof Error ? error.message : String(error));
   } finally {
     pane.reading = false;
+    const now = pane.thread.peek();
+    if (now !== thread && now?.members.pageInfo.hasNextPage) void readMembers(pane, pane.further.peek().length); // it has changed meanwhile
   }
-  const now = pane.thread.peek();
-  if (now !== thread && now?.members.pageInfo.hasNextPage) void readMembers(pane, pane.further.peek().length); // it has changed meanwhile
 }
 
 /** Reads the earlier messages again, if one of them may have changed. */

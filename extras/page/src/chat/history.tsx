@@ -80,7 +80,8 @@ async function load(pane: Pane): Promise<void> {
     see({ latest, problem: '' });
     await goTo(pane, atEnd ? latest : seen.peek().version);
   } catch (error) {
-    seen.value = { ...nothing, thread, problem: String(error instanceof Error ? error.message : error) };
+    const known = seen.peek().thread === thread ? seen.peek() : { ...nothing, thread };
+    seen.value = { ...known, problem: String(error instanceof Error ? error.message : error) };
   }
 }
 
@@ -98,6 +99,7 @@ async function goTo(pane: Pane, version: number): Promise<void> {
       at = wanted;
       await Promise.all([readStates(pane, at), readEvents(pane, at)]);
     }
+    see({ problem: '' });
   } catch (error) {
     see({ problem: String(error instanceof Error ? error.message : error) });
     playing.value = 0;
@@ -139,7 +141,7 @@ function play(pane: Pane, step: number): void {
 setInterval(() => {
   const pane = frontPane();
   const { version, latest } = seen.peek();
-  if (!playing.peek() || going || !pane || state.view.peek() !== 'history') return;
+  if (!playing.peek() || going || !pane || state.view.peek() !== 'history' || document.hidden) return;
   if (version >= latest) playing.value = 0;
   else void goTo(pane, Math.min(latest, version + playing.peek()));
 }, pace);

@@ -71,9 +71,12 @@ function Person({ pane, member }: { pane: Pane; member: ShownMember }) {
 
 function AddMember({ pane, at }: { pane: Pane; at: number }) {
   const others = state.people.value.filter((person) => !pane.members.some((member) => member.userAccountId === person.id));
+  const called = (name: string): typeof others => others.filter((person) => person.name.toLowerCase() === name.trim().toLowerCase());
   const submit = async (event: Event): Promise<void> => {
     const [name, form] = typed(event, 'user');
-    if (await act.addMember(pane, act.idOf(name), 'Member')) form.reset();
+    const [found, another] = called(name);
+    if (another) return pane.problem('add', `Several people are called ${name.trim()}: choose one from the list, or type an account id.`);
+    if (await act.addMember(pane, found?.id ?? act.idOf(name), 'Member')) form.reset();
   };
   return (
     <form class="row" onSubmit={submit}>
@@ -83,7 +86,9 @@ function AddMember({ pane, at }: { pane: Pane; at: number }) {
       </label>
       <datalist id={`others-${at}`}>
         {others.map((person) => (
-          <option key={person.id} value={person.name} />
+          <option key={person.id} value={called(person.name).length > 1 ? person.id : person.name}>
+            {person.name}
+          </option>
         ))}
       </datalist>
       <button>Add</button>
