@@ -69,8 +69,8 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
   } catch {
     return null; // nobody answered
   }
-  const json = (await response.json().catch(() => null)) as Record<string, unknown> | null;
-  const answer = json ?? refusedOnTheWay(response.status);
+  const unread = (error: unknown): unknown => (error instanceof SyntaxError ? refusedOnTheWay(response.status) : null); // or it was cut off
+  const answer = (await response.json().catch(unread)) as Record<string, unknown> | null;
   if (response.status === 503 || response.status === 502 || answer === null) return null;
   if (answer.code === 'concurrent_update') return null; // nothing was written: it may be decided on the next state
   if (response.status === 401 && isStale(init.headers)) return null;

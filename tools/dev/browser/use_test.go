@@ -127,6 +127,9 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 		t.Errorf("scripts see %s", seen)
 	}
 	p.shows("document.body", "Failure lab") // ada is an operator
+	p.click(labelled("document", "Failure lab"))
+	p.click(labelled(within("A second writer"), "Write from both"))
+	p.holds("A second writer")
 	p.click(labelled("document", "Operations"))
 	p.click(labelled(within("Read model"), "Verify"))
 	p.shows(within("Read model"), "all is well")
@@ -140,6 +143,10 @@ func TestLoginWithTheIssuerForDevelopment(t *testing.T) {
 	// What the token may not do is not shown, and not asked for.
 	for _, text := range []string{"Parked", "Rebuild", "Events", "In the whole system", "Failure lab"} {
 		other.showsNot("document.body", text)
+	}
+	other.allow("403")
+	if status := evaluate[int](other, "fetch('/lab/state').then(({ status }) => status)"); status != 403 {
+		t.Errorf("the lab answers %d to who is no operator", status)
 	}
 	other.shows(tasks, "There is no task yet") // ada's are hers
 	other.click(labelled("document", "Log out"))
