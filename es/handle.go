@@ -158,7 +158,7 @@ func (s *Service[S, C, E]) decide(ctx context.Context, key AggregateID, state St
 func (s *Service[S, C, E]) decideOne(version uint64, state S, request Request[C]) ([]E, error) {
 	events, err := s.aggregate.Decide(state, request.Command)
 	if kind := KindOf(err); err != nil && (kind == Forbidden || kind == NotFound || s.aggregate.Usable(state) != nil) {
-		return nil, err // who may not see the aggregate does not learn its version either; of one that has ended, nobody does
+		return nil, err // a stranger does not learn the version; once the aggregate has ended, nobody does
 	}
 	if expected := request.IfVersion; expected != 0 && version != 0 && expected != version {
 		return nil, &VersionMismatchError{Expected: expected, Current: version}
