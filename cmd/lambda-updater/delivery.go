@@ -56,7 +56,7 @@ type consumers struct {
 func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
 	var made consumers
 	add := func(rows *rowstore.Store, store projection.Store, options projection.Options, handlers []projection.Handler) {
-		options.Ignore, options.Logger = append(options.Ignore, h.ignore...), h.log
+		options.Ignore, options.Logger, options.OnlyDue = append(options.Ignore, h.ignore...), h.log, true
 		made.projectors = append(made.projectors, projection.New(store, h.journal, options, handlers...))
 		made.stores = append(made.stores, rows)
 	}
@@ -172,18 +172,25 @@ func (h *handler) tend(ctx context.Context, lost bool) error {
 	return errors.Join(err, h.settle(ctx, time.Now()))
 }
 
-// settle sends commands that are due, until ctx ends. Every few seconds it also retries parked aggregates and reports.
-func (h *handler) settle(ctx context.Context, newest time.Time) (err error) {
+// settle sends commands that are due, until ctx ends. Every few seconds it also reports, and retries parked aggregates
+// in at most half of ctx's time.
+func (h *handler) settle(ctx context.Context, newest time.Time) error {
+	var failed error
 	if now := time.Now(); now.Sub(h.tended) >= tendEvery {
 		h.tended = now
 		lag := projection.Lag{Behind: max(0, now.Sub(newest)), AtLeast: true} // other shards may be further behind
-		_, failed := h.stores[0].SaveReport(ctx, rowstore.Report{Lag: lag, CaughtUp: h.projectors[0].RepairSince().IsZero(), At: now})
-		err = errors.Join(failed, h.each(func(p *projection.Projector) error { _, err := p.RetryParked(ctx); return err }), h.tell(ctx))
+		_, failed = h.stores[0].SaveReport(ctx, rowstore.Report{Lag: lag, CaughtUp: h.projectors[0].RepairSince().IsZero(), At: now})
+		deadline, _ := ctx.Deadline()
+		retrying, stop := context.WithTimeout(ctx, time.Until(deadline)/2)
+		failed = errors.Join(failed, h.each(func(p *projection.Projector) error { _, err := p.RetryParked(retrying); return err }), h.tell(ctx))
+		stop()
 	}
 	for i, outbox := range h.outboxes {
-		for sent := 1; sent > 0 && err == nil; {
+		sent, err := 1, error(nil)
+		for sent > 0 && err == nil {
 			sent, err = outbox.SendDue(ctx, h.processes[i].Send)
 		}
+		failed = errors.Join(failed, err)
 	}
-	return err
+	return failed
 }

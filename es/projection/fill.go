@@ -140,12 +140,12 @@ func unreachable(seqNr uint64, err error) *failure {
 const parkedPage = 100
 
 // RetryParked retries the parked aggregates whose retry time has come, up to the end of the journal. The first call of
-// a projector retries all of them, because a newer program may be able to project them. The backoff doubles with each
+// a projector retries all of them, because a newer program may be able to project them; see OnlyDue. The backoff doubles with each
 // attempt, from a second to five minutes. What was not retried because of an error is retried by the next call.
 func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) {
 	defer func() { p.options.Observe(total, 0, 0) }()
 	due := p.options.Now()
-	if !p.woken.Load() {
+	if !p.woken.Load() && !p.options.OnlyDue {
 		due = due.AddDate(1, 0, 0)
 	}
 	for after, more := (es.AggregateID{}), true; more; {
