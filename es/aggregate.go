@@ -30,7 +30,8 @@ type Aggregate[S, C, E any] struct {
 	Snapshots SnapshotCodec[S]
 	// Answer returns further data for the caller from a command's events, such as new ids. Default: none.
 	Answer func([]E) map[string]string
-	// Usable returns why a state cannot have a snapshot: it does not exist yet, or has ended. Default: every state can.
+	// Usable returns why [Service.Snapshot] refuses a state: it does not exist yet, or has ended. Automatic snapshots
+	// never ask it. Default: every state can have one.
 	Usable func(S) error
 }
 

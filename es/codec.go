@@ -62,7 +62,8 @@ func Plain[E, T any](name string) EventType[E] {
 	return Event[E](name, func(event T) T { return event }, same)
 }
 
-// Whole makes it an error that an event's JSON lacks a field, otherwise zero; [Complete] is for what is never zero.
+// Whole makes an event's JSON need all fields. A missing field is an error; without Whole it would be zero. [Complete]
+// is for what is never zero.
 func (r EventType[E]) Whole() EventType[E] {
 	decode, zero := r.decode, reflect.Zero(r.event).Interface().(E)
 	r.decode = func(payload []byte) (none E, err error) {

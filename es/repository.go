@@ -98,7 +98,7 @@ func (r *Repository[S, E]) Reload(ctx context.Context, key AggregateID) (State[S
 	return r.states.remember(key, state, head.SnapshotVersion).State, nil
 }
 
-// Latest returns the aggregate's version and its latest state, or that before an event that cannot be decoded.
+// Latest returns the aggregate's version and its latest state. If an event can't be decoded: the state before it.
 func (r *Repository[S, E]) Latest(ctx context.Context, key AggregateID) (state State[S], version uint64, err error) {
 	state, err = r.Reload(ctx, key)
 	unreadable, is := errors.AsType[*unreadableError](err)

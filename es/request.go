@@ -21,8 +21,8 @@ type Request[C any] struct {
 	Begins bool
 	// Command is complete, including the ids of the things it creates.
 	Command C
-	// Name is the command's name. Content, needed only with an IdempotencyKey, is the request without ids that each
-	// repeat generates. They distinguish a repeat from a different request: their form must never change.
+	// Name is the command's name. Content, needed only with an IdempotencyKey, is the request as text, without ids that
+	// are new in each repeat. Name and Content tell a repeat from another request; so their form must never change.
 	Name, Content string
 	// FormerContent, if not empty, is the content in another form, such as that before a setting was changed.
 	FormerContent string

@@ -20,7 +20,8 @@ type Settings struct {
 	// CheckClock returns why the time of Clock must not be used: commands are then refused as [Unavailable]. Default:
 	// absurd times alone are refused.
 	CheckClock func(context.Context) error
-	// SnapshotEvery is the least number of events between snapshots; with a large state there are more. Default: 100.
+	// SnapshotEvery is the least number of events between two snapshots. A large state gets a snapshot less often.
+	// Default: 100.
 	SnapshotEvery uint64
 	// CacheBytes limits the memory of the cached states. Default: 64 MiB.
 	CacheBytes uint64

@@ -126,7 +126,8 @@ func (h Head) Verify(ctx context.Context, journal Reader, id AggregateID) error 
 }
 
 // Entry is an event in the journal. Payload is the complete event; the fields before it repeat what stores keep in keys
-// and columns. Not every store returns others than SeqNr, EventID and OccurredAt (to the millisecond).
+// and columns. Every store returns SeqNr, EventID, OccurredAt (to the millisecond) and Payload; the other fields may be
+// empty.
 type Entry struct {
 	SeqNr         uint64          `json:"seq_nr"`
 	EventID       string          `json:"event_id"`

@@ -4,7 +4,8 @@
 // event into a [Command] and store it in the [Outbox], in the same transaction as the position. The outbox sends the
 // commands and deletes those that are decided. If the program was killed before, a command is sent again, and the
 // idempotency key, made of the process, the event and the aggregate, returns the first answer. A command that fails
-// does not delay others; one that is not answered is given up after ten seconds, for which those behind it may wait.
+// does not delay others. A command without an answer counts as failed after ten seconds and is sent again later. Those
+// behind it may wait that long.
 package process
 
 import (

@@ -23,7 +23,7 @@ type Process struct {
 	Handlers func(*process.Outbox) []projection.Handler
 	// Ignore lists the aggregate types of the application; those without a handler do not concern the process.
 	Ignore []string
-	// Hold, which is required, returns the reason why its commands must wait for now.
+	// Hold, which is required, returns a warning for operators, or nil; it stops nothing.
 	Hold func(context.Context) error
 	// Finish, which is required, is called when nothing is sent any more.
 	Finish func(context.Context) error

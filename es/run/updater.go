@@ -56,7 +56,8 @@ type ReadModel struct {
 	Tables   []string // that the handlers keep rows in
 	Handlers []projection.Handler
 	Tenants  func(es.Tenant) bool // see [projection.Options]
-	// Others are the names of the projections in the same database that a rebuild leaves alone.
+	// Others are the names of the other projections in the same database. After a rebuild, those that are ahead of the
+	// journal go on at its end.
 	Others []string
 }
 

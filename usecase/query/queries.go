@@ -89,7 +89,8 @@ type Token struct {
 type Awaitable struct {
 	Type   string
 	Global bool // it belongs to the tenant with the empty code, whoever asks // extra:tenants
-	// Shows returns an [es.NotFound] error if the viewer must not know the version; nil: only the trusted may.
+	// Shows returns nil if the viewer may know the version, and an [es.NotFound] error if not. If Shows itself is not
+	// set, only trusted callers may know it.
 	Shows func(ctx context.Context, viewer Viewer, id string) error
 }
 

@@ -57,7 +57,7 @@ func ReadIgnored(r *config.Reader) []string {
 	return strings.FieldsFunc(types, func(r rune) bool { return r == ',' || r == ' ' })
 } // extra:operate }
 
-// Processes returns what makes each process manager anew; it ends with its Finish.
+// Processes returns a constructor for each process manager. Call Finish to end one.
 func Processes() []func(*eventstore.Store, *slog.Logger) run.Process {
 	return []func(*eventstore.Store, *slog.Logger) run.Process{
 		leaveOnClose, // extra:chat

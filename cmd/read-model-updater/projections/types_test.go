@@ -54,7 +54,7 @@ func TestEveryAggregateTypeIsRegisteredEverywhere(t *testing.T) {
 	// extra:page }
 }
 
-// A rebuild of the rows leaves the positions of process managers alone if it knows their names.
+// After a rebuild of the rows, a process manager that is ahead of the journal goes on at its end, if its name is known.
 func TestTheReadModelKnowsAllProcessManagers(t *testing.T) {
 	for _, manager := range system.Processes() {
 		name := manager(&eventstore.Store{}, slog.New(slog.DiscardHandler)).Name

@@ -23,8 +23,8 @@ import (
 // LeaveOnCloseHandlers returns the handlers of [chat.LeaveOnClose], which put its commands into outbox. What they know
 // is separate from the read model, which may be stale or rebuilt. Joining and closing lock the same row, so whichever
 // is projected second sees the first, in whatever order the events of thread and account arrive. A membership is kept
-// when it ends: after a restore of an older event store it may not have ended, and for who is no member the command
-// does nothing.
+// when it ends: after a restore of an older event store it may not have ended, and for a user who is no member the
+// command does nothing.
 func LeaveOnCloseHandlers(outbox *process.Outbox) []projection.Handler {
 	return []projection.Handler{
 		leaveOnClose{eventjson.Accounts(), outbox},
