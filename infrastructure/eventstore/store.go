@@ -50,7 +50,8 @@ type Store struct {
 }
 
 // silence is how long a server keeps the locks of a program that is paused or out of reach. Meanwhile no projection can
-// go on: see docs/adr/0010-order-of-the-relational-queue.md.
+// go on.
+// See docs/adr/0010-order-of-the-relational-queue.md. // extra:whole
 const silence = 10 * time.Second
 
 // Open connects to a relational store, and checks its schema. tracer, if not nil, traces its statements.

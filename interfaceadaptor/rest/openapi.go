@@ -71,10 +71,11 @@ func serveJSON(document func() any) http.HandlerFunc {
 }
 
 func describe(schemas huma.Registry, tag string, op Operation) *huma.Operation {
+	name := op.Path[1:]                         // of the operation in generated clients
+	name = strings.TrimPrefix(name, "threads/") // extra:chat
 	described := &huma.Operation{
 		Method: http.MethodPost, Path: op.Path, Tags: []string{tag}, Summary: op.Summary, Description: op.Description,
-		// the name of the operation in generated clients
-		OperationID: strings.NewReplacer("/", "_", "{", "", "}", "").Replace(strings.TrimPrefix(op.Path[1:], "threads/")),
+		OperationID: strings.NewReplacer("/", "_", "{", "", "}", "").Replace(name),
 		Responses:   map[string]*huma.Response{},
 		Metadata:    map[string]any{admission.Rights: op.needs()}, // extra:access
 	}

@@ -22,7 +22,7 @@ import (
 
 // Aggregate is an aggregate type with what clients can ask of it.
 type Aggregate struct {
-	Name       string // of all aggregates of the type, in paths: "threads"
+	Name       string // of all aggregates of the type; paths begin with it
 	About      string // what the operations are, in the OpenAPI document
 	Operations []Operation
 }

@@ -205,7 +205,7 @@ func TestTheScriptsOfTheOperators(t *testing.T) {
 			if about.damage != nil {
 				about.damage(t, d)
 			}
-			d.script(t, found[heading], "DATA_DIR="+d.folder, "AID="+d.aid, "BACKUP="+d.backup, "MYSQL="+d.mysql, "MYSQLDUMP="+d.mysqldump, "PATH="+binaries+":"+os.Getenv("PATH"))
+			d.script(t, found[heading], "DATA_DIR="+d.folder, "AID="+d.aid, "PROCESS=leave-on-close", "BACKUP="+d.backup, "MYSQL="+d.mysql, "MYSQLDUMP="+d.mysqldump, "PATH="+binaries+":"+os.Getenv("PATH"))
 			if about.after != nil {
 				about.after(t, d)
 			}

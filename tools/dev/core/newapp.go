@@ -165,7 +165,7 @@ func (n newApp) rename(folder string) error {
 	named := strings.NewReplacer(
 		"example.com/threads", n.module, "/accounts/rename", words.Of(n.aggregate).Replace("/gadgets/rename"), "chat threads", words.Of(n.aggregate).Replace("gadgets"),
 		"chatrows", n.name()+"rows", "usecase/chat", "usecase/"+n.name(), "ackage chat", "ackage "+n.name(), "chat.", n.name()+".",
-		" leave-on-close", "", "threadctl", n.name()+"ctl", "Threads", title(n.name()), "threads", n.name(),
+		" leave-on-close", "", "threads.go", words.Of(n.aggregate).Replace("gadgets.go"), "threadctl", n.name()+"ctl", "Threads", title(n.name()), "threads", n.name(),
 		"a thread", words.Of(n.aggregate).Replace("a gadget"), "Thread", title(n.aggregate), "thread", n.aggregate,
 	)
 	module := strings.NewReplacer("example.com/threads", n.module)
@@ -188,7 +188,7 @@ func (n newApp) rename(folder string) error {
 			return err
 		}
 		info, err := entry.Info()
-		if err != nil || !utf8.Valid(content) {
+		if err != nil || !utf8.Valid(content) || entry.Name() == "LICENSE" { // its notice must stay as it is
 			return err
 		}
 		words := named

@@ -5,7 +5,7 @@ const introduction = `# Gadgets as one user account sees them.
 #
 # Put ids into the Variables pane below. In the Headers pane:
 #   {"X-Tenant-Code": "acme"}
-# says whose gadgets, and
+# says whose gadgets: use it only if the command had it, too.
 #   {"Consistency-Token": "gadget-<gadget id>:<version>"}
 # waits for what a command has answered.
 #
