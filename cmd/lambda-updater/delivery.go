@@ -87,7 +87,7 @@ func (h *handler) begin(ctx context.Context, rows *sqlx.DB) error {
 			}
 			outbox := process.New(rows, store, p.Name, h.log)
 			made.outboxes = append(made.outboxes, outbox)
-			add(store, store, projection.Options{Ignore: slices.Clone(p.Ignore)}, p.Handlers(outbox))
+			add(store, store, projection.Options{Ignore: model.Types()}, p.Handlers(outbox))
 		}
 	} // extra:publishing
 	if err := made.each(func(p *projection.Projector) error { return p.Begin(ctx, false) }); err != nil {

@@ -21,8 +21,6 @@ type Process struct {
 	Send process.Send
 	// Handlers add the commands that follow from events to the outbox.
 	Handlers func(*process.Outbox) []projection.Handler
-	// Ignore lists the aggregate types of the application; those without a handler do not concern the process.
-	Ignore []string
 	// Hold, which is required, returns a warning for operators, or nil; it stops nothing.
 	Hold func(context.Context) error
 	// Finish, which is required, is called when nothing is sent any more.
@@ -50,7 +48,7 @@ func (t *Turn) Process(p Process) (Consumer, error) {
 	polling.Total(registry, "commands_sent_total", "Commands of the process that were decided.", &outbox.Sent)
 	polling.Total(registry, "commands_failed_total", "Attempts to send a command of the process that failed; it is sent again.", &outbox.Failures)
 	followed, err := t.Follow(p.Name, store, store, registry, projection.Options{
-		Logger: log.With("process", p.Name), Ignore: p.Ignore, Notify: func([]projection.AtVersion) { outbox.Wake() },
+		Logger: log.With("process", p.Name), Ignore: t.updater.options.ReadModel.Types(), Notify: func([]projection.AtVersion) { outbox.Wake() },
 	}, p.Handlers(outbox)...)
 	return &running{Followed: followed, process: p, turn: t, outbox: outbox}, err
 }

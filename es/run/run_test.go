@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"example.com/threads/es/estest/notebook"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
+	"example.com/threads/es/process"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/run"
@@ -361,6 +363,36 @@ func TestATypeThatNobodyKnowsIsToldAndNotLost(t *testing.T) {
 	updater, _ = start(t, w.options(notes.Handler()))
 	w.wantNotes(t, key, 2)
 	eventually(t, func() bool { return updater.Look(t.Context()).Ready() })
+}
+
+// A process manager has handlers for some of the read model's types. Events of the others are no fault.
+func TestTypesThatDoNotConcernAProcessManager(t *testing.T) {
+	w := newWorld(t)
+	w.open(t, 1)
+	var log bytes.Buffer
+	options := w.options(notes.Handler())
+	options.Log = slog.New(slog.NewTextHandler(&log, nil))
+	open := options.Open
+	options.Open = func(ctx context.Context) (run.Databases, error) {
+		databases, err := open(ctx)
+		nothing := func(context.Context) error { return nil }
+		databases.Consumers = []func(*run.Turn) (run.Consumer, error){func(turn *run.Turn) (run.Consumer, error) {
+			return turn.Process(run.Process{
+				Name: "idle", Handlers: func(*process.Outbox) []projection.Handler { return nil }, Hold: nothing, Finish: nothing,
+			})
+		}}
+		return databases, err
+	}
+	_, stop := start(t, options)
+	eventually(t, func() bool {
+		var met int
+		err := w.file.DB.GetContext(t.Context(), &met, "SELECT COUNT(*) FROM projection_types WHERE projection = 'idle'")
+		return err == nil && met == 1
+	})
+	stop()
+	if strings.Contains(log.String(), "unknown aggregate type") {
+		t.Error(log.String())
+	}
 }
 
 func TestAnotherUpdaterTakesOver(t *testing.T) {

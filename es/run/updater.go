@@ -61,6 +61,15 @@ type ReadModel struct {
 	Others []string
 }
 
+// Types returns the aggregate types of the handlers. Those that a process manager has no handler for do not concern it.
+func (m ReadModel) Types() []string {
+	types := make([]string, len(m.Handlers))
+	for i, handler := range m.Handlers {
+		types[i] = handler.Type()
+	}
+	return types
+}
+
 // Databases are what an [Updater] reads from and writes to.
 type Databases struct {
 	Journal es.Journal

@@ -71,12 +71,8 @@ func leaveOnClose(store *eventstore.Store, log *slog.Logger) run.Process {
 		SnapshotEvery: store.SnapshotEvery, CacheBytes: 1 << 20, CheckClock: store.Clock.Check, Logger: log,
 	})
 	accounts := es.NewRepository(eventjson.Accounts(), store.Gateway, es.Settings{CacheBytes: 1 << 20, Logger: log})
-	manager := run.Process{
+	return run.Process{
 		Name: chat.LeaveOnClose, Send: chat.SendWithdrawals(threads, accounts), Handlers: chatrows.LeaveOnCloseHandlers,
 		Hold: store.Clock.Check, Finish: threads.Close,
 	}
-	for _, each := range Types() {
-		manager.Ignore = append(manager.Ignore, each.Type())
-	}
-	return manager
 } // extra:chat }
