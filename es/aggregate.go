@@ -145,8 +145,7 @@ func (a Aggregate[S, C, E]) EventNames() []string { return a.Events.Names() }
 
 // DecodeEvent implements [AnyAggregate].
 func (a Aggregate[S, C, E]) DecodeEvent(payload []byte) (Recorded[any], error) {
-	recorded, err := a.Events.Decode(payload)
-	return Recorded[any]{Envelope: recorded.Envelope, Event: recorded.Event}, err
+	return a.Events.DecodeEvent(payload)
 }
 
 // EncodeEvent implements [AnyAggregate].

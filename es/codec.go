@@ -220,6 +220,12 @@ func (c *Codec[E]) Decode(payload []byte) (Recorded[E], error) {
 	return recorded, err
 }
 
+// DecodeEvent is Decode for an [AnyAggregate].
+func (c *Codec[E]) DecodeEvent(payload []byte) (Recorded[any], error) {
+	recorded, err := c.Decode(payload)
+	return Recorded[any]{Envelope: recorded.Envelope, Event: recorded.Event}, err
+}
+
 // read returns the event in fields, with its envelope.
 func (c *Codec[E]) read(written wire, fields []byte) (recorded Recorded[E], err error) {
 	row, known := c.byName[written.Type]

@@ -95,25 +95,18 @@ func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R]
 func OneRow[E, R any](
 	in table.Table[R], events *es.Codec[E], version int, next func(row R, exists bool, event es.Recorded[E]) (R, error),
 ) projection.Verifiable {
-	return oneRow[E, R]{in, events, max(version, 1), next}
+	return oneRow[E, R]{events, in, max(version, 1), next}
 }
 
 // oneRow implements [projection.Verifiable].
 type oneRow[E, R any] struct {
+	*es.Codec[E]
 	table   table.Table[R]
-	events  *es.Codec[E]
 	version int
 	next    func(row R, exists bool, event es.Recorded[E]) (R, error)
 }
 
-func (h oneRow[E, R]) Type() string { return h.events.Type() }
-
 func (h oneRow[E, R]) RowsVersion() int { return h.version }
-
-func (h oneRow[E, R]) DecodeEvent(payload []byte) (projection.Event, error) {
-	recorded, err := h.events.Decode(payload)
-	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
-}
 
 func (h oneRow[E, R]) Load(ctx context.Context, tx projection.Tx, events []projection.Event) (projection.Fold, error) {
 	rows := make(map[es.AggregateID]R, len(events))

@@ -71,8 +71,7 @@ func (Positions) Type() string { return Type }
 
 // DecodeEvent decodes a record of the journal.
 func (Positions) DecodeEvent(payload []byte) (projection.Event, error) {
-	recorded, err := Events().Decode(payload)
-	return projection.Event{Envelope: recorded.Envelope, Event: recorded.Event}, err
+	return Events().DecodeEvent(payload)
 }
 
 // Load returns a fold without rows.
