@@ -79,6 +79,9 @@ func (d Dialect) Upsert(table string, key, columns []string, rows int) string {
 		form = "%[1]s = VALUES(%[1]s)"
 	}
 	var assignments []string
+	if len(key) == len(columns) {
+		assignments = []string{fmt.Sprintf(form, key[0])} // changes nothing
+	}
 	for _, column := range columns {
 		if !slices.Contains(key, column) {
 			assignments = append(assignments, fmt.Sprintf(form, column))

@@ -60,6 +60,19 @@ func TestInsertAndUpsert(t *testing.T) {
 	})
 }
 
+func TestUpsertWithoutOtherColumnsThanTheKey(t *testing.T) {
+	onEach(t, func(t *testing.T, db *sqlx.DB, dialect sqldialect.Dialect) {
+		execute(t, db, "CREATE TABLE couples (a INTEGER NOT NULL, b INTEGER NOT NULL, PRIMARY KEY (a, b))")
+		columns := []string{"a", "b"}
+		execute(t, db, dialect.Insert("couples", columns, 1), 1, 1)
+		execute(t, db, dialect.Upsert("couples", columns, columns, 2), 1, 1, 1, 2)
+		var got []int
+		if err := db.SelectContext(t.Context(), &got, "SELECT b FROM couples ORDER BY a, b"); err != nil || fmt.Sprint(got) != "[1 2]" {
+			t.Errorf("got %v, %v", got, err)
+		}
+	})
+}
+
 func TestClassesOfWhatDatabasesSay(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB, dialect sqldialect.Dialect) {
 		execute(t, db, "INSERT INTO pairs VALUES (1, 1, 'one')")

@@ -146,8 +146,9 @@ func (l *leaving) Save(ctx context.Context, tx projection.Tx) error {
 			commands = append(commands, m.withdrawal(by.EventID, because))
 		}
 	}
-	if err := l.saveMemberships(ctx, in); err != nil {
-		return err
+	// One of the memberships that began may be stored already.
+	if err := memberships.Upsert(ctx, in, in.Dialect, slices.Collect(maps.Keys(l.joined))); err != nil {
+		return in.Explain("begin memberships", err)
 	}
 	return l.outbox.Add(ctx, tx, commands)
 }
@@ -178,17 +179,4 @@ func (l *leaving) lock(ctx context.Context, in *rowstore.Tx) (map[user]chat.Clos
 		return nil, fmt.Errorf("store user accounts: %w: %w", projection.ErrTransient, err)
 	}
 	return closings, in.Explain("store user accounts", err)
-}
-
-// saveMemberships stores those that began. One may be stored already.
-func (l *leaving) saveMemberships(ctx context.Context, in *rowstore.Tx) error {
-	joined := slices.Collect(maps.Keys(l.joined))
-	var keys [][]string
-	for _, m := range joined {
-		keys = append(keys, memberships.ID(&m))
-	}
-	if err := memberships.Delete(ctx, in, keys); err != nil {
-		return in.Explain("begin memberships again", err)
-	}
-	return in.Explain("begin memberships", memberships.Insert(ctx, in, in.Dialect, joined))
 }
