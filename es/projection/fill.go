@@ -140,8 +140,9 @@ func unreachable(seqNr uint64, err error) *failure {
 const parkedPage = 100
 
 // RetryParked retries the parked aggregates whose retry time has come, up to the end of the journal. The first call of
-// a projector retries all of them, because a newer program may be able to project them; see OnlyDue. The backoff doubles with each
-// attempt, from a second to five minutes. What was not retried because of an error is retried by the next call.
+// a projector, unless it has OnlyDue, retries all of them, because a newer program may be able to project them. The
+// backoff doubles with each attempt, from a second to five minutes. What was not retried because of an error is retried
+// by the next call.
 func (p *Projector) RetryParked(ctx context.Context) (total Outcome, err error) {
 	defer func() { p.options.Observe(total, 0, 0) }()
 	due := p.options.Now()

@@ -36,7 +36,7 @@ type Options struct {
 	Now func() time.Time
 	// FillEvents limits the journal events in a transaction, and the memory that a gap needs; default 500.
 	FillEvents int
-	// OnlyDue is for a projector that is made anew every few seconds: its first [Projector.RetryParked] is like the others.
+	// OnlyDue is for a projector that is made anew every few seconds: its first RetryParked is like the others.
 	OnlyDue bool
 	// Attempts is how often a transaction is tried when it fails with [ErrTransient]; default 10, in about 2 s.
 	Attempts int
