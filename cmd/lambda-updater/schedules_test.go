@@ -297,6 +297,12 @@ func newModel(t *testing.T, empty []byte) *model {
 	m.gateway = gateway
 	m.threads = es.NewService(eventjson.Threads(), es.EventPersistenceGateway(tapped{gateway, m}), es.Settings{})
 	m.accounts = es.NewService(eventjson.Accounts(), es.EventPersistenceGateway(tapped{gateway, m}), es.Settings{})
+	t.Cleanup(func() { // before the file
+		ctx := context.WithoutCancel(t.Context())
+		if err := errors.Join(m.threads.Close(ctx), m.accounts.Close(ctx), gateway.Close(ctx)); err != nil {
+			t.Error(err)
+		}
+	})
 	return m
 }
 
