@@ -488,7 +488,8 @@ func (m *model) finish() {
 		}
 		m.release()
 		before := m.written()
-		if _, err := rows.ExecContext(m.t.Context(), "UPDATE dead_letters SET retry_at = 0"); err != nil { // an operator does not wait
+		// As an operator does who does not wait.
+		if _, err := rows.ExecContext(m.t.Context(), "UPDATE dead_letters SET retry_at = 0"); err != nil {
 			m.t.Fatal(err)
 		}
 		for _, payload := range invocations {
