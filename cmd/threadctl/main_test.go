@@ -137,6 +137,10 @@ func TestAnUnknownAggregateIsAFailure(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
+	args := []string{"dead-letters", "retry", "--event", "E"}
+	if err := quiet(t.Context(), args, getenv, io.Discard); exitCode(err) != 1 || !strings.Contains(err.Error(), `"E"`) {
+		t.Errorf("%v: %v", args, err)
+	}
 }
 
 func TestARetryOfNothingSaysSo(t *testing.T) {

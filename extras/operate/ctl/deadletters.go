@@ -131,8 +131,11 @@ func (q queue) only(ctx context.Context, c *call, of aggregates) (stuck, error) 
 	found, err := q.find(ctx, c, of)
 	if err == nil && found.count() == 0 {
 		named := operate.Name(of.id).String()
-		if q.Event != "" {
+		switch {
+		case of.id == es.AggregateID{}:
 			named = fmt.Sprintf("a command that follows from the event %q", q.Event)
+		case q.Event != "":
+			named = fmt.Sprintf("the command for %s that follows from the event %q", named, q.Event)
 		}
 		err = fmt.Errorf("%s is not stuck in %s; `dead-letters list` tells what is", named, q.Projection)
 	}
