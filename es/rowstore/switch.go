@@ -234,7 +234,11 @@ func (r *Rebuild) switchServer(ctx context.Context, set string, level func(conte
 	if err := keepOut(); err != nil {
 		return err
 	}
-	if err := level(ctx, s.making(set)); err != nil {
+	err = level(ctx, s.making(set))
+	if err == nil {
+		err = s.keepOthers(ctx, s.db)
+	}
+	if err != nil {
 		return err
 	}
 	conn, err := s.connect(ctx, renamedIn)
@@ -246,9 +250,6 @@ func (r *Rebuild) switchServer(ctx context.Context, set string, level func(conte
 		return s.Explain("prepare the renaming", err)
 	}
 	if err := keepOut(); err != nil {
-		return err
-	}
-	if err := s.keepOthers(ctx, s.db); err != nil {
 		return err
 	}
 	var pairs []string
