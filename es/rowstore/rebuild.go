@@ -21,15 +21,15 @@ import (
 //
 // A rebuild does not follow the source: it reads the journal, then catches up with the live positions; the last round
 // runs while writers are locked out. So the source's checkpoints are valid for the new rows, too.
+//
+// Where other projections in the database are ahead of the journal, because it was restored to an earlier time, they go
+// on at its end.
 type Rebuild struct {
 	Store    *Store   // of the projection
 	Tables   []string // of the application, in which the handlers keep the rows
 	Journal  es.Journal
 	Handlers []projection.Handler
 	Tenants  func(es.Tenant) bool // see [projection.Options]
-	// Others are the names of the projections in the same database that are not rebuilt. Where they are ahead of the
-	// journal, because it was restored to an earlier time, they go on at its end.
-	Others []string
 	// FromEmpty allows a rebuild that replaces rows by none because the event store is empty. Only an operator may say
 	// so: a store that is lost or wrongly configured is empty, too.
 	FromEmpty bool
@@ -477,7 +477,11 @@ func (w *rebuilding) settle(ctx context.Context) error {
 	if _, err := live.Repair(ctx); err != nil {
 		return err
 	}
-	for _, name := range w.Others {
+	others, err := w.Store.others(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range others {
 		other, retracted := *w.Store, 0
 		other.projection = name
 		for page, err := range w.Store.ahead(ctx, name) {

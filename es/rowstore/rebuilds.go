@@ -69,6 +69,17 @@ func (s *Store) events(ctx context.Context) (events uint64, err error) {
 	return events, s.Explain("count the events in the rows", err)
 }
 
+// others returns the names of the other projections in the database.
+func (s *Store) others(ctx context.Context) (names []string, err error) {
+	err = s.db.SelectContext(ctx, &names, "SELECT DISTINCT projection FROM projection_positions")
+	for i, name := range names {
+		names[i], _, _ = strings.Cut(name, setSeparator)
+	}
+	slices.Sort(names)
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == s.projection })
+	return names, s.Explain("list the projections", err)
+}
+
 const aheadPage = 500
 
 // ahead yields, page by page, the live positions of a projection that are ahead of those of the store's own set. It

@@ -57,7 +57,7 @@ func (m ReadModel) Rebuild(rows *sqlx.DB, journal es.Journal, term uint64, log *
 		return nil, err
 	}
 	return &rowstore.Rebuild{
-		Store: store.InTerm(term), Tables: m.Tables, Journal: journal, Handlers: m.Handlers, Tenants: m.Tenants, Others: m.Others, Logger: log,
+		Store: store.InTerm(term), Tables: m.Tables, Journal: journal, Handlers: m.Handlers, Tenants: m.Tenants, Logger: log,
 	}, nil
 }
 

@@ -56,9 +56,6 @@ type ReadModel struct {
 	Tables   []string // that the handlers keep rows in
 	Handlers []projection.Handler
 	Tenants  func(es.Tenant) bool // see [projection.Options]
-	// Others are the names of the other projections in the same database. After a rebuild, those that are ahead of the
-	// journal go on at its end.
-	Others []string
 }
 
 // Types returns the aggregate types of the handlers. Those that a process manager has no handler for do not concern it.

@@ -7,7 +7,6 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/run"
-	"example.com/threads/extras/publishing" // extra:publishing
 	"example.com/threads/extras/tasks"      // extra:tasks
 	"example.com/threads/extras/tasks/task" // extra:tasks
 	"example.com/threads/extras/tenants"    // extra:tenants
@@ -29,13 +28,7 @@ func Types() []es.AnyAggregate {
 
 // ReadModel returns the projection of the rows.
 func ReadModel() run.ReadModel {
-	model := run.ReadModel{
-		Name: chatrows.Projection, Tables: chatrows.Tables(), Handlers: chatrows.Handlers(),
-		Others: []string{
-			chat.LeaveOnClose,     // extra:chat
-			publishing.Projection, // extra:publishing
-		},
-	}
+	model := run.ReadModel{Name: chatrows.Projection, Tables: chatrows.Tables(), Handlers: chatrows.Handlers()}
 	model.Tables = append(model.Tables, tasks.Rows.Name)       // extra:tasks {
 	model.Handlers = append(model.Handlers, tasks.Handler())   // extra:tasks }
 	model.Tables = append(model.Tables, tenants.Rows.Name)     // extra:tenants {

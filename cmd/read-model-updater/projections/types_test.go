@@ -1,7 +1,6 @@
 package projections
 
 import (
-	"log/slog"
 	"os"
 	"regexp"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
-	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/usecase/query"
 )
@@ -52,14 +50,4 @@ func TestEveryAggregateTypeIsRegisteredEverywhere(t *testing.T) {
 		}
 	}
 	// extra:page }
-}
-
-// After a rebuild of the rows, a process manager that is ahead of the journal goes on at its end, if its name is known.
-func TestTheReadModelKnowsAllProcessManagers(t *testing.T) {
-	for _, manager := range system.Processes() {
-		name := manager(&eventstore.Store{}, slog.New(slog.DiscardHandler)).Name
-		if !slices.Contains(system.ReadModel().Others, name) {
-			t.Errorf("a rebuild does not know the process manager %s: add it to Others in cmd/internal/system/lists.go", name)
-		}
-	}
 }

@@ -175,7 +175,7 @@ func (s *simulation) rebuild(p *Process) {
 	// After an I/O it may use the only connection, for which nobody must have to wait: who gets it then is random.
 	events := gateway{s.store, p, func() bool { return s.changing == 0 }}
 	rebuild := &rowstore.Rebuild{
-		Store: s.rowstore(pursesRows.Table), Tables: []string{pursesRows.Table}, Others: s.projections()[1:],
+		Store: s.rowstore(pursesRows.Table), Tables: []string{pursesRows.Table},
 		Journal: events, Handlers: []projection.Handler{pursesOf(s.world)},
 		Observe: func(state rowstore.RebuildState) {
 			if phase.Swap(state.Phase) != state.Phase {

@@ -150,8 +150,6 @@ var lists = []registry{
 // processLists are where a process manager is registered.
 var processLists = []registry{
 	{"cmd/internal/system/lists.go", []line{
-		{imports, "example.com/threads/usecase/chat"},
-		{"Others: []string{", "\t\t\tchat.ReplaceGadgets,"},
 		{"return []func(*eventstore.Store, *slog.Logger) run.Process{", "\t\treplaceGadgets,"},
 	}},
 }

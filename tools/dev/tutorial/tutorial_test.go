@@ -367,7 +367,6 @@ func TestNoOmissionOfAnAggregatePassesInSilence(t *testing.T) {
 		{"interfaceadaptor/rest/orders_test.go", `.*"/orders/plan".*`, "go test -run TestOrderOperations ./interfaceadaptor/rest"},
 		{"interfaceadaptor/graphql/orders.graphqls", `"When the order is due\."\n  due: Time!`, generate},
 		{"cmd/internal/system/lists.go", `\t\treplaceOrders,`, "make check-lint"},
-		{"cmd/internal/system/lists.go", `chat\.ReplaceOrders,`, "go test -run TestTheReadModelKnowsAllProcessManagers ./cmd/read-model-updater/projections"},
 		{"usecase/chat/replaceorders.go", ` \|\| errors\.Is\(err, order\.ErrNotOwner\)`, "go test -run TestWhatIsSentToOrders ./usecase/chat"},
 		{"usecase/chat/replaceorders.go", `, CausationID: recorded\.EventID`, "go test -run TestReplaceOrders/SQLite ./interfaceadaptor/readmodel/chatrows"},
 	} {
