@@ -134,8 +134,8 @@ func used() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// cost measures how long it takes to refuse a document or to let it run, in documents of introspection: each time is the
-// shortest of several, and both are taken in turn.
+// cost measures how long it takes to refuse a document or to let it run, in documents of introspection: each time is
+// the shortest of several, and both are taken in turn.
 func cost(e limited, document string) float64 {
 	once := func(document string) time.Duration {
 		uncached := document + fmt.Sprintf("#%d", measured.Add(1))
