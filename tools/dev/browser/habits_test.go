@@ -178,12 +178,8 @@ func TestARejectedMessageCanBeMended(t *testing.T) {
 	p.eventually("nothing is kept of it", "Object.keys(localStorage).every((key) => !key.startsWith('threads.outbox'))")
 }
 
-// A rejection is told until the next try, also where the page was loaded again in the meantime.
-func TestARejectionIsTold(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+// editWaits lets an edit of Ada's wait for the network. It will be rejected, as it changes nothing.
+func editWaits(p *tab) {
 	says(p, ada, "Ada", "Keep this")
 	p.shows(bob, "Keep this")
 	p.allow("Failed to load resource", "net::ERR")
@@ -191,6 +187,15 @@ func TestARejectionIsTold(t *testing.T) {
 	p.click(labelled(ada, `Edit "Keep this"`))
 	p.fill(labelled(ada, "New text"), "Keep this\r")
 	p.shows(ada, "edit sending")
+}
+
+// A rejection is told until the next try, also where the page was loaded again in the meantime.
+func TestARejectionIsTold(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	editWaits(p)
 	p.run(reload)
 	p.shows(ada, "edit sending")
 	p.block()
@@ -300,13 +305,7 @@ func TestARejectionIsToldWhereItBelongs(t *testing.T) {
 	s := start(t)
 	p := open(t, chromium(t), s.url, 1440, 900)
 	begin(p)
-	says(p, ada, "Ada", "Keep this")
-	p.shows(bob, "Keep this")
-	p.allow("Failed to load resource", "net::ERR")
-	p.block("/api/write/")
-	p.click(labelled(ada, `Edit "Keep this"`))
-	p.fill(labelled(ada, "New text"), "Keep this\r")
-	p.shows(ada, "edit sending")
+	editWaits(p)
 	p.beforeEachPage(`{
 		const load = globalThis.fetch;
 		globalThis.fetch = async (...asked) => {
