@@ -48,12 +48,10 @@ test-clients: $(DEVSERVICES) ## the tests that need Node with npm: the page in C
 	@$(MAKE) --no-print-directory test PACKAGES="$(CLIENTS)"
 # extra:page }
 
-# extra:whole {
-COPIES := ./tools/dev/core ./tools/dev/tutorial
+TOOLS := $(filter-out %/browser/...,$(patsubst %,%...,$(wildcard ./tools/dev/*/)))
 
-test-copies: ## the tests that build copies: lessons applied, with new aggregates, the core alone, a new application
-	@$(MAKE) --no-print-directory test PACKAGES="$(COPIES)"
-# extra:whole }
+test-tools: ## the tests of the tools in tools/dev, most of which run the tool on a copy of the project
+	@$(MAKE) --no-print-directory test PACKAGES="$(TOOLS)"
 
 test-short: ## the tests that need no service, no Node and no waiting, without the race detector; under a minute
 	@for module in $(MODULES); do go test -C $$module -short ./... || failed=1; done; exit $${failed:-0}
@@ -141,7 +139,7 @@ release-check: $(DEVSERVICES) ## what is too slow for every change: lessons and 
 	for extras in "" "$(FOR_NEW)"; do \
 	  echo "release-check: a new application with: $$extras"; folder="$$(mktemp -d)"; \
 	  $(MAKE) --no-print-directory new-app DIR="$$folder" MODULE=example.org/shop AGGREGATE=order EXTRAS="$$extras" && \
-	  $(MAKE) --no-print-directory -C "$$folder" check test || failed="$$failed new:$$extras"; \
+	  $(MAKE) --no-print-directory -C "$$folder" check test test-tools || failed="$$failed new:$$extras"; \
 	  rm -rf "$$folder"; \
 	done; [ -z "$$failed" ] || { echo "release-check: it failed with:$$failed" >&2; exit 1; }
 # extra:whole }
@@ -220,6 +218,6 @@ $(GOTESTSUM): FORCE
 
 FORCE:
 
-.PHONY: FORCE run test test-short simulate sbom dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
+.PHONY: FORCE run test test-short test-tools simulate sbom dev-up dev-down migrate lambda generate new-aggregate help check check-format check-lint check-modules check-dependencies check-generated check-layers
 .PHONY: test-clients # extra:page
-.PHONY: release-check test-copies soak up down compose-check core pictures new-app fuzz aws-check bench compare check-observe upgrade-check # extra:whole
+.PHONY: release-check soak up down compose-check core pictures new-app fuzz aws-check bench compare check-observe upgrade-check # extra:whole

@@ -151,6 +151,13 @@ func TestARetryOfNothingSaysSo(t *testing.T) {
 	}
 }
 
+func TestATypeThatDoesNotExistIsAWrongUsage(t *testing.T) {
+	err := quiet(t.Context(), []string{"journal", "check", "--type", "typo"}, sqliteStore(t), io.Discard)
+	if exitCode(err) != 2 || !strings.Contains(err.Error(), `"typo" is none of `) {
+		t.Error(err)
+	}
+}
+
 // A wrong path must not lead to an empty database, which would look as if all were well.
 func TestAMissingFileIsNotMade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events.db")

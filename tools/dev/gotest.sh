@@ -3,7 +3,7 @@
 #
 #   gotest.sh [flag or package...]   in the folder of the clone
 #
-# ./... means all packages of all modules, without those of make test-clients and make test-copies. ./es/... means those of
+# ./... means all packages of the library and the application, without those of make test-clients. ./es/... means those of
 # the library, ./tools/dev/... those of the tools. Write the value of a path flag with =: -coverprofile=./cover.out.
 # Exit code: 0 if all tests passed.
 #
@@ -17,7 +17,6 @@ slow=()
 for folder in ./tests/e2e ./cmd/read-model-updater ./cmd/standalone ./cmd/lambda-updater; do
 	[[ -d $folder ]] && slow+=("$folder")
 done
-apart='/tests/clients$|/tools/dev/(browser|core|tutorial)$'
 watch="${WATCH:-/cmd/}"
 
 flags=() race=() es=() simulated='' root=() dev=()
@@ -27,9 +26,8 @@ for word; do
 		simulated=./estest/simulation
 		all="$(go -C es list ./...)" || exit
 		es+=(./dynamodb ./sqlstore $(grep -v "${simulated#.}$" <<<"$all"))
-		all="$(go list "${slow[@]}" ./... && go -C tools/dev list ./...)" || exit
-		root+=($(grep -v /tools/dev/ <<<"$all" | grep -vE "$apart"))
-		dev+=($(grep /tools/dev/ <<<"$all" | grep -vE "$apart"))
+		all="$(go list "${slow[@]}" ./...)" || exit
+		root+=($(grep -v '/tests/clients$' <<<"$all"))
 		;;
 	./es | ./es/*) es+=(".${word#./es}") ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;

@@ -13,6 +13,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/journalcheck"
 	"example.com/threads/extras/operate"
+	"example.com/threads/infrastructure/program"
 )
 
 type check struct {
@@ -28,6 +29,13 @@ nothing and may run beside everything else. On DynamoDB a check of everything re
 }
 
 func (cmd *check) Run(ctx context.Context, c *call) error {
+	types := []string{""} // all
+	for _, kind := range c.Types {
+		types = append(types, kind.Type())
+	}
+	if !slices.Contains(types, cmd.Type) {
+		return fmt.Errorf("%w: --type %q is none of %s", program.ErrUsage, cmd.Type, strings.Join(types[1:], ", "))
+	}
 	checked, wrong, findings := 0, 0, 0
 	tell := func(_ es.AggregateID, found []journalcheck.Finding) error {
 		checked++

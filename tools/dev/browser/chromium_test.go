@@ -23,7 +23,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // shared is the browser of all tests: to start one for each test costs more than the test.
 var (
