@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/segmentio/encoding/json"
 )
@@ -26,7 +27,8 @@ type Aggregate[S, C, E any] struct {
 	Apply func(S, E) S
 	// Events encodes the events, and has the name of the type.
 	Events *Codec[E]
-	// Snapshots encodes the states. Default: their own JSON.
+	// Snapshots encodes the states. Default: their own JSON, for states whose fields are all exported. In a snapshot from
+	// before a field was added, it is zero: then use [JSONSnapshots], and tell the older form by a number in the JSON.
 	Snapshots SnapshotCodec[S]
 	// Answer returns further data for the caller from a command's events, such as new ids. Default: none.
 	Answer func([]E) map[string]string
@@ -109,7 +111,7 @@ func plainSnapshots[S any]() SnapshotCodec[S] {
 		Version uint64 `json:"version"`
 		State   *S     `json:"state"`
 	}
-	return JSONSnapshots(
+	codec := JSONSnapshots(
 		func(state S) int {
 			text, _ := json.Marshal(state) // a state without JSON fails in Encode
 			return len(text)
@@ -124,6 +126,25 @@ func plainSnapshots[S any]() SnapshotCodec[S] {
 			}
 			return w.ID, w.Version, *w.State, nil
 		})
+	if field := hidden(reflect.TypeFor[S]()); field != "" {
+		codec.Encode = func(string, uint64, S) ([]byte, error) {
+			return nil, fmt.Errorf("the field %s of %T is not exported, so JSON lacks it: export it, or set the Snapshots of the aggregate type", field, *new(S))
+		}
+	}
+	return codec
+}
+
+// hidden returns a field that the JSON of a struct lacks because it is not exported; none of a type with its own JSON.
+func hidden(t reflect.Type) string {
+	if _, own := reflect.New(t).Interface().(json.Marshaler); own || t.Kind() != reflect.Struct {
+		return ""
+	}
+	for field := range t.Fields() {
+		if !field.IsExported() && !field.Anonymous {
+			return field.Name
+		}
+	}
+	return ""
 }
 
 // AnyAggregate is an [Aggregate] with any state, commands and events. A program lists those that it knows.

@@ -52,7 +52,14 @@ func TestATableThatContradictsItself(t *testing.T) {
 		return es.Event[any](name, func(done) done { return done{} }, func(done) (done, error) { return done{}, nil })
 	}
 	former := es.Former[any]("Done", func(done) (done, error) { return done{}, nil })
-	for about, table := range map[string][]es.EventType[any]{"an event twice": {row("Done"), row("Finished")}, "a name twice": {row("Done"), former}} {
+	type opened struct {
+		Name   string `json:"name"`
+		Source string `json:"source"`
+	}
+	for about, table := range map[string][]es.EventType[any]{
+		"an event twice": {row("Done"), row("Finished")}, "a name twice": {row("Done"), former},
+		"a field of the envelope": {es.Plain[any, opened]("Opened")},
+	} {
 		func() {
 			defer func() {
 				if recover() == nil {
@@ -159,5 +166,14 @@ func TestAMissingFieldOfACompleteEvent(t *testing.T) {
 	recorded.Event.Scale = ""
 	if _, err := codec.Encode(recorded); err == nil {
 		t.Error("what can't be read back is written")
+	}
+}
+
+// JSON would leave the field out, and a state without it would be decided on.
+func TestASnapshotThatWouldLackAField(t *testing.T) {
+	type shelf struct{ pieces int }
+	codec := es.Aggregate[shelf, int, int]{}.StateCodec()
+	if payload, err := codec.Encode("01H42K4ABWQ5V2XQEP3A48VE0Z", 1, shelf{5}); err == nil || !strings.Contains(err.Error(), "pieces") {
+		t.Errorf("%s, %v", payload, err)
 	}
 }

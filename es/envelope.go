@@ -81,8 +81,9 @@ func (c Caller) check() error {
 	return nil
 }
 
-// Envelope is the metadata of an event. In its JSON they are id, aggregate_id, seq_nr, executor_id, occurred_at and so
-// on, beside the type and what the event says.
+// Envelope is the metadata of an event. In its JSON they are id, aggregate_id, seq_nr, executor_id, occurred_at,
+// tenant_code, command_id, correlation_id, causation_id, source, client_ip, request_id and traceparent, beside the type
+// and what the event says.
 type Envelope struct {
 	EventID       string // a ULID
 	AggregateType string

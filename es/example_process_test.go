@@ -22,7 +22,7 @@ func Example_processManager() {
 	commands := esprocess.New(w.store.DB, positions, "nuts for bolts", slog.Default())
 	projector := projection.New(positions, w.store, projection.Options{}, nutsForBolts{commands})
 	send := func(ctx context.Context, caller es.Caller, key string, c esprocess.Command) error {
-		_, err := w.Handle(ctx, es.Request[Move]{Caller: caller, ID: c.Target.ID, Name: c.Name, Command: Move{1}, IdempotencyKey: key})
+		_, err := w.Handle(ctx, es.Request[Move]{Caller: caller, ID: c.Target.ID, Name: c.Name, Content: "1", Command: Move{1}, IdempotencyKey: key})
 		return err
 	}
 

@@ -160,7 +160,7 @@ func (s *Service[S, C, E]) decideOne(version uint64, state S, request Request[C]
 	if kind := KindOf(err); err != nil && (kind == Forbidden || kind == NotFound || s.aggregate.Usable(state) != nil) {
 		return nil, err // a stranger does not learn the version; once the aggregate has ended, nobody does
 	}
-	if expected := request.IfVersion; expected != 0 && version != 0 && expected != version {
+	if expected := request.IfVersion; expected != 0 && !request.Begins && expected != version {
 		return nil, &VersionMismatchError{Expected: expected, Current: version}
 	}
 	if err == nil && len(events) == 0 {

@@ -26,11 +26,19 @@ type Request[C any] struct {
 	Name, Content string
 	// FormerContent, if not empty, is the content in another form, such as that before a setting was changed.
 	FormerContent string
-	// IfVersion is the version that the caller expects; 0: any. At another one, the answer is a [VersionMismatchError],
-	// unless the decider answers [Forbidden] or [NotFound].
+	// IfVersion is the version that the caller expects; 0: any, as with Begins. At another one, the answer is a
+	// [VersionMismatchError], unless the decider answers [Forbidden] or [NotFound], or rejects the command in a state
+	// that [Aggregate.Usable] refuses.
 	IfVersion uint64
 	// IdempotencyKey makes repeats of the request get the first answer. Its scope is tenant, executor and name.
 	IdempotencyKey string
+}
+
+func (r Request[C]) check() error {
+	if r.IdempotencyKey != "" && r.Content == "" {
+		return fmt.Errorf("command %s has an IdempotencyKey without the Content, by which its repeat is told from another request", r.Name)
+	}
+	return r.Caller.check()
 }
 
 // Result is the answer to a command that was accepted.
@@ -59,6 +67,9 @@ const receiptLifetime = 30 * 24 * time.Hour
 func (r Request[C]) receipt(commandID string, result Result, now time.Time) (Receipt, error) {
 	fields := map[string]any{result.Key.Type + "_id": result.Key.ID, "version": result.Version}
 	for name, value := range result.About {
+		if fields[name] != nil {
+			return Receipt{}, fmt.Errorf("the Answer of %s must not have the name %q, which the receipt of each command has", result.Key.Type, name)
+		}
 		fields[name] = value
 	}
 	answer, err := json.Marshal(fields)

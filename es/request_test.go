@@ -46,3 +46,24 @@ func TestRequestsAreRecognisedByAllVersions(t *testing.T) {
 		t.Error("the id of a new aggregate is part of the fingerprint")
 	}
 }
+
+func TestAKeyNeedsContent(t *testing.T) {
+	r := Request[int]{Name: "Move", IdempotencyKey: "key"}
+	if err := r.check(); err == nil {
+		t.Error("a repeat could not be told from another request")
+	}
+	r.Content = "1"
+	if err := r.check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Such an answer could not be read from its receipt.
+func TestNamesThatAnAnswerCanNotHave(t *testing.T) {
+	for _, name := range []string{"version", "shelf_id"} {
+		result := Result{Key: AggregateID{Type: "shelf", ID: "01H42K4ABWQ5V2XQEP3A48VE0Z"}, Version: 1, About: map[string]string{name: "x"}}
+		if _, err := (Request[int]{}).receipt("COMMAND", result, time.Now()); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package es
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -27,7 +28,8 @@ type Settings struct {
 	CacheBytes uint64
 	// Logger receives messages for the operator. Default: slog.Default().
 	Logger *slog.Logger
-	// Metrics count, for one service or repository of a type. Default: new ones, which nobody sees.
+	// Metrics count commands and states, for one service or repository of each aggregate type. Default: new ones, which
+	// are not registered anywhere.
 	Metrics *Metrics
 }
 
@@ -83,7 +85,7 @@ func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (resu
 		span.End()
 	}()
 	key := s.key(request.Caller, request.ID)
-	if err := cmp.Or(key.Check(), request.Caller.check()); err != nil {
+	if err := cmp.Or(key.Check(), request.check()); err != nil {
 		return Result{}, err
 	}
 	c := &call[C, E]{
@@ -121,6 +123,9 @@ func (s *Service[S, C, E]) Snapshot(ctx context.Context, caller Caller, id strin
 			return 0, err
 		}
 		err = s.SaveSnapshot(ctx, key, state)
+	}
+	if errors.Is(err, ErrConflict) {
+		err = ErrConcurrentUpdate
 	}
 	s.report(ctx, key, err)
 	return state.Version, err

@@ -225,6 +225,16 @@ func TestIfVersion(t *testing.T) {
 	}
 }
 
+// A shelf takes pieces before it exists: a mistyped id must not make another one.
+func TestIfVersionOfWhatDoesNotExist(t *testing.T) {
+	w := openWarehouse(t.Context())
+	defer w.close()
+	_, err := w.Handle(t.Context(), es.Request[Move]{ID: bolts.ID, Name: "Move", Command: Move{1}, IfVersion: 7})
+	if es.KindOf(err) != es.VersionMismatch {
+		t.Error(err)
+	}
+}
+
 func TestConflictsAreRetried(t *testing.T) {
 	service, store := process(t, dynamodbtest.New(t))
 	id := open(t, service)

@@ -28,7 +28,7 @@ type EventPersistenceGateway interface {
 	// ErrConflict. An Append without Heed clears the request.
 	AskToYield(ctx context.Context, id AggregateID) error
 
-	// Receipt reads the receipt of a command id consistently; false if there is none, or it has expired.
+	// Receipt reads the receipt of a command id consistently; false if there is none. One that has expired may be gone.
 	Receipt(ctx context.Context, tenant Tenant, commandID string) (Receipt, bool, error)
 
 	Reader

@@ -66,7 +66,7 @@ type RemoveMember struct {
 	User     UserID
 }
 
-// Withdraw has the executor leave in any case, because the user account is no more. No person asks for it.
+// Withdraw has the executor leave in any case, because the account was closed. Only the process manager sends it.
 type Withdraw struct{ Executor UserID }
 
 // ChangeMemberRole requests another role for a member.

@@ -15,7 +15,8 @@ const MaxTextLength = 4000
 // Text is what a message says: 1 to [MaxTextLength] code points, newlines and tabs among them; zero: no text.
 type Text struct{ value string }
 
-// ParseText takes trimmed text as a message's text. What is none, as by its length, is an [ident.InvalidError].
+// ParseText takes trimmed text as a message's text. One that is not allowed, such as one too long, is an
+// [ident.InvalidError].
 func ParseText(written string) (Text, error) {
 	value, err := writing.Parse("text", written, MaxTextLength, "\n\t")
 	return Text{value}, err

@@ -16,7 +16,8 @@ const MaxNameLength = 64
 // Name is the name of a person or thing: 1 to [MaxNameLength] code points on one line. The zero value is no name.
 type Name struct{ value string }
 
-// ParseName returns trimmed text as a name. What is none, as by its length, is an [ident.InvalidError].
+// ParseName returns trimmed text as a name. One that is not allowed, such as one too long, is an
+// [ident.InvalidError].
 func ParseName(text string) (Name, error) {
 	value, err := Parse("name", text, MaxNameLength, "")
 	return Name{value}, err

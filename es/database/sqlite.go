@@ -56,6 +56,7 @@ func sqliteParameters(asked url.Values, settings Settings) url.Values {
 		"journal_mode(WAL)",   // readers and the writer do not wait for each other
 		"synchronous(" + synchronous + ")",
 		"foreign_keys(1)",
+		"secure_delete(1)",                                // what is deleted, or moved to another page, is overwritten
 		fmt.Sprintf("cache_size(-%d)", sqliteCache()>>10), // KiB
 		"temp_store(MEMORY)",                              // savepoints keep their undo data in memory, not in a file
 	}

@@ -11,18 +11,18 @@ import (
 // The rules of an aggregate are tested without a store.
 func ExampleGiven() {
 	type (
-		shelf struct{ pieces int }
-		move  struct{ pieces int }
-		moved struct{ pieces int }
+		shelf struct{ Pieces int }
+		move  struct{ Pieces int }
+		moved struct{ Pieces int }
 	)
 	shelves := es.Aggregate[shelf, move, moved]{
 		Decide: func(s shelf, m move) ([]moved, error) {
-			if s.pieces+m.pieces < 0 {
+			if s.Pieces+m.Pieces < 0 {
 				return nil, es.Reject(es.Conflict, "too_few", "there are too few pieces")
 			}
-			return []moved{{m.pieces}}, nil
+			return []moved{{m.Pieces}}, nil
 		},
-		Apply: func(s shelf, e moved) shelf { return shelf{s.pieces + e.pieces} },
+		Apply: func(s shelf, e moved) shelf { return shelf{s.Pieces + e.Pieces} },
 	}
 
 	t := new(testing.T) // in a test, its own

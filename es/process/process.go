@@ -31,15 +31,15 @@ import (
 type Command struct {
 	// Target is the aggregate that the command is for.
 	Target        es.AggregateID `json:"-" db:"tenant_code,aggregate_type,aggregate_id"`
-	EventID       string         `json:"event_id" db:"event_id"`             // of the event that the process reacts to
+	EventID       string         `json:"event_id" db:"event_id"`             // of the event that the process reacts to; never empty
 	Name          string         `json:"command" db:"name"`                  // which command it is: [Send] knows
 	Executor      string         `json:"executor_id" db:"executor_id"`       // who sends it: the ULID of a user account
 	CausationID   string         `json:"causation_id" db:"causation_id"`     // of the causing event, or one before it
 	CorrelationID string         `json:"correlation_id" db:"correlation_id"` // of the causing event
 }
 
-// Send sends a command and returns when it is decided. A rejection because there is nothing left to do counts as a
-// success. After an error the command is sent again later, with the same caller and key.
+// Send sends a command and returns when it is decided. After an error the command is sent again later, with the same
+// caller and key: so it returns nil if the command is rejected because there is nothing left to do.
 type Send func(ctx context.Context, caller es.Caller, idempotencyKey string, command Command) error
 
 // Pending is a command in the outbox.
@@ -94,11 +94,19 @@ func (o *Outbox) update(ctx context.Context, target es.AggregateID, eventID, set
 	return rows > 0, o.store.Explain("change a command of a process", err)
 }
 
-// Add stores commands in the transaction, due at once. Another one for the same aggregate and event replaces the first.
+// Add stores commands in the transaction, due at once. Another one for the same aggregate and event replaces the first;
+// one of another name, or without an event, is [projection.ErrRefused].
 func (o *Outbox) Add(ctx context.Context, tx projection.Tx, commands []Command) error {
 	in := rowstore.SQL(tx)
 	rows := make([]Pending, len(commands))
+	names := make(map[string]string, len(commands))
 	for i, command := range commands {
+		key := fmt.Sprint(o.key(command))
+		if former, is := names[key]; is && former != command.Name || command.EventID == "" {
+			return fmt.Errorf("%w: %q to %s: a command needs the id of the event that caused it, and an event can cause one for an aggregate; there is also %q",
+				projection.ErrRefused, command.Name, command.Target, former)
+		}
+		names[key] = command.Name
 		rows[i] = Pending{Command: command, Process: o.process, DueAt: time.Now(), FailingSince: time.UnixMicro(0)}
 	}
 	return in.Explain("keep commands of a process", pendings.Upsert(ctx, in, in.Dialect, rows))

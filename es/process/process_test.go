@@ -271,3 +271,20 @@ func TestRun(t *testing.T) {
 		}
 	})
 }
+
+// One of two commands would not be sent, or all events of an aggregate would share one.
+func TestCommandsThatAreNotKept(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		target := es.AggregateID{Type: "order", ID: "A"}
+		for about, commands := range map[string][]process.Command{
+			"two names":        {{Target: target, EventID: "E", Name: "Cancel"}, {Target: target, EventID: "E", Name: "Pay"}},
+			"without an event": {{Target: target, Name: "Cancel"}},
+		} {
+			err := w.store.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error { return w.Add(ctx, tx, commands) })
+			if !errors.Is(err, projection.ErrRefused) {
+				t.Errorf("%s: %v", about, err)
+			}
+		}
+		w.wantLeft(t, 0)
+	})
+}

@@ -106,6 +106,7 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 		}
 		return found, err
 	}
+	tick := time.Second / time.Duration(perSecond)
 	var again sync.WaitGroup
 	defer again.Wait()
 	again.Go(func() {
@@ -114,11 +115,12 @@ func (p *Projector) Watch(ctx context.Context, perSecond int) {
 			known := slices.Collect(maps.Keys(p.wrong))
 			p.mu.Unlock()
 			for _, key := range known {
-				_, _ = look(key) // the cycle meets the error, too
+				if es.Wait(ctx, tick) == nil {
+					_, _ = look(key) // the cycle meets the error, too
+				}
 			}
 		}
 	})
-	tick := time.Second / time.Duration(perSecond)
 	pace := func(events uint64) error {
 		return es.Wait(ctx, tick*time.Duration(1+min(events/driftEvents, maxTicks)))
 	}

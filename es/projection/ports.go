@@ -13,7 +13,7 @@ type Handler interface {
 	// Type returns the aggregate type, such as "order".
 	Type() string
 	// DecodeEvent decodes the payload of a journal record, as an [es.AnyAggregate] does. An event that changes no row
-	// may be nil. With an error it returns an event with the EventID, if that could be read.
+	// may have a nil Event. With an error it returns an event with the EventID, if that could be read.
 	DecodeEvent(payload []byte) (Event, error)
 	// Load reads the rows that the events need, in the transaction tx. The events are those of all aggregates of this
 	// type that the transaction may apply. Errors are those of [Store].
@@ -45,7 +45,7 @@ type Store interface {
 	// Versions returns the version of each aggregate that has a position. It takes no locks.
 	Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error)
 	// Parked lists at most limit dead letters that are due by then, of aggregates after a key, in the order of keys.
-	// One that is due more than an hour later is due, too: the clock was ahead when it was stored.
+	// One whose time is more than an hour later is listed, too: it was stored while the clock was ahead.
 	Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) ([]DeadLetter, error)
 	// Skipped returns the ids of the events that operators have decided to leave out, by their aggregates and seq_nrs.
 	// An id is empty if the event could not be read.

@@ -85,6 +85,9 @@ func New(store Store, journal es.Journal, options Options, handlers ...Handler) 
 		unregistered: make(map[string]es.AggregateID), wrong: make(map[es.AggregateID]bool),
 	}
 	for _, handler := range handlers {
+		if p.handlers[handler.Type()] != nil {
+			panic("projection: two handlers of " + handler.Type() + ": give each a projector with positions of its own")
+		}
 		p.handlers[handler.Type()] = handler
 	}
 	return p

@@ -17,7 +17,8 @@ import (
 )
 
 // Rebuild builds new rows of a projection from the journal, beside the live ones, and then switches to them. Queries
-// and the live projection continue meanwhile. Projections in one database are rebuilt one after the other.
+// and the live projection continue meanwhile. Projections in one database are rebuilt one after the other; in a SQLite
+// file one that begins ends the other, which is tried again.
 //
 // A rebuild does not follow the source: it reads the journal, then catches up with the live positions; the last round
 // runs while writers are locked out. So the source's checkpoints are valid for the new rows, too.

@@ -91,7 +91,8 @@ func (p Part[R]) Compare(ctx context.Context, tx projection.Tx, want iter.Seq[R]
 
 // OneRow returns the handler of aggregates that have one row each, in a table whose primary key is the tenant's code
 // and the aggregate's id. version is that of the rows; see [projection.Verifiable]. 0 means 1. next returns the row
-// after the next event of its aggregate; exists: there was a row. It is pure; see [projection.Fold] for its error.
+// after the next event of its aggregate; exists: there was a row. It sets the key, too, and is pure; see
+// [projection.Fold] for its error.
 func OneRow[E, R any](
 	in table.Table[R], events *es.Codec[E], version int, next func(row R, exists bool, event es.Recorded[E]) (R, error),
 ) projection.Verifiable {
@@ -145,6 +146,9 @@ func (m *rowsInMemory[E, R]) Apply(event projection.Event) error {
 	before, exists := m.rows[event.Aggregate()]
 	own := es.Recorded[E]{Envelope: event.Envelope, Event: event.Event.(E)} // of Decode
 	row, err := m.handler.next(before, exists, own)
+	if key := m.handler.table.ID(&row); err == nil && [2]string(key) != primaryOf(event.Aggregate()) {
+		err = fmt.Errorf("the row of %s has the key %q: the function for the next row must set the tenant's code and the id", event.Aggregate(), key)
+	}
 	if err == nil {
 		m.rows[event.Aggregate()] = row
 	}

@@ -37,10 +37,11 @@ type Store struct {
 // maxName leaves room in columns of 64 characters for the number that a rebuild adds to the name.
 const maxName = 50
 
-// New returns the store of the named projection: 1 to 50 printable ASCII characters. The database must have the tables.
+// New returns the store of the named projection: 1 to 50 printable ASCII characters without @. The database must have
+// the tables.
 func New(db *sqlx.DB, name string) (*Store, error) {
-	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return nil, fmt.Errorf("a projection has a name of 1 to %d printable ASCII characters; %q is none", maxName, name)
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || string(r) == setSeparator }) {
+		return nil, fmt.Errorf("a projection has a name of 1 to %d printable ASCII characters without @; %q is none", maxName, name)
 	}
 	dialect, err := sqldialect.Of(db)
 	if err != nil {

@@ -36,6 +36,7 @@ func TestNames(t *testing.T) {
 	db := open(t, testenv.MySQL(t)).db
 	for name, valid := range map[string]bool{
 		"p": true, strings.Repeat("p", 50): true, "": false, strings.Repeat("p", 51): false, "two words": true, "two\nlines": false, "café": false,
+		"set@2": false,
 	} {
 		store, err := rowstore.New(db, name)
 		if (err == nil) != valid {

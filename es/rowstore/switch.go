@@ -82,14 +82,13 @@ func (r *Rebuild) makeIndexes(ctx context.Context) error {
 // stop a rebuild that is resumed after a kill, positions without rows do not.
 func (r *Rebuild) drop(ctx context.Context) error {
 	s := r.Store
-	rebuilt := s.projection + setSeparator + "%"
 	_, err := s.db.ExecContext(ctx, "DROP TABLE IF EXISTS "+sets.Name+nextSuffix)
 	if err == nil {
-		err = s.deleteAll(ctx, "DELETE FROM checkpoints WHERE projection LIKE ?", rebuilt)
+		err = s.deleteAll(ctx, "DELETE FROM checkpoints WHERE "+rebuilt, s.rebuilt()...)
 	}
 	for _, name := range []string{"projection_positions", "dead_letters"} {
 		if err == nil {
-			err = s.deleteSets(ctx, name, rebuilt)
+			err = s.deleteSets(ctx, name)
 		}
 	}
 	for _, name := range r.tables() {
@@ -103,16 +102,23 @@ func (r *Rebuild) drop(ctx context.Context) error {
 }
 
 // deleteSets deletes the rows of all sets but the live one. A condition for that would lock the live rows, too.
-func (s *Store) deleteSets(ctx context.Context, table, rebuilt string) error {
+func (s *Store) deleteSets(ctx context.Context, table string) error {
 	var names []string
-	err := s.db.SelectContext(ctx, &names, "SELECT DISTINCT projection FROM "+table+" WHERE (projection = ? OR projection LIKE ?) AND NOT ("+ofSet+")",
-		slices.Concat([]any{s.projection, rebuilt}, s.set())...)
+	err := s.db.SelectContext(ctx, &names, "SELECT DISTINCT projection FROM "+table+" WHERE (projection = ? OR "+rebuilt+") AND NOT ("+ofSet+")",
+		slices.Concat([]any{s.projection}, s.rebuilt(), s.set())...)
 	for _, name := range names {
 		if err == nil {
 			err = s.deleteAll(ctx, "DELETE FROM "+table+" WHERE projection = ?", name)
 		}
 	}
 	return err
+}
+
+// rebuilt selects the sets of rebuilds, whose names begin with the projection's and the separator.
+const rebuilt = "projection > ? AND projection < ?"
+
+func (s *Store) rebuilt() []any {
+	return []any{s.projection + setSeparator, s.projection + string(setSeparator[0]+1)}
 }
 
 const deletedAtOnce = 5000

@@ -73,7 +73,7 @@ func (f *Followed) Lag(ctx context.Context) projection.Lag {
 }
 
 // Follow keeps the rows of a projection in the file of its event store until ctx ends, and rebuilds them when a handler
-// has another version than the one that made them. It is an [Updater] of a program that needs no more.
+// has another version than the one that made them. It runs an [Updater] with default options.
 func Follow(ctx context.Context, file *sqlstore.Gateway, name string, tables []string, handlers ...projection.Handler) error {
 	log := slog.Default()
 	open := func(context.Context) (Databases, error) {

@@ -135,7 +135,7 @@ func wrapped[P any](port P, fault func(P) P) P {
 }
 
 func (t *Turn) run(ctx context.Context) {
-	// Store the versions before there are rows: a program with other handlers takes rows without one as its own.
+	// Store the versions before there are rows: a program with other handlers takes rows without a version as its own.
 	_ = polling.Retry(ctx, func(err error) {
 		t.updater.options.Log.WarnContext(ctx, "the versions of the rows could not be stored, and the source waits for it; will retry", "error", err)
 	}, t.keeper.compareVersions) // fails when ctx ends, which the others see, too

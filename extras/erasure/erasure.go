@@ -167,7 +167,7 @@ func (s relationalStore) Create(ctx context.Context, tenant es.Tenant, owner str
 
 const insertKey = "INSERT INTO personal_keys (tenant_code, owner_id, wrapped, erased_at) VALUES (?, ?, ?, ?)"
 
-// Destroy implements [Store]. On SQLite, it overwrites the key's bytes in the database file and empties the
+// Destroy implements [Store]. On SQLite, whose connections overwrite what they delete, it empties the
 // write-ahead log. While another connection reads from the log, it fails and must be retried.
 func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner string, at time.Time) (err error) {
 	defer func() { err = database.Explain("destroy a key", err) }()
@@ -176,18 +176,12 @@ func (s relationalStore) Destroy(ctx context.Context, tenant es.Tenant, owner st
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	isSQLite := s.db.DriverName() == database.SQLite
-	if isSQLite {
-		if _, err := conn.ExecContext(ctx, "PRAGMA secure_delete = ON"); err != nil {
-			return err
-		}
-	}
 	_, err = conn.ExecContext(ctx, insertKey, tenant.String(), owner, []byte{}, at.UnixMicro())
 	if database.IsDuplicate(err) { // usually the owner has a key or a tombstone already
 		_, err = conn.ExecContext(ctx, "UPDATE personal_keys SET wrapped = ?, erased_at = ? WHERE tenant_code = ? AND owner_id = ? AND erased_at = 0",
 			[]byte{}, at.UnixMicro(), tenant.String(), owner)
 	}
-	if err != nil || !isSQLite {
+	if err != nil || s.db.DriverName() != database.SQLite {
 		return err
 	}
 	var left struct{ Busy, Log, Checkpointed int }

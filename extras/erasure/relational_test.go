@@ -2,6 +2,7 @@ package erasure_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,8 +51,19 @@ func TestNothingIsLeftInTheFilesOfSQLite(t *testing.T) {
 	folder := t.TempDir()
 	store, _ := openKeys(t, "sqlite:"+filepath.Join(folder, "events.db"))
 	secret := strings.Repeat("wrapped key of ada ", 4)
+	another := func(n int) { // enough of them, and SQLite moves rows to other pages
+		if _, err := store.Create(t.Context(), es.Tenant(""), fmt.Sprint("owner ", n), []byte(strings.Repeat("k", len(secret)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 20 {
+		another(n)
+	}
 	if _, err := store.Create(t.Context(), es.Tenant(""), "ada", []byte(secret)); err != nil {
 		t.Fatal(err)
+	}
+	for n := range 200 {
+		another(20 + n)
 	}
 	if !inFiles(t, folder, secret) {
 		t.Fatal("the search does not find a key that is there")

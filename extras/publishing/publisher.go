@@ -93,6 +93,9 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 			group.Go(func() error { return p.inOrder(asking, queue, until) })
 		}
 		err := group.Wait()
+		if err == nil {
+			_ = p.ended(nil)
+		}
 		var refused error
 		left := false
 		for key, queue := range work.queues {
@@ -104,11 +107,8 @@ func (p *Publisher) publish(ctx context.Context, work *transaction) error {
 				left = true
 			}
 		}
-		if err == nil && !left {
-			_ = p.ended(nil)
-			if refused == nil {
-				return nil
-			}
+		if err == nil && !left && refused == nil {
+			return nil
 		}
 		failed := work.storeAccepted(ctx)
 		switch {

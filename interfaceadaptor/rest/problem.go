@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/admission"
 )
@@ -41,7 +40,7 @@ const (
 	headersTooLarge      = "headers_too_large"
 )
 
-// ofKinds are the problems of kinds of errors. What a rejection of the domain says is said instead.
+// ofKinds are the problems of kinds of errors. The code and the text of a rejection replace theirs.
 var ofKinds = map[es.Kind]*Problem{
 	es.Invalid:         NewProblem(http.StatusUnprocessableEntity, "", ""),
 	es.NotFound:        NewProblem(http.StatusNotFound, "", ""),
@@ -67,7 +66,10 @@ func ProblemOf(err error) *Problem {
 	var fields invalidBody
 	var refusal *admission.Refusal
 	var invalid interface{ Invalid() (field, reason string) }
-	var rejection *ident.Rejection
+	var rejection interface { // of the domain, or es.Reject
+		error
+		Code() string
+	}
 	switch {
 	case errors.As(err, &problem):
 		return problem

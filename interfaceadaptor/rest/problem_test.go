@@ -16,6 +16,8 @@ import (
 	"example.com/threads/es"
 )
 
+var errTooFew = es.Reject(es.Conflict, "too_few", "there are too few pieces")
+
 // TestErrorsOfUseCases makes the service fail with each kind of error, wrapped in internal causes.
 func TestErrorsOfUseCases(t *testing.T) {
 	told := map[error]struct {
@@ -36,6 +38,7 @@ func TestErrorsOfUseCases(t *testing.T) {
 		thread.ErrTextUnchanged:   {409, "text_unchanged"},
 		thread.ErrLastAdmin:       {409, "last_admin"},
 		es.ErrConcurrentUpdate:    {409, "concurrent_update"},
+		errTooFew:                 {409, "too_few"},
 		es.ErrKeyReused:           {422, "idempotency_key_reused"},
 		es.ErrUnavailable:         {503, "store_unavailable"},
 		es.ErrBehind:              {503, "store_unavailable"},

@@ -21,8 +21,8 @@ type Closing struct {
 	CorrelationID string `db:"correlation_id"`
 }
 
-// Withdrawal has a member leave, which an event has shown to be necessary: the account's or the thread's, whichever is
-// second. The cause is the event that closed the account, or the one that added it to the thread afterwards.
+// Withdrawal returns the command with which a member leaves. foundBy is the later of two events: the account was
+// closed, or it joined the thread. The command's cause is the event that closed the account.
 func Withdrawal(user ident.UserID, from es.AggregateID, foundBy string, because Closing) process.Command {
 	return process.Command{
 		Target: from, Name: thread.CommandName(thread.Withdraw{}), EventID: foundBy,

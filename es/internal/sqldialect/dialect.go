@@ -174,6 +174,7 @@ var mysqlClasses = map[uint16]Class{
 	1927: Transient, // connection was killed (MariaDB)
 	1969: Transient, // longer than max_statement_time (MariaDB)
 	3024: Transient, // longer than max_execution_time (MySQL)
+	4031: Transient, // closed because it was silent for wait_timeout (MySQL)
 	1062: Duplicate,
 	1586: Duplicate, // the same, with the key's name
 	1153: Refused,   // packet too large

@@ -116,6 +116,7 @@ func TestClassesOfMySQLErrors(t *testing.T) {
 		{1927, "70100", sqldialect.Transient}, // connection was killed
 		{1969, "70100", sqldialect.Transient}, // max_statement_time exceeded
 		{3024, "HY000", sqldialect.Transient}, // max_execution_time exceeded
+		{4031, "HY000", sqldialect.Transient}, // wait_timeout exceeded
 		{1021, "HY000", sqldialect.Full},      // disk full
 		{1114, "HY000", sqldialect.Full},      // table full
 		{1034, "HY000", sqldialect.Damaged},   // broken index

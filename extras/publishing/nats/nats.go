@@ -24,8 +24,8 @@ var Kind = &publishing.Kind{
 const answerWithin = 5 * time.Second
 
 func open(at *url.URL, topic string) (send func(context.Context, publishing.Message) error, end func(), err error) {
-	server := url.URL{Scheme: at.Scheme, User: at.User, Host: at.Host}
-	conn, err := nats.Connect(server.String(),
+	conn, err := nats.Connect(servers(at),
+		nats.IgnoreAuthErrorAbort(), // a server may have a wrong list of users for a while
 		nats.Name("read-model-updater"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(500*time.Millisecond),
 		nats.ReconnectBufSize(-1), // nothing is kept for later: it would arrive after its repeat
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the default prints what the server says
@@ -39,6 +39,15 @@ func open(at *url.URL, topic string) (send func(context.Context, publishing.Mess
 		return nil, nil, err
 	}
 	return func(ctx context.Context, m publishing.Message) error { return answer(publish(ctx, js, topic, m)) }, conn.Close, nil
+}
+
+// servers returns the URL of each host, with the user or token, as the client wants them.
+func servers(at *url.URL) string {
+	var each []string
+	for host := range strings.SplitSeq(at.Host, ",") {
+		each = append(each, (&url.URL{Scheme: at.Scheme, User: at.User, Host: host}).String())
+	}
+	return strings.Join(each, ",")
 }
 
 // publish sends a message. Its id lets JetStream drop repeats within its window. If no stream takes the subject, it

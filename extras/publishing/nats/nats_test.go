@@ -14,10 +14,10 @@ import (
 	"example.com/threads/extras/publishing/brokertest"
 )
 
-func runNATS(t *testing.T, folder string, port int) *server.Server {
+func runNATS(t *testing.T, folder string, port int, token string) *server.Server {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: folder, NoLog: true, NoSigs: true, MaxPayload: 1 << 20, Authorization: "t0psecret",
+		Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: folder, NoLog: true, NoSigs: true, MaxPayload: 1 << 20, Authorization: token,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -35,9 +35,9 @@ func TestNATS(t *testing.T) {
 	}
 	folder := t.TempDir()
 	port := testenv.FreePort(t) // it is started again there
-	s := runNATS(t, folder, port)
+	s := runNATS(t, folder, port, "t0psecret")
 	url := fmt.Sprintf("nats://t0psecret@127.0.0.1:%d", port)
-	publish := brokertest.Open(t, Kind, url)
+	publish := brokertest.Open(t, Kind, fmt.Sprintf("nats://t0psecret@127.0.0.1:%d,127.0.0.1:%d", testenv.FreePort(t), port))
 	brokertest.Publishes(t, publish, func() (arrived []brokertest.Got) {
 		conn, err := nats.Connect(url)
 		if err != nil {
@@ -68,7 +68,17 @@ func TestNATS(t *testing.T) {
 	if err := brokertest.Fails(t, publish); err != nil && strings.Contains(err.Error(), "t0psecret") {
 		t.Errorf("the error contains the token: %v", err)
 	}
-	again := runNATS(t, folder, port)
+	refusing := runNATS(t, folder, port, "another")
+	// Two refusals make the client give up, unless it is told not to.
+	testenv.Eventually(t, 30*time.Second, func() error {
+		if seen, err := refusing.Varz(nil); err != nil || seen.TotalConnections < 3 {
+			return fmt.Errorf("the client has not tried again: %v", err)
+		}
+		return nil
+	})
+	refusing.Shutdown()
+	refusing.WaitForShutdown()
+	again := runNATS(t, folder, port, "t0psecret")
 	defer again.Shutdown()
 	testenv.Eventually(t, 30*time.Second, func() error { return publish(t.Context(), brokertest.Event(1, 10)) })
 }

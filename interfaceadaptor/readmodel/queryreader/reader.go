@@ -40,7 +40,7 @@ func New(db *sqlx.DB) *Reader {
 	return &Reader{db, func(ctx context.Context, reading Reading) error { return reading(ctx, db) }}
 }
 
-// From returns a reader that runs its readings by what run makes of the former way. // extra:replica|tenants {
+// From returns a reader of the same rows; run wraps what selects the database of each reading. // extra:replica|tenants {
 func (r *Reader) From(run func(former Run) Run) *Reader { return &Reader{r.db, run(r.on)} } // extra:replica|tenants }
 
 // One reads one row; if there is none it returns the error missing.

@@ -178,6 +178,9 @@ func (r *Reader) Messages(ctx context.Context, tenant es.Tenant, of []thread.ID,
 func pagesOf[R query.Positioned](
 	ctx context.Context, r *Reader, l List, of table.Table[R], tenant es.Tenant, threads []thread.ID, page query.Range,
 ) (map[thread.ID]query.Page[R], error) {
+	if len(threads) == 0 {
+		return nil, nil
+	}
 	after := fmt.Sprintf("SELECT %s FROM %s WHERE tenant_code = ? AND id = ? AND thread_id = ?", l.At, of.Name)
 	page, err := r.begin(ctx, page, errAfter, after, tenant.String(), page.AfterID, threads[0].String())
 	if err != nil {

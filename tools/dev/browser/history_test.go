@@ -115,6 +115,7 @@ func TestThePastStaysWhileNobodyAnswers(t *testing.T) {
 	p.click(labelled("document", "Time travel"))
 	events, then := within("Events"), within("The thread as it was")
 	p.shows(events, "event 4 of 4")
+	p.shows(then, "Yes, with milk")
 	p.fetching(`
 		if (globalThis.broken && /threadHistory|threadAt/.test(String(asked[1]?.body))) throw new Error('nobody answers');
 		return load(...asked)`)
