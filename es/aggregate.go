@@ -27,8 +27,8 @@ type Aggregate[S, C, E any] struct {
 	Apply func(S, E) S
 	// Events encodes the events, and has the name of the type.
 	Events *Codec[E]
-	// Snapshots encodes the states. Default: their own JSON, for states whose fields are all exported. In a snapshot from
-	// before a field was added, it is zero: then use [JSONSnapshots], and tell the older form by a number in the JSON.
+	// Snapshots encodes the states. Default: their own JSON, for states whose fields are all exported. A field that was
+	// added later is zero in older snapshots: then use [JSONSnapshots], and tell the form by a number in the JSON.
 	Snapshots SnapshotCodec[S]
 	// Answer returns further data for the caller from a command's events, such as new ids. Default: none.
 	Answer func([]E) map[string]string

@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,7 +32,7 @@ import (
 type Command struct {
 	// Target is the aggregate that the command is for.
 	Target        es.AggregateID `json:"-" db:"tenant_code,aggregate_type,aggregate_id"`
-	EventID       string         `json:"event_id" db:"event_id"`             // of the event that the process reacts to; never empty
+	EventID       string         `json:"event_id" db:"event_id"`             // of the event that causes it; needed
 	Name          string         `json:"command" db:"name"`                  // which command it is: [Send] knows
 	Executor      string         `json:"executor_id" db:"executor_id"`       // who sends it: the ULID of a user account
 	CausationID   string         `json:"causation_id" db:"causation_id"`     // of the causing event, or one before it
@@ -220,12 +221,12 @@ func (o *Outbox) SendDue(ctx context.Context, send Send) (int, error) {
 	}
 	var mutex sync.Mutex
 	var done []Command
-	group, groupCtx := errgroup.WithContext(ctx)
+	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, pending := range due {
 		group.Go(func() error {
-			if err := o.try(groupCtx, send, pending.Command); err != nil {
-				return o.postpone(groupCtx, pending, err)
+			if err := o.try(ctx, send, pending.Command); err != nil {
+				return o.postpone(ctx, pending, err)
 			}
 			mutex.Lock()
 			defer mutex.Unlock()
@@ -239,7 +240,13 @@ func (o *Outbox) SendDue(ctx context.Context, send Send) (int, error) {
 }
 
 // try sends a command. Its idempotency key is the same for every attempt.
-func (o *Outbox) try(ctx context.Context, send Send, c Command) error {
+func (o *Outbox) try(ctx context.Context, send Send, c Command) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			o.log.ErrorContext(ctx, "panic while sending a command", "process", o.process, "reason", reason, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", reason)
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	source := "process/" + o.process

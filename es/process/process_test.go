@@ -288,3 +288,19 @@ func TestCommandsThatAreNotKept(t *testing.T) {
 		w.wantLeft(t, 0)
 	})
 }
+
+func TestAPanicHoldsUpNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, w *world) {
+		w.cause(t, "A", "B")
+		_, err := w.SendDue(t.Context(), func(ctx context.Context, caller es.Caller, key string, command process.Command) error {
+			if command.Target.ID == "A" {
+				panic("on purpose")
+			}
+			return w.send(ctx, caller, key, command)
+		})
+		if err != nil || w.Sent.Load() != 1 || w.Failures.Load() != 1 {
+			t.Errorf("%d sent, %d failed: %v", w.Sent.Load(), w.Failures.Load(), err)
+		}
+		w.wantLeft(t, 1)
+	})
+}

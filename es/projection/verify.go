@@ -157,7 +157,7 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 		}
 		event, err := v.projector.decode(record, v.skipped)
 		if err == nil && event.Event != nil {
-			err = v.shadow.Apply(event)
+			err = v.apply(event)
 		}
 		if err != nil {
 			v.unusable = true
@@ -170,6 +170,11 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 		v.read = record.SeqNr
 	}
 	return nil
+}
+
+func (v *verification) apply(event Event) (err error) {
+	defer v.projector.recovered(&err)
+	return v.shadow.Apply(event)
 }
 
 // contradicted reports whether head and journal contradict each other. That is a difference, of this aggregate alone.
