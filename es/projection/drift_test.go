@@ -86,6 +86,16 @@ func TestWatchTakesTimeForLargeAggregates(t *testing.T) {
 	expectRate(t, quietStore{}, &countingJournal{keys: fiftyKeys(), version: 2000}, 3)
 }
 
+// The second would get all events, and the rows of the first would stay empty.
+func TestTwoHandlersOfOneType(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("they were accepted")
+		}
+	}()
+	projection.New(quietStore{}, &countingJournal{}, projection.Options{}, anyRows{}, anyRows{})
+}
+
 func fiftyKeys() (keys []es.AggregateID) {
 	for i := range 50 {
 		keys = append(keys, es.AggregateID{Type: "order", ID: fmt.Sprint(i)})

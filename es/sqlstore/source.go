@@ -87,11 +87,16 @@ func (s *Source) Run(ctx context.Context) {
 	pace := polling.Pace{Min: s.settings.PollMin, Max: s.settings.PollMax}
 	for {
 		var page []es.Queued
-		begun, gather := time.Now(), time.Duration(0)
+		begun, gather, failed := time.Now(), time.Duration(0), false
 		err := s.retry(ctx, "reading the queue of events failed; will retry", func(ctx context.Context) (err error) {
 			page, err = s.queue.Read(ctx, s.position, s.settings.PageSize)
+			failed = failed || err != nil
 			return err
 		})
+		if failed && err == nil { // another server may answer now, which lacks the last events and uses their numbers again
+			s.queue.settled, s.queue.next = 0, 0
+			page, err = nil, s.locate(ctx)
+		}
 		if err != nil {
 			return
 		}

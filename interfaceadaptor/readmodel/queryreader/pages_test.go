@@ -250,6 +250,9 @@ func TestListsOfManyThreadsAreFewStatements(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if none, err := reader.Members(t.Context(), w.Tenant, nil, query.Range{Limit: 3}); err != nil || len(none) != 0 {
+			t.Errorf("of no thread: %+v, %v", none, err)
+		}
 		if spent := db.Statements() - before; spent != 2*query.MaxPage/100 {
 			t.Errorf("%d statements for two lists of %d threads, want one for 100", spent, query.MaxPage)
 		}
