@@ -93,7 +93,8 @@ func (s *Source) Run(ctx context.Context) {
 			failed = failed || err != nil
 			return err
 		})
-		if failed && err == nil { // another server may answer now, which lacks the last events and uses their numbers again
+		if failed && err == nil {
+			// Another server may answer now, which lacks the last events and uses their numbers again.
 			s.queue.settled, s.queue.next = 0, 0
 			page, err = nil, s.locate(ctx)
 		}
