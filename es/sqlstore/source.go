@@ -95,7 +95,6 @@ func (s *Source) Run(ctx context.Context) {
 		})
 		if failed && err == nil {
 			// Another server may answer now, which lacks the last events and uses their numbers again.
-			s.queue.settled, s.queue.next = 0, 0
 			page, err = nil, s.locate(ctx)
 		}
 		if err != nil {
@@ -140,9 +139,7 @@ func (s *Source) locate(ctx context.Context) error {
 					"if a backup was restored, and it is not in an archive, rows of lost events remain: rebuild the rows", "position", mark)
 			}
 		}
-		if at == 0 {
-			s.queue.settled, s.queue.next = 0, 0 // perhaps numbers of another store, or of a later time
-		}
+		s.queue.settled, s.queue.next = 0, 0 // perhaps numbers of another store, or of a later time
 		s.change(func() { s.name, s.position, s.mark = name, at, mark })
 		return s.projector.Begin(ctx, at == 0)
 	})
