@@ -3,8 +3,10 @@ package publishing_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -164,6 +166,60 @@ func TestAnotherProcessParksMeanwhile(t *testing.T) {
 	until(t, func() error { _, err := projector.RetryParked(t.Context()); return err })
 	if err := b.has(j, j.each); err != nil {
 		t.Error(err)
+	}
+}
+
+// growing is a journal that gets its last event later.
+type growing struct {
+	journal
+	done *atomic.Bool
+}
+
+func (g growing) now() journal {
+	now := g.journal
+	if !g.done.Load() {
+		now.each--
+	}
+	return now
+}
+
+func (g growing) Head(ctx context.Context, key es.AggregateID) (es.Head, error) {
+	return g.now().Head(ctx, key)
+}
+
+func (g growing) Entries(ctx context.Context, key es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	return g.now().Entries(ctx, key, after, upTo)
+}
+
+// While the events of a parked aggregate are published, another process may get its next event, and leave it to the
+// retry. The aggregate must not be released without it.
+func TestAnotherProcessHoldsAnEventMeanwhile(t *testing.T) {
+	db, j := readmodeltest.SQLite(t), growing{newJournal(1, 4), new(atomic.Bool)}
+	b := &testBroker{seen: map[es.AggregateID]uint64{}}
+	b.fault = func(publishing.Event) error { return publishing.Refused(errors.New("not now")) }
+	_, projector := newPublisher(t, db, b, j, never)
+	_, other := newPublisher(t, db, b, j, never)
+	batch := j.batch()
+	last := projection.Batch{Records: batch.Records[3:]}
+	batch.Records = batch.Records[:3]
+	if outcome, err := projector.Project(t.Context(), batch); err != nil || outcome.Parked != 1 {
+		t.Fatal(outcome, err)
+	}
+	b.fault = func(event publishing.Event) error {
+		if event.SeqNr < 3 || j.done.Swap(true) {
+			return nil
+		}
+		outcome, err := other.Project(t.Context(), last)
+		if err == nil && outcome.Held != 1 {
+			t.Errorf("the other process did %+v, want an event held", outcome)
+		}
+		return err
+	}
+	if _, err := projector.RetryParked(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.has(j.journal, 4); err != nil || b.repeats != 0 {
+		t.Errorf("%v, %d repeats", err, b.repeats)
 	}
 }
 

@@ -68,14 +68,29 @@ func (p *Publisher) Stop() { p.stopping.Store(true) }
 
 var errStopped = fmt.Errorf("%w: the other events are published after the next start", context.Canceled)
 
-// Change implements [projection.Store]. It reads the positions in one transaction; when the changes are saved, it
-// publishes the events, and stores the positions in another transaction. If that takes long or fails, the positions of
-// the events that were accepted are stored before, each second and in the end. If the program dies in between, only the
-// events of the last second are published again.
+// Change implements [projection.Store]. A change with events ends its transaction, publishes them, and stores the
+// positions in another one. If publishing takes long or fails, the positions of the events that were accepted are
+// stored before, each second and in the end. If the program dies in between, only the events of the last second are
+// published again.
 func (p *Publisher) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
 	p.change.Lock()
 	defer p.change.Unlock()
-	return change(ctx, &transaction{publisher: p, found: make(map[es.AggregateID]projection.Position), queues: make(map[es.AggregateID]*queue)})
+	work := &transaction{publisher: p, found: make(map[es.AggregateID]projection.Position), queues: make(map[es.AggregateID]*queue)}
+	err := p.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
+		work.Tx = tx
+		return change(ctx, work)
+	})
+	if errors.Is(err, errNotYet) {
+		if err = p.publish(ctx, work); err == nil {
+			err = work.store(ctx, work.changes)
+		}
+	}
+	if err == nil {
+		for key := range work.changes.Positions {
+			delete(p.refusals, key)
+		}
+	}
+	return err
 }
 
 // publish publishes the events of a change: those of one aggregate one by one, those of several aggregates

@@ -140,7 +140,7 @@ func (s *uncertain) Change(ctx context.Context, change func(context.Context, pro
 	return nil
 }
 
-func newPublisher(t *testing.T, db *readmodeltest.Database, b *testBroker, j journal, fault func() bool) (*publishing.Publisher, *projection.Projector) {
+func newPublisher(t *testing.T, db *readmodeltest.Database, b *testBroker, j es.Journal, fault func() bool) (*publishing.Publisher, *projection.Projector) {
 	t.Helper()
 	store, err := rowstore.New(db.DB, "publisher")
 	if err != nil {

@@ -2,6 +2,7 @@ package publishing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,11 +46,13 @@ func (f fold) Apply(event projection.Event) error {
 // Save implements [projection.Fold]. The events are published when the positions are saved.
 func (fold) Save(context.Context, projection.Tx) error { return nil }
 
-// transaction is the transaction for the projector.
+// transaction is the transaction for the projector: it locks the positions until the changes are saved.
 type transaction struct {
+	projection.Tx
 	publisher *Publisher
 	found     map[es.AggregateID]projection.Position // as stored
 	queues    map[es.AggregateID]*queue
+	changes   projection.Changes // with errNotYet: to be stored once the events are published
 }
 
 // queue has the events of an aggregate that are to be published.
@@ -59,32 +62,24 @@ type queue struct {
 	refused  refusal // of one of them; zero: there is none
 }
 
-// Load implements [projection.Tx]. The positions stay valid until Change ends: only this publisher changes them.
+// Load implements [projection.Tx].
 func (t *transaction) Load(ctx context.Context, keys []es.AggregateID) (found map[es.AggregateID]projection.Position, err error) {
-	err = t.publisher.Store.Change(ctx, func(ctx context.Context, tx projection.Tx) error {
-		found, err = tx.Load(ctx, keys)
-		return err
-	})
+	found, err = t.Tx.Load(ctx, keys)
 	for _, key := range keys {
 		t.found[key] = found[key]
 	}
 	return found, err
 }
 
-// Save implements [projection.Tx]. It publishes the events first.
+// errNotYet ends a transaction with events: they are published without a lock, and the changes stored in the next one.
+var errNotYet = errors.New("the events are published first")
+
+// Save implements [projection.Tx].
 func (t *transaction) Save(ctx context.Context, changes projection.Changes) error {
-	if len(t.queues) > 0 {
-		if err := t.publisher.publish(ctx, t); err != nil {
-			return err
-		}
+	if t.changes = changes; len(t.queues) > 0 {
+		return errNotYet
 	}
-	if err := t.store(ctx, changes); err != nil {
-		return err
-	}
-	for key := range changes.Positions {
-		delete(t.publisher.refusals, key)
-	}
-	return nil
+	return t.Tx.Save(ctx, changes)
 }
 
 // store stores changes, unless another process has changed the positions since they were read.

@@ -74,10 +74,10 @@ func retryBesideTheSource(t *testing.T, db Database) {
 	for name, c := range map[string]struct {
 		unreadable uint64 // 1: the ledger has no row
 		before     int    // the read of the journal after which the source delivers an event that is held; 0: none
-		lastLook   int    // the read that finds nothing more, in the transaction that releases the ledger
+		lastLook   int    // the read in the transaction that releases the ledger: it finds nothing more
 	}{
 		"row":    {unreadable: 2, before: 1, lastLook: 4},
-		"no row": {unreadable: 1, before: 0, lastLook: 2},
+		"no row": {unreadable: 1, before: 0, lastLook: 3},
 	} {
 		journal, clock := NewJournal(), newClock()
 		s := begin(t, journal, "")
