@@ -11,12 +11,14 @@ interface Experiment {
   promise: string;
   tests: string;
   on?: (faults: Faults) => boolean;
+  anyTime?: boolean; // also while the projection stands still
   steps: Array<{ button: string; when?: (faults: Faults) => boolean; run: (page: PageForLab, tell: (text: string) => void) => Promise<Check[]> }>;
 }
 
 interface Result {
   before: string;
   observed: Check[];
+  unfinished: boolean; // its second step was not made yet
 }
 
 const busy = signal('');
@@ -76,13 +78,15 @@ async function leaveAHole(page: PageForLab): Promise<() => Promise<void>> {
 }
 
 /** Sends messages while the source is bad, and then compares. The last one comes well: what was lost before it shows. */
-async function badly(page: PageForLab, delivery: string, counter: string, counted: string): Promise<Check[]> {
+async function badly(page: PageForLab, delivery: string, counter: string, counted: string, atOnce = false): Promise<Check[]> {
   const before = await figure(page, counter);
   await set(page, { delivery });
-  let versions: number[];
+  const versions: number[] = [];
   let release = async (): Promise<void> => {};
   try {
-    versions = await Promise.all(Array.from({ length: many }, (_, i) => page.post(`message ${i + 1} of ${many}`)));
+    const posts = Array.from({ length: many }, (_, i) => async () => versions.push(await page.post(`message ${i + 1} of ${many}`)));
+    if (atOnce) await Promise.all(posts.map((post) => post()));
+    else for (const post of posts) await post();
     await pause(400); // for the source to deliver them
     if (delivery === 'lost') release = await leaveAHole(page);
   } finally {
@@ -190,6 +194,7 @@ const experiments: Experiment[] = [
     promise: 'An acknowledged command is in the journal, whatever happens behind it (1).',
     tests: 'TestNothingIsLostOrDoubledByKills',
     on: (f) => f.paused,
+    anyTime: true,
     steps: [
       { button: 'Pause', when: (f) => !f.paused, run: async (page) => (await set(page, { paused: true }), [[undefined, 'Send a message: it stays grey. Then resume.']]) },
       { button: 'Resume', when: (f) => f.paused, run: (page) => goOn(page, { paused: false }) },
@@ -201,6 +206,7 @@ const experiments: Experiment[] = [
     promise: 'Rows and position change together, so it goes on where the rows are (5).',
     tests: 'TestAKillRollsTheBatchInHandBack, TestKilledAgainAndAgain',
     on: (f) => f.dead,
+    anyTime: true,
     steps: [
       { button: 'Kill', when: (f) => !f.dead, run: async (page) => (await set(page, { dead: true }), [[undefined, 'It is dead. Send messages: they stay grey until you start it again.']]) },
       { button: 'Start again', when: (f) => f.dead, run: (page) => goOn(page, { dead: false }) },
@@ -215,10 +221,10 @@ const experiments: Experiment[] = [
   },
   {
     name: 'Deliver out of order',
-    about: `${many} messages, whose events come shuffled.`,
+    about: `${many} messages, sent at the same moment, whose events come shuffled. They stay in the order in which they were decided.`,
     promise: 'Each thread keeps its order: a gap is filled from the journal (4).',
     tests: 'TestContractOnMySQL, any delivery',
-    steps: [{ button: 'Shuffle messages', run: (page) => badly(page, 'reordered', 'projection_events_filled_total', 'Events read from the journal') }],
+    steps: [{ button: 'Shuffle messages', run: (page) => badly(page, 'reordered', 'projection_events_filled_total', 'Events read from the journal', true) }],
   },
   {
     name: 'Lose events',
@@ -294,6 +300,7 @@ const experiments: Experiment[] = [
     promise: 'Slow is not wrong: a message is grey until it is written and seen (1).',
     tests: 'TestCommandsForOneAggregateShareWrites',
     on: (f) => f.delay_ms > 0,
+    anyTime: true,
     steps: [
       { button: 'Slow down', when: (f) => f.delay_ms === 0, run: slowly },
       { button: 'Full speed', when: (f) => f.delay_ms > 0, run: async (page) => (await set(page, { delay_ms: 0 }), [written, await caughtUp(page), await compared(page)]) },
@@ -336,8 +343,8 @@ const experiments: Experiment[] = [
 const progress = signal(''); // of the experiment that runs
 
 async function run(page: PageForLab, { name, steps, on }: Experiment, step: Experiment['steps'][number]): Promise<void> {
-  const report = (before: string, observed: Check[]): void => {
-    results.value = { ...results.peek(), [name]: { before, observed } };
+  const report = (before: string, observed: Check[], unfinished = false): void => {
+    results.value = { ...results.peek(), [name]: { before, observed, unfinished } };
   };
   busy.value = name;
   let before = results.peek()[name]?.before ?? '';
@@ -349,7 +356,7 @@ async function run(page: PageForLab, { name, steps, on }: Experiment, step: Expe
       before = `The open thread shows event ${page.pane()?.version}. ${broken ? '' : await comparable(page)}`;
     }
     report(before, []);
-    report(before, await step.run(page, (text) => (progress.value = text)));
+    report(before, await step.run(page, (text) => (progress.value = text)), steps.length > 1 && step === steps[0]);
   } catch (error) {
     report(before, [[false, `It could not be observed: ${error instanceof Error ? error.message : String(error)}`]]);
   }
@@ -393,8 +400,10 @@ const Observed = ({ checks }: { checks: Check[] }) => (
 
 function Card({ page, experiment, now, ready }: { page: PageForLab; experiment: Experiment; now: Faults; ready: boolean }) {
   const { name, about, promise, tests } = experiment;
-  const result = results.value[name];
   const on = experiment.on?.(now) ?? false;
+  const kept = results.value[name];
+  const result = kept?.unfinished && !on && busy.value !== name ? undefined : kept; // another button has mended it
+  const stands = !on && !experiment.anyTime && (now.paused || now.dead); // there would be nothing to observe
   const held = on ? undefined : verdict(result?.observed ?? []);
   const failed = verdict(result?.observed ?? []) === false;
   return (
@@ -415,14 +424,15 @@ function Card({ page, experiment, now, ready }: { page: PageForLab; experiment: 
         <dd>
           {promise} <small>{tests}</small>
         </dd>
-        <dt class={result ? '' : 'hidden'}>Observed</dt>
+        <dt class={result || stands ? '' : 'hidden'}>Observed</dt>
         <dd>
+          {stands && 'The projection stands still: let it go on first. '}
           <span role="status">{busy.value === name ? progress.value || 'Working …' : <Observed checks={result?.observed ?? []} />}</span>
         </dd>
       </dl>
       <div class="row">
         {experiment.steps.filter((step) => step.when?.(now) ?? true).map((step) => (
-          <button key={step.button} disabled={busy.value !== '' || !ready} onClick={() => void run(page, experiment, step)}>
+          <button key={step.button} disabled={busy.value !== '' || !ready || stands} onClick={() => void run(page, experiment, step)}>
             {step.button}
           </button>
         ))}

@@ -106,7 +106,7 @@ function Banner({ page, lost, find }: { page: PageForLab; lost: number; find: ()
           <span>
             <b>{slow ? 'Slow, to be seen:' : 'Broken on purpose:'}</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
           </span>
-          <button onClick={() => void mend()}>{slow ? 'Full speed' : 'Mend all'}</button>
+          <button onClick={() => void mend()}>{slow ? 'Full speed' : missing && texts.length === 1 ? 'Send the next message' : 'Mend all'}</button>
         </>
       )}
     </div>

@@ -92,6 +92,8 @@ function fresh(): JournalEvent[] {
     .reverse();
 }
 
+const narrow = matchMedia('(max-width: 44rem)').matches; // a phone, which shows the events first
+
 function Events() {
   const ordered = watched.ordered.value;
   useEffect(() => {
@@ -110,35 +112,38 @@ function Events() {
   return (
     <section class="card browser" aria-label="All events">
       <h2>
-        All events <small>{head ? `the journal is at ${head.toLocaleString()}` : ''}</small>
+        All events <small>{head ? `the journal of all aggregates is at ${head.toLocaleString()}` : ''}</small>
       </h2>
-      <form class="filter" onSubmit={submit}>
-        <Filter name="aid" label={`${titled(usual())} or aggregate`} placeholder={`id, such as ${usual()}-01H4…`} />
-        <label>
-          <span>Type</span>
-          <select value={wanted.value.type} onChange={(event) => set('type', event.currentTarget.value)}>
-            <option value="">all</option>
-            {[...new Set([...app().aggregates.toReversed().flatMap(({ type }) => eventNames[type] ?? []), ...events.map((event) => event.type)])].map((type) => <option key={type}>{type}</option>)}
-          </select>
-        </label>
-        <Filter name="executor" label="Person" placeholder="name or account id" />
-        <Filter name="correlation" label="Request" placeholder="correlation id" />
-        <Filter name="tenant" label="Tenant" placeholder="of the aggregate" disabled={!wanted.value.aid} />
-        <Filter name="since" label="From" />
-        <Filter name="until" label="To" />
-        <div class="row">
-          <button class="primary">Find</button>
-          <button type="button" onClick={() => browse()}>
-            All
-          </button>
-          <label class="check">
-            <input type="checkbox" checked={following.value} onChange={(event) => (following.value = event.currentTarget.checked)} /> Follow
+      <details open={!narrow}>
+        <summary>Filter</summary>
+        <form class="filter" onSubmit={submit}>
+          <Filter name="aid" label={`${titled(usual())} or aggregate`} placeholder={`id, such as ${usual()}-01H4…`} />
+          <label>
+            <span>Type</span>
+            <select value={wanted.value.type} onChange={(event) => set('type', event.currentTarget.value)}>
+              <option value="">all</option>
+              {[...new Set([...app().aggregates.toReversed().flatMap(({ type }) => eventNames[type] ?? []), ...events.map((event) => event.type)])].map((type) => <option key={type}>{type}</option>)}
+            </select>
           </label>
-          <button type="button" disabled={events.length === 0} onClick={() => void copy()}>
-            Copy as JSON
-          </button>
-        </div>
-      </form>
+          <Filter name="executor" label="Person" placeholder="name or account id" />
+          <Filter name="correlation" label="Request" placeholder="correlation id" />
+          <Filter name="tenant" label="Tenant" placeholder="of the aggregate" disabled={!wanted.value.aid} />
+          <Filter name="since" label="From" />
+          <Filter name="until" label="To" />
+          <div class="row">
+            <button class="primary">Find</button>
+            <button type="button" onClick={() => browse()}>
+              All
+            </button>
+            <label class="check">
+              <input type="checkbox" checked={following.value} onChange={(event) => (following.value = event.currentTarget.checked)} /> Follow
+            </label>
+            <button type="button" disabled={events.length === 0} onClick={() => void copy()}>
+              Copy as JSON
+            </button>
+          </div>
+        </form>
+      </details>
       {ordered === false && (
         <p class="notice">
           This event store keeps no order of all events. New ones are shown as they come. <i>Find</i> reads up to 100,000 events of the journal at a
@@ -187,11 +192,11 @@ function Events() {
           </tbody>
         </table>
       </div>
-      {page.next.value && (
+      {page.next.value ? (
         <button disabled={page.busy.value} onClick={() => void load(true)}>
           {typeof page.next.value === 'string' ? 'Look further' : 'Earlier events'}
         </button>
-      )}
+      ) : null}
     </section>
   );
 }

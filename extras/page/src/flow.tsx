@@ -61,7 +61,7 @@ const stations: Station[] = [
     x: 75,
     about: 'Brings events into the rows of the read model, each once and in order.',
     at: (trace) => (isLost(trace) ? 'does not know of it' : waiting(trace)),
-    json: (trace) => (trace.version === undefined ? undefined : figuresOf('read-model-updater', /^projection_(events|dupl|lag|batch)/)),
+    json: (trace) => (trace.version === undefined ? undefined : figuresOf('read-model-updater', /^projection_(events|dupl|lag)/)),
   },
   {
     name: 'Query',
@@ -87,7 +87,7 @@ function seenAfter(trace: Trace): string {
 
 function figuresOf(program: string, names: RegExp): unknown {
   const figures = state.status.value.find((each) => each.name === program)?.figures ?? {};
-  return Object.fromEntries(Object.entries(figures).filter(([name]) => names.test(name)));
+  return { 'of all aggregates': Object.fromEntries(Object.entries(figures).filter(([name]) => names.test(name))) };
 }
 
 /** How far a command has got, as the number of a station. */
@@ -123,6 +123,8 @@ export function Flow({ Map, hint }: FlowProps) {
 function Picture({ trace }: { trace: Trace | undefined }) {
   const now = performance.now();
   const reached = trace ? progress[drawnStage(trace)] : -1;
+  const stopped = brake.value?.stopped() ?? '';
+  const about = stations.find(({ name }) => name === state.station.value)?.about;
   const moving = state.traces.value.filter((each) => each === trace || now - (each.visibleAt ?? each.answeredAt ?? now) < 4000);
   return (
     <div class="picture">
@@ -137,16 +139,18 @@ function Picture({ trace }: { trace: Trace | undefined }) {
         {stations.map((station, at) => (
           <li key={station.name} style={`--x: ${station.x / 100}`}>
             <button
-              class={`station ${reached >= at ? 'reached' : ''}`}
+              class={`station ${reached >= at ? 'reached' : ''} ${station.name === 'Projection' && stopped ? 'stopped' : ''}`}
               aria-pressed={state.station.value === station.name}
               title={station.about}
               onClick={() => (state.station.value = state.station.value === station.name ? '' : station.name)}
             >
               {station.name}
+              {station.name === 'Projection' && stopped && <em>{stopped}</em>}
             </button>
           </li>
         ))}
       </ol>
+      {about && <p role="status">{about}</p>}
     </div>
   );
 }
@@ -183,7 +187,7 @@ function Speed({ trace }: { trace: Trace | undefined }) {
   const pressed = hold > 0 && slow === 1 ? 0 : slow; // somebody else slows it down
   return (
     <div class="row speed" role="group" aria-label="Slow motion">
-      <span aria-hidden="true">Slower by</span>
+      <span aria-hidden="true">Slow motion</span>
       {speeds.map((each) => (
         <button key={each} aria-pressed={pressed === each} onClick={() => void setSpeed(each)}>
           {each}×
@@ -248,7 +252,6 @@ function Stations({ trace }: { trace: Trace }) {
             <div>
               <b>{station.name}</b> <small>{at || '—'}</small>
             </div>
-            {open && <p class="quiet">{station.about}</p>}
             {open && json !== undefined && <pre tabIndex={0}>{JSON.stringify(json, null, 2)}</pre>}
           </li>
         );
@@ -258,7 +261,7 @@ function Stations({ trace }: { trace: Trace }) {
 }
 
 /** A lag in milliseconds and events. */
-export const lagInWords = (lag: number, records = 0, atLeast = false): string => `${atLeast ? 'at least ' : ''}${lag.toFixed(0)} ms, ${records} events`;
+export const lagInWords = (lag: number, records = 0, atLeast = false): string => `${atLeast ? 'at least ' : ''}${inTime(lag)}, ${records} ${records === 1 ? 'event' : 'events'}`;
 
 const width = 480;
 const height = 84;

@@ -73,7 +73,7 @@ export function Sides({ of, children }: { of: Mapped; children: ComponentChildre
       <Arrival of={of} />
       <section aria-label="Write side">
         <h3>
-          Journal{last > shown && <small>, from {last - shown + 1}</small>}
+          Journal{last > shown && <small>, the last {shown}</small>}
         </h3>
         <ol class="tape">
           {lastNumbers(last, shown).map((number) => {
@@ -159,9 +159,9 @@ export function useArrival(of: Mapped): Arrived | null {
     const held = (now?.records ?? 0) > 0; // what came after it
     return last > hole && held
       ? { kind: 'gap', card: `${last}`, text: `${last} came, ${hole} is missing: it is in the journal` }
-      : { kind: 'lost', card: `${hole}`, text: `${hole} never came: the rows have a hole` };
+      : { kind: 'lost', card: `${hole}`, text: `${hole} never came: the rows have a hole, unknown to the projection` };
   }
-  if (it.filled && performance.now() - it.filledAt < recent) return { kind: 'fetched', card: `${it.filled}`, text: `${it.filled} is read from the journal: it never came` };
+  if (it.filled && performance.now() - it.filledAt < recent) return { kind: 'fetched', card: `${it.filled}`, text: `${it.filled} never came: it was read from the journal` };
   if (again > 0 && it.mine) return { kind: 'bounced', card: `${it.at}`, text: `${again === 1 ? 'Came again' : `${again} came again`}, bounced off: already at ${it.at}` };
   const parked = state.status.value.some((each) => (each.health?.parked_aggregates ?? 0) > 0);
   if (last === of.version) it.behind = 0;

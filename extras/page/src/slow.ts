@@ -12,6 +12,7 @@ export const firstShown = signal(false); // what was sent first was shown slowly
 /** What holds each batch of the projection. */
 export interface Brake {
   ms: () => number; // for how long, now
+  stopped: () => string; // why it stands still; '': it does not
   hold: (ms: number) => Promise<void>;
 }
 

@@ -37,9 +37,9 @@ func TestALowerBoundOfTheLagIsNoLag(t *testing.T) {
 	p.run(evaluation("globalThis.looked = 0", nil))
 	p.eventually("the page has looked", "globalThis.looked > 3")
 	p.showsNot(flow, "the record is lost")
-	p.shows(flow, "Lag of the projection now: at least 30000 ms, 0 events")
+	p.shows(flow, "Lag of the projection now: at least 30.0 s, 0 events")
 	p.click(labelled("document", "Operations"))
-	p.shows(within("Programs"), "at least 30000 ms, 0 events")
+	p.shows(within("Programs"), "at least 30.0 s, 0 events")
 	p.showsNot(within("Programs"), "journal at, rows at")
 }
 

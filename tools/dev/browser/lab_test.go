@@ -67,7 +67,7 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 	p.noted("arrival", "never came: the rows have a hole")
 	p.noted("rows", "is missing")
 	p.noted("arrival", "it is in the journal")
-	p.noted("arrival", "is read from the journal: it never came")
+	p.noted("arrival", "never came: it was read from the journal")
 	p.holds("Lose events")
 	p.showsNot("document.body", "Each batch of events waits")
 	p.shows(within("Lose events"), "20 of 20 messages have a number of their own. All are seen")

@@ -24,6 +24,7 @@ export interface PageForLab {
 /** What the page looks at, and sets. The lab has more faults. */
 export interface Faults {
   paused: boolean;
+  dead: boolean; // the projection is killed
   delivery: string;
   hold_ms: number;
   replay_ms: number; // a rebuild waits so long after each part
@@ -47,5 +48,8 @@ export interface Lab {
   set: (change: Partial<Faults>) => Promise<void>;
   newRows: (thread: string) => Promise<NewRows>;
 }
+
+/** Why the projection stands still; '': it does not. */
+export const stopped = ({ faults }: Lab): string => (faults.value?.dead ? 'killed' : faults.value?.paused ? 'paused' : '');
 
 export const lab = signal<Lab | null>(null); // null: this program has none

@@ -36,7 +36,7 @@ function Line({ thread }: { thread: ShownThread }) {
   const [last, hole] = [lastEvent(of), holeOf(of)];
   const text = second.value ? `second set at ${second.value.version}, not read yet` : arrived?.text ?? `rows at ${thread.version}: ${inWords(last - thread.version)}`;
   return (
-    <button class="small" onClick={() => document.querySelector('.map')?.scrollIntoView()}>
+    <button class="small" title="Show the map" onClick={() => document.querySelector('.map')?.scrollIntoView()}>
       {!arrived && <span>journal</span>}
       {lastNumbers(last, second.value || arrived ? 2 : 4).map((number) => (
         <b key={number} class={number === hole ? 'lost' : number > thread.version ? 'ahead' : arrived?.card === `${number}` ? arrived.kind : ''}>
@@ -66,16 +66,16 @@ function ThreadMap({ thread, trace }: { thread: ShownThread; trace: Trace | unde
   return (
     <Sides of={mapped(now)}>
       <Rows thread={now} before={before} />
-      <Readers thread={now} />
+      <Readers thread={now} last={lastEvent(mapped(now))} />
     </Sides>
   );
 }
 
 /** Who reads the thread here, and at which event. */
-const Readers = ({ thread }: { thread: ShownThread }) => (
+const Readers = ({ thread, last }: { thread: ShownThread; last: number }) => (
   <ul class="readers" aria-label="Readers">
     {panes.value.map(({ viewer, thread: { value: seen } }) => seen?.id === thread.id && (
-      <li key={viewer.id}>
+      <li key={viewer.id} class={seen.version < last ? 'behind' : ''}>
         {viewer.name} sees <b>{Math.min(seen.version, thread.version)}</b>
       </li>
     ))}

@@ -107,7 +107,7 @@ export function Message({ pane, message, entry, composer }: { pane: Pane; messag
   const text = String(entry?.fields.text ?? message.text).trim();
   if (editing.value) return <Edit pane={pane} id={message.id} composer={composer} />;
   const remove = async (): Promise<void> => {
-    if (!(await sure(`Delete "${text}" for everybody? It can't be undone.`, 'Delete the message'))) return;
+    if (!(await sure(`Delete "${text}" for everybody? It can't be undone. The journal keeps what was said: Admins see it in the history.`, 'Delete the message'))) return;
     composer.current?.focus(); // the button vanishes
     void deleteMessage(pane, message.id);
   };

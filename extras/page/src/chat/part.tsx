@@ -8,7 +8,7 @@ import { brake } from '../slow.ts';
 import { state } from '../state.ts';
 import * as act from './actions.ts';
 import { Chat } from './chat.tsx';
-import { lab } from './forlab.ts';
+import { lab, stopped } from './forlab.ts';
 import type { Lab, PageForLab } from './forlab.ts';
 import { History, reload } from './history.tsx'; // extra:history
 import { readEvent } from './journal.ts'; // extra:history
@@ -99,7 +99,7 @@ async function begin(): Promise<void> {
     const script = '/lab/lab.js';
     const loaded = (await import(script).catch(() => null)) as { open: (page: PageForLab) => Lab } | null;
     const opened = loaded?.open(pageForLab);
-    if (opened) brake.value = { ms: () => opened.faults.value?.hold_ms ?? 0, hold: (ms) => opened.set({ hold_ms: ms }) };
+    if (opened) brake.value = { ms: () => opened.faults.value?.hold_ms ?? 0, stopped: () => stopped(opened), hold: (ms) => opened.set({ hold_ms: ms }) };
     lab.value = opened ?? null; // without its script, there is none until the page is loaded again
   }
   for (const pane of panes.value) {

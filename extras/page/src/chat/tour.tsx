@@ -112,7 +112,7 @@ const steps: Step[] = [
     seen: () => {
       const trace = sent(post, ['visible']);
       return trace
-        ? `your message is event ${trace.version} in the journal, on the write side; ${inTime((trace.visibleAt ?? 0) - trace.sentAt)} after it was sent it was in the rows that ${nameOf(reader())} reads, on the read side.`
+        ? `your message is event ${trace.version} in the journal, on the *write side*; ${inTime((trace.visibleAt ?? 0) - trace.sentAt)} after it was sent it was in the rows that ${nameOf(reader())} reads, on the *read side*.`
         : '';
     },
   },
@@ -157,7 +157,7 @@ const steps: Step[] = [
         });
       }
       return read !== undefined
-        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)}'s query has just been answered from the rows at event ${read}: old, but not wrong, which is called eventual consistency.`
+        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)} still reads the rows of event ${read}, as a query has just shown: old, but not wrong, and rows always catch up, which is called *eventual consistency*.`
         : '';
     },
   },
@@ -166,8 +166,8 @@ const steps: Step[] = [
     place: 'rows',
     about: () => {
       const { asked, version, behind } = facts.value;
-      if (!asked) return `Ask once more as ${nameOf(reader())}, with the token that came with the answer to ${nameOf(writer())}'s last command and which names its event.`;
-      return `The query has the token …${tokenOf(version).slice(22)}, so its answer waits for event ${version}${behind ? ` (told ${behind === 1 ? 'once' : `${behind} times`} that it is not there yet, and asked again)` : ''}${paused() ? ': let the projection go on.' : '.'}`;
+      if (!asked) return `Ask as ${nameOf(reader())} again, now with a token: it came with the answer to ${nameOf(writer())}'s last command, and names its thread and its event.`;
+      return `The query has the token …${tokenOf(version).slice(22)}, so its answer waits for event ${version}${behind ? ` (no query may wait for long: asked again ${behind === 1 ? 'once' : `${behind} times`})` : ''}${paused() ? ': let the projection go on.' : '.'}`;
     },
     buttons: () => [
       ...(facts.value.asked ? [] : [[`Ask as ${nameOf(reader())} with the token`, askWithToken] as [string, () => Promise<void>]]),
@@ -184,13 +184,13 @@ const steps: Step[] = [
     about: () =>
       facts.value.came
         ? `Event ${facts.value.came} is in the rows, and comes a second time: see how it bounces off.`
-        : `Send one message twice with one key, the name by which a command is known again when its answer got lost${lab.value ? '; the stream, which brings each new event to the projection, will bring it twice, too' : ''}.`,
+        : `Send one message twice under one key, as a client does whose answer got lost${lab.value ? '; the stream, which brings each new event to the projection, will bring it twice, too' : ''}.`,
     buttons: () => [['Send it twice', sendTwice]],
     seen: () => {
       const { version } = facts.value;
       const trace = sent(post, ['written', 'visible']);
       return version !== undefined && trace?.replayed && trace.version === version
-        ? `both answers say event ${version}: one command, one event${lab.value ? `; the stream brought it twice, and the second bounced off the rows, which were already at ${version}` : ''}. That is exactly once.`
+        ? `both answers say event ${version}: one command, one event${lab.value ? `; the stream brought it twice, and the second bounced off the rows, which were already at ${version}` : ''}. That is *exactly once*.`
         : '';
     },
   },
@@ -201,7 +201,7 @@ const steps: Step[] = [
     about: () => {
       const { hole, came } = facts.value;
       if (came) return `Event ${came} has come, and the projection sees that event ${hole} is missing: the rows have a hole until it has read event ${hole} from the journal.`;
-      if (hole) return `The stream has lost the record of event ${hole}: the journal has the event, the rows lack it, and the projection will know when the next record comes.`;
+      if (hole) return `The stream has lost the record of event ${hole}: the journal has the event, the rows lack it, and the projection knows of it only when the next record comes.`;
       return 'The stream brings the projection a copy of each event, which is called its record: let it lose one.';
     },
     buttons: () => (facts.value.hole ? (facts.value.came ? [] : [['Send the next message', fillHole]]) : [['Send, and lose the record', loseRecord]]),
@@ -212,8 +212,8 @@ const steps: Step[] = [
     place: 'rows',
     about: () => {
       const { asked, version } = facts.value;
-      if (!asked) return 'Rows can be thrown away, events can not: read all events again, from event 1 on, and make new rows of them, which is called a replay.';
-      if (version) return `The chat goes on: event ${version}, which this page has sent as ${nameOf(writer())} to show it, is in the live set, whose place the second one takes when it has all events.`;
+      if (!asked) return 'Rows can be thrown away, events can not: read all events again, from event 1 on, and make new rows of them, which is called a *replay*.';
+      if (version) return `The chat goes on: event ${version}, which this page has sent as ${nameOf(writer())}, is in the live set at once; the second set takes its place when it has all events.`;
       return 'The events are read again from event 1 on, and a second set of tables fills beside the live one, which is read meanwhile.';
     },
     buttons: () => (facts.value.asked ? [] : [['Rebuild the rows', rebuild]]),
@@ -385,7 +385,7 @@ function go(step: number, open = true): void {
     problem.value = '';
     resting.value = false;
     asked.value = null; // what the map still shows of the step before
-    notAdmin()?.problem('name', '');
+    if (step !== 2) notAdmin()?.problem('name', ''); // what was rejected in the second step is read in the third, too
   });
   clearTimeout(rest);
   keep(key, JSON.stringify(kept.peek()));
@@ -434,11 +434,14 @@ export const look = (): Place | undefined => (shown() ? steps[kept.value.step]?.
 
 const lessons: Array<[string, string]> = [
   ['Write side', 'decides on commands, and keeps numbered events in the journal.'],
-  ['Read side', 'has rows, made from the events, in the form that is asked for.'],
+  ['Read side', 'has rows, made from the events, ready to be read.'],
   ['Eventual consistency', 'rows follow a little later; who has a token waits.'],
   ['Replay', 'all events are read again from event 1; rows can be thrown away.'],
   ['Exactly once', 'a command that is sent twice becomes one event, and an event that comes twice changes the rows once.'],
 ];
+
+/** A text, in which the words between stars are strong. */
+const strong = (text: string) => text.split('*').map((part, at) => (at % 2 ? <b key={at}>{part}</b> : part));
 
 export function Tour() {
   if (!shown()) return null;
@@ -450,7 +453,7 @@ export function Tour() {
       <ol aria-label="Steps">
         {steps.map(({ name }, each) => (
           <li key={name}>
-            <button class="plain" aria-current={each === at ? 'step' : undefined} disabled={busy.value} onClick={() => ((notes.value = []), go(each))}>
+            <button class="plain" aria-current={each === at ? 'step' : undefined} disabled={busy.value} onClick={() => ((notes.value = each === at ? notes.peek() : []), go(each))}>
               {name}
             </button>
           </li>
@@ -462,7 +465,7 @@ export function Tour() {
             <b>
               {note.skipped ? '–' : '✓'} {note.name}:
             </b>{' '}
-            {note.text}
+            {strong(note.text)}
           </p>
         ))}
         {step && !resting.value && (
@@ -470,7 +473,7 @@ export function Tour() {
             <b>
               {at + 1} of {steps.length} · {step.name}:
             </b>{' '}
-            {step.about()}
+            {strong(step.about())}
           </p>
         )}
         {problem.value && <p class="problem">It did not go as expected: {problem.value}</p>}
@@ -491,8 +494,8 @@ export function Tour() {
             {name}
           </button>
         ))}
-        {!step && <button onClick={() => ((notes.value = []), go(0))}>Start again</button>}
-        <button class="plain" onClick={() => go(step ? next : 0, false)}>
+        {!step && <button onClick={() => ((notes.value = []), go(0))}>Take it again</button>}
+        <button class="plain" onClick={() => go(next, false)}>
           {step ? 'Leave the tour' : 'Close'}
         </button>
       </span>
@@ -510,7 +513,7 @@ export function TourButton() {
   };
   return (
     <button class="plain" onClick={take}>
-      Tour{kept.value.step > 0 && ` (${kept.value.step + 1} of ${steps.length})`}
+      Tour{kept.value.step > 0 && kept.value.step < steps.length && ` (${kept.value.step + 1} of ${steps.length})`}
     </button>
   );
 }
