@@ -27,7 +27,7 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 	defer cancel()
 	defer func() {
 		if reason := recover(); reason != nil { // one command must not crash the program
-			fail(calls, fmt.Errorf("panic while handling a command: %v\n%s", reason, debug.Stack()))
+			fail(calls, panicked(reason))
 		}
 	}()
 	conflicts, shortest := 0, s.settings.Timeout
@@ -92,6 +92,10 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 	}
 }
 
+func panicked(reason any) error {
+	return fmt.Errorf("panic while handling a command: %v\n%s", reason, debug.Stack())
+}
+
 // withoutAbandoned ends the calls whose callers have gone, and returns the others.
 func withoutAbandoned[C, E any](calls []*call[C, E]) []*call[C, E] {
 	return slices.DeleteFunc(slices.Clone(calls), func(c *call[C, E]) bool {
@@ -127,7 +131,14 @@ func (s *Service[S, C, E]) load(ctx context.Context, key AggregateID, fresh bool
 
 // decide decides the calls in order, each on the state after the accepted ones before it, as long as their events fit
 // into one write. It returns the decided calls and the state after them.
-func (s *Service[S, C, E]) decide(ctx context.Context, key AggregateID, state State[S], calls []*call[C, E]) ([]*call[C, E], State[S], error) {
+func (s *Service[S, C, E]) decide(
+	ctx context.Context, key AggregateID, state State[S], calls []*call[C, E],
+) (decided []*call[C, E], after State[S], err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = panicked(reason)
+		}
+	}()
 	now, err := s.now(ctx)
 	if err != nil {
 		return nil, state, err

@@ -325,6 +325,50 @@ func TestAPanicIsAnErrorOfItsCommand(t *testing.T) {
 	}
 }
 
+// Commands that share a write are decided together: the one whose decision panics fails alone.
+func TestAPanicOfADecisionFailsItsCommandAlone(t *testing.T) {
+	gateway := dynamodbtest.New(t)
+	opener, _ := process(t, gateway)
+	id := open(t, opener)
+	aggregate := notebook.Aggregate()
+	decide := aggregate.Decide
+	aggregate.Decide = func(n notebook.Notebook, c notebook.Command) ([]notebook.Event, error) {
+		if c == notebook.Command(say(ada, "out of order")) {
+			panic("out of order")
+		}
+		return decide(n, c)
+	}
+	store := &faulty.Gateway{EventPersistenceGateway: gateway}
+	service := es.NewService(aggregate, store, es.Settings{Logger: slog.New(slog.DiscardHandler)})
+	t.Cleanup(func() { closed(t, service) })
+	underWay, goOn := make(chan struct{}), make(chan struct{})
+	store.Fault = func(ctx context.Context, send sends) error {
+		store.Fault = nil
+		close(underWay)
+		<-goOn
+		return send(ctx)
+	}
+	var all sync.WaitGroup
+	post := func(text string) {
+		all.Go(func() {
+			if _, err := service.Handle(t.Context(), request(ada, id, say(ada, text))); (err != nil) != (text == "out of order") {
+				t.Errorf("%s: %v", text, err)
+			}
+		})
+	}
+	post("first")
+	<-underWay
+	for _, text := range []string{"second", "out of order", "third"} {
+		post(text)
+	}
+	time.Sleep(100 * time.Millisecond) // they wait together
+	close(goOn)
+	all.Wait()
+	if result := accepted(t, service, request(ada, id, say(ada, "last"))); result.Version != 5 {
+		t.Errorf("version %d after four messages", result.Version)
+	}
+}
+
 // The answer to a write is lost: the process does not know the outcome, and its cached state is outdated.
 func TestALostAnswer(t *testing.T) {
 	service, store := process(t, dynamodbtest.New(t))

@@ -65,7 +65,7 @@ type Settings struct {
 	Key    string // secret
 	File   string
 	KMSKey string
-	// MakeFile creates the key file if it does not exist.
+	// MakeFile creates the key file if it does not exist and nobody has a key.
 	MakeFile bool
 }
 
@@ -106,6 +106,11 @@ func Open(ctx context.Context, s Settings, db *sqlx.DB) (*Keyring, error) {
 		return nil, nil
 	}
 	keys, keysErr := NewRelationalStore(ctx, db)
+	if s.MakeFile && keysErr == nil {
+		wrapped := 0
+		keysErr = db.GetContext(ctx, &wrapped, "SELECT COUNT(*) FROM personal_keys WHERE erased_at = 0")
+		s.MakeFile = wrapped == 0 // a new master key could not unwrap them
+	}
 	master, err := s.Master()
 	return NewKeyring(keys, master, time.Now), errors.Join(keysErr, err)
 }

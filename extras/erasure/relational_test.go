@@ -46,6 +46,35 @@ func TestContractOnMySQL(t *testing.T) {
 	keystoretest.Run(t, store)
 }
 
+// A new master key could not unwrap the keys that the lost one has wrapped: they are not shut out for ever by a start.
+func TestALostFileOfTheMasterKey(t *testing.T) {
+	folder := t.TempDir()
+	_, db := openKeys(t, "sqlite:"+filepath.Join(folder, "events.db"))
+	settings := erasure.Settings{On: true, File: filepath.Join(folder, "erasure.key"), MakeFile: true}
+	keys, err := erasure.Open(t.Context(), settings, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keys.Seal(t.Context(), es.Tenant(""), "ada", "message", "secret"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(settings.File); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := erasure.Open(t.Context(), settings, db); err == nil || !strings.Contains(err.Error(), "bring it back from a backup") {
+		t.Errorf("without the file: %v", err)
+	}
+	if _, err := os.Stat(settings.File); err == nil {
+		t.Error("there is a new file")
+	}
+	if err := keys.Destroy(t.Context(), es.Tenant(""), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := erasure.Open(t.Context(), settings, db); err != nil {
+		t.Errorf("when nobody has a key: %v", err)
+	}
+}
+
 // A destroyed key must not stay in any of SQLite's files while the database is open.
 func TestNothingIsLeftInTheFilesOfSQLite(t *testing.T) {
 	folder := t.TempDir()

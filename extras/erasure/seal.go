@@ -160,7 +160,7 @@ func ReadMaster(path string, create bool) (LocalMaster, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the file of the master key: %w", err)
+		return nil, fmt.Errorf("read the file of the master key (if it is lost, bring it back from a backup): %w", err)
 	}
 	local, err := ParseMaster(string(text))
 	if err != nil {

@@ -28,8 +28,10 @@ const (
 	maxRootFields = 100  // of an operation; each needs a statement of its own
 
 	unpaged = "StateMember" // elements of a list without pages, which counts as a page of maximum size
-	ofTypes = 5             // the size of a list that tells of the schema: clients ask for four, one in the other
-	enough  = 1 << 30       // above every limit; sums are capped there to avoid overflow
+	state   = "ThreadState" // made from the journal: in memory it is as large as an answer of ofState fields
+	ofState = 4000
+	ofTypes = 5       // the size of a list that tells of the schema: clients ask for four, one in the other
+	enough  = 1 << 30 // above every limit; sums are capped there to avoid overflow
 
 	complexityStat = "complexity"
 )
@@ -212,7 +214,11 @@ func (m *meter) field(field *ast.Field, page int) int {
 	if isList := field.Definition.Type.Elem != nil; isList {
 		times, inside = page, 1
 	}
-	return min(1+times*m.selections(field.SelectionSet, inside), enough)
+	own := 1
+	if field.Definition.Type.Name() == state {
+		own += ofState
+	}
+	return min(own+times*m.selections(field.SelectionSet, inside), enough)
 }
 
 func (m *meter) pageSize(field *ast.Field) (size int, paged bool) {

@@ -83,7 +83,7 @@ func TestComplexityIsRefusedBeforeAnythingRuns(t *testing.T) {
 		"default page":    {nested, nil, costOfNested(50)},
 		"largest page":    {nested, 500, costOfNested(500)},
 		"page too large":  {nested, 1 << 30, costOfNested(500)},
-		"last of a state": {`{ threadAt(threadId: "` + user + `", userAccountId: "` + user + `", version: 1) { messages(last: 500) { text } } }`, nil, 1 + 1 + 500},
+		"last of a state": {`{ threadAt(threadId: "` + user + `", userAccountId: "` + user + `", version: 1) { messages(last: 500) { text } } }`, nil, 1 + 4000 + 1 + 500},
 		"the schema":      {`{ __schema { types { name fields { name } } } }`, nil, 1 + 1 + 5*(1+1+5*1)},
 		"fragments":       {`{ ...F ...F } fragment F on Query { getThreads(userAccountId: "` + user + `", first: 7) { id name } }`, nil, 2 * 15},
 	} {
