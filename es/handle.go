@@ -27,7 +27,7 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 	defer cancel()
 	defer func() {
 		if reason := recover(); reason != nil { // one command must not crash the program
-			fail(calls, panicked(reason))
+			fail(calls, panicked("handling a command", reason))
 		}
 	}()
 	conflicts, shortest := 0, s.settings.Timeout
@@ -92,8 +92,8 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 	}
 }
 
-func panicked(reason any) error {
-	return fmt.Errorf("panic while handling a command: %v\n%s", reason, debug.Stack())
+func panicked(doing string, reason any) error {
+	return fmt.Errorf("panic while %s: %v\n%s", doing, reason, debug.Stack())
 }
 
 // withoutAbandoned ends the calls whose callers have gone, and returns the others.
@@ -136,7 +136,7 @@ func (s *Service[S, C, E]) decide(
 ) (decided []*call[C, E], after State[S], err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			err = panicked(reason)
+			err = panicked("handling a command", reason)
 		}
 	}()
 	now, err := s.now(ctx)

@@ -25,12 +25,13 @@ type Repository[S, E any] struct {
 	metrics   typeMetrics
 	settings  Settings
 
-	mutex   sync.Mutex
-	due     map[AggregateID]cached[S] // the latest states whose snapshots wait for their turn to be written
-	slot    chan struct{}             // holds a token while a snapshot is written
-	writing sync.WaitGroup            // goroutines
-	ended   context.Context           // of all of them
-	giveUp  context.CancelFunc
+	mutex    sync.Mutex
+	due      map[AggregateID]cached[S] // the latest states whose snapshots wait for their turn to be written
+	dueBytes uint64                    // of all of them
+	slot     chan struct{}             // holds a token while a snapshot is written
+	writing  sync.WaitGroup            // goroutines
+	ended    context.Context           // of all of them
+	giveUp   context.CancelFunc
 }
 
 // NewRepository returns a repository over store. [Repository.Close] ends it.

@@ -1,11 +1,13 @@
 package es_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -259,6 +261,46 @@ func TestANotebookThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 				t.Errorf("%d snapshots were written for %d events", saved, events)
 			}
 		})
+	}
+}
+
+// States that wait for their snapshots must not take more memory than the cache may. What is left out is due again with
+// the next event.
+func TestStatesThatWaitForSnapshotsAreLimited(t *testing.T) {
+	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t), hold: make(chan struct{})}
+	notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: 5, CacheBytes: 1, Logger: slog.New(slog.DiscardHandler)})
+	for range 8 {
+		key := newKey(t)
+		for state := create(t, notebooks, key); state.Version < 5; {
+			state = post(t, notebooks, key, state)
+		}
+	}
+	close(gateway.hold)
+	if err := notebooks.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if saved := gateway.saved.Load(); saved < 1 || saved > 2 { // the first, and one that has waited
+		t.Errorf("%d snapshots were written", saved)
+	}
+}
+
+func TestAPanicOfASnapshotCodec(t *testing.T) {
+	aggregate := notebook.Aggregate()
+	encode := aggregate.Snapshots.Encode
+	aggregate.Snapshots.Encode = func(id string, version uint64, n notebook.Notebook) ([]byte, error) {
+		if version == 5 {
+			panic("out of order")
+		}
+		return encode(id, version, n)
+	}
+	var log bytes.Buffer
+	notebooks := es.NewRepository(aggregate, dynamodbtest.New(t), es.Settings{SnapshotEvery: 5, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	key := newKey(t)
+	for state := create(t, notebooks, key); state.Version < 5; {
+		state = post(t, notebooks, key, state)
+	}
+	if err := notebooks.Close(t.Context()); err != nil || !strings.Contains(log.String(), "panic while writing a snapshot: out of order") {
+		t.Errorf("%v, log: %s", err, log.String())
 	}
 }
 

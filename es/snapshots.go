@@ -103,10 +103,11 @@ func (r *Repository[S, E]) saved(ctx context.Context, key AggregateID, before ui
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	_, waits := r.due[key]
-	if !waits && len(r.due) >= maxDue {
+	waiting, waits := r.due[key]
+	if !waits && len(r.due) > 0 && (len(r.due) >= maxDue || r.dueBytes+known.bytes > r.states.limit) {
 		return
 	}
+	r.dueBytes += known.bytes - waiting.bytes
 	r.due[key] = known
 	if !waits {
 		ctx = context.WithoutCancel(ctx) // with the command's log attributes
@@ -124,6 +125,7 @@ func (r *Repository[S, E]) writeDue(ctx context.Context, key AggregateID) {
 	defer func() { <-r.slot }()
 	r.mutex.Lock()
 	known := r.due[key]
+	r.dueBytes -= known.bytes
 	delete(r.due, key)
 	r.mutex.Unlock()
 	if latest, found := r.states.get(key); found {
@@ -143,7 +145,12 @@ func (r *Repository[S, E]) writeDue(ctx context.Context, key AggregateID) {
 }
 
 // SaveSnapshot writes a snapshot at once.
-func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key AggregateID, state State[S]) error {
+func (r *Repository[S, E]) SaveSnapshot(ctx context.Context, key AggregateID, state State[S]) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil { // in the background, a codec must not crash the program
+			err = panicked("writing a snapshot", reason)
+		}
+	}()
 	payload, err := r.snapshots.Encode(key.ID, state.Version, state.Value)
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func openMySQL(dsn string, settings Settings) (*sqlx.DB, func(error) error, erro
 	config.Timeout = cmp.Or(config.Timeout, mysqlDialTimeout)
 	config.ReadTimeout = cmp.Or(config.ReadTimeout, mysqlIOTimeout)
 	config.WriteTimeout = cmp.Or(config.WriteTimeout, mysqlIOTimeout)
-	config.Logger = slog.NewLogLogger(cmp.Or(settings.Logger, slog.New(slog.DiscardHandler)).Handler(), slog.LevelWarn)
+	config.Logger = slog.NewLogLogger(cmp.Or(settings.Logger, slog.Default()).Handler(), slog.LevelWarn)
 	session := maps.Clone(mysqlSession)
 	if settings.Silence > 0 {
 		session["wait_timeout"] = fmt.Sprint(int(settings.Silence / time.Second))

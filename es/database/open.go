@@ -51,7 +51,7 @@ type Settings struct {
 	Tracer trace.TracerProvider
 	// Later leaves it to the statements to find out that the database does not answer.
 	Later bool
-	// Logger receives the driver's messages about connections; nil discards them.
+	// Logger receives the driver's messages about connections. Default: slog.Default().
 	Logger *slog.Logger
 }
 

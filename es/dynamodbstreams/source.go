@@ -29,7 +29,7 @@ type Ports struct {
 	Streams     *Streams
 	Projector   projection.Sink
 	Checkpoints projection.Checkpoints
-	Log         *slog.Logger
+	Log         *slog.Logger // nil: slog.Default()
 }
 
 // Settings of a source. Zero fields take their defaults, which are in parentheses.
@@ -64,6 +64,7 @@ type Source struct {
 
 // New returns a source for the table. Nothing is called before [Source.Run].
 func New(table string, ports Ports, s Settings) *Source {
+	ports.Log = cmp.Or(ports.Log, slog.Default())
 	s.PollMin = cmp.Or(s.PollMin, 5*time.Millisecond)
 	s.PollMax = max(s.PollMin, cmp.Or(s.PollMax, 100*time.Millisecond))
 	s.PageLimit = cmp.Or(s.PageLimit, maxPage)

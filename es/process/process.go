@@ -66,9 +66,10 @@ type Outbox struct {
 	Failures atomic.Int64 // failed attempts
 }
 
-// New returns the outbox of the process with this name, whose positions are in store, on the same database.
+// New returns the outbox of the process with this name, whose positions are in store, on the same database. log: nil is
+// slog.Default().
 func New(db *sqlx.DB, store *rowstore.Store, name string, log *slog.Logger) *Outbox {
-	return &Outbox{db: db, store: store, process: name, log: log, woken: make(chan struct{}, 1)}
+	return &Outbox{db: db, store: store, process: name, log: cmp.Or(log, slog.Default()), woken: make(chan struct{}, 1)}
 }
 
 var pendings = table.Of[Pending]("process_commands", 5)

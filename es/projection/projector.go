@@ -30,7 +30,7 @@ type Options struct {
 	Observe func(found Outcome, records int, took time.Duration)
 	// Tracer continues the traces of the events' commands; nil: none.
 	Tracer trace.Tracer
-	// Logger receives messages for the operator; nil discards them.
+	// Logger receives messages for the operator; default slog.Default().
 	Logger *slog.Logger
 	// Now returns the current time; default time.Now.
 	Now func() time.Time
@@ -81,7 +81,7 @@ func New(store Store, journal es.Journal, options Options, handlers ...Handler) 
 	options.Attempts = cmp.Or(options.Attempts, 10)
 	p := &Projector{
 		store: store, journal: journal, handlers: make(map[string]Handler), options: options,
-		logger: cmp.Or(options.Logger, slog.New(slog.DiscardHandler)), owing: make(chan struct{}, 1),
+		logger: cmp.Or(options.Logger, slog.Default()), owing: make(chan struct{}, 1),
 		unregistered: make(map[string]es.AggregateID), wrong: make(map[es.AggregateID]bool),
 	}
 	for _, handler := range handlers {

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -42,9 +43,9 @@ type waiter struct {
 }
 
 // NewWatcher returns a watcher. versions returns the version of each aggregate that the rows have: everything up to it
-// can be read when it returns. Waiting callers are only answered by [Watcher.Run] or [Watcher.Wake].
+// can be read when it returns. log: nil is slog.Default(). Only [Watcher.Run] or [Watcher.Wake] answer who waits.
 func NewWatcher(versions func(context.Context, []es.AggregateID) (map[es.AggregateID]uint64, error), log *slog.Logger) *Watcher {
-	return &Watcher{versions: versions, log: log, kick: make(chan struct{}, 1), waits: map[*waiter]struct{}{}}
+	return &Watcher{versions: versions, log: cmp.Or(log, slog.Default()), kick: make(chan struct{}, 1), waits: map[*waiter]struct{}{}}
 }
 
 // Await returns when every aggregate has reached its version. It fails with ctx's error, or that of a read.

@@ -36,7 +36,7 @@ type Rebuild struct {
 	FromEmpty bool
 	// Observe, if set, is called about every second and at each phase.
 	Observe func(RebuildState)
-	// Logger receives messages for the operator; nil discards them.
+	// Logger receives messages for the operator. Default: slog.Default().
 	Logger *slog.Logger
 }
 
@@ -258,7 +258,7 @@ func (r *Rebuild) run(ctx context.Context, state RebuildState) error {
 	return errors.Join(err, work.save(last))
 }
 
-func (r *Rebuild) log() *slog.Logger { return cmp.Or(r.Logger, slog.New(slog.DiscardHandler)) }
+func (r *Rebuild) log() *slog.Logger { return cmp.Or(r.Logger, slog.Default()) }
 
 // tellEvery is the interval of storing the progress.
 const tellEvery = time.Second

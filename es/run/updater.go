@@ -8,6 +8,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ type Options struct {
 	Faults Faults
 	// Tracer creates the projections' tracers. Default: no traces.
 	Tracer trace.TracerProvider
-	Log    *slog.Logger // required
+	Log    *slog.Logger // default: slog.Default()
 }
 
 // ReadModel is the projection that an [Updater] keeps, verifies and rebuilds.
@@ -117,6 +118,7 @@ type Updater struct {
 
 // New returns an updater whose metrics are in registry. It works while [Updater.Run] runs.
 func New(options Options, registry prometheus.Registerer) *Updater {
+	options.Log = cmp.Or(options.Log, slog.Default())
 	if options.Notify == nil {
 		options.Notify = func([]projection.AtVersion) {}
 	}

@@ -56,14 +56,14 @@ type Source struct {
 	trouble  error     // the last failure since then
 }
 
-// NewSource returns a source of the store's events. Nothing is called before [Source.Run].
+// NewSource returns a source of the store's events. Nothing is called before [Source.Run]. log: nil is slog.Default().
 func (g *Gateway) NewSource(to projection.Sink, checkpoints projection.Checkpoints, log *slog.Logger, s SourceSettings) *Source {
 	s.PollMin = cmp.Or(s.PollMin, 5*time.Millisecond)
 	s.PollMax = max(s.PollMin, cmp.Or(s.PollMax, 100*time.Millisecond))
 	s.Gather = cmp.Or(s.Gather, 2*time.Millisecond)
 	s.PageSize = cmp.Or(s.PageSize, 500)
 	return &Source{
-		queue: &queue{gateway: g}, projector: to, checkpoints: checkpoints, log: log, settings: s, woken: make(chan struct{}, 1), moved: time.Now(),
+		queue: &queue{gateway: g}, projector: to, checkpoints: checkpoints, log: cmp.Or(log, slog.Default()), settings: s, woken: make(chan struct{}, 1), moved: time.Now(),
 	}
 }
 
