@@ -191,7 +191,7 @@ const experiments: Experiment[] = [
   {
     name: 'Pause the projection',
     about: 'Commands go on; what they write is not seen. Messages stay grey until you resume.',
-    promise: 'An acknowledged command is in the journal, whatever happens behind it (1).',
+    promise: 'An acknowledged command is in the journal, whatever happens behind it (promise 1).',
     tests: 'TestNothingIsLostOrDoubledByKills',
     on: (f) => f.paused,
     anyTime: true,
@@ -203,7 +203,7 @@ const experiments: Experiment[] = [
   {
     name: 'Kill the projection',
     about: 'It ends without a clean stop: the transaction in hand is rolled back, no position is written, and what it remembered is gone. The program around it lives on; the tests kill whole programs, too.',
-    promise: 'Rows and position change together, so it goes on where the rows are (5).',
+    promise: 'Rows and position change together, so it goes on where the rows are (promise 5).',
     tests: 'TestAKillRollsTheBatchInHandBack, TestKilledAgainAndAgain',
     on: (f) => f.dead,
     anyTime: true,
@@ -215,28 +215,28 @@ const experiments: Experiment[] = [
   {
     name: 'Deliver events twice',
     about: `${many} messages, of which each event comes twice.`,
-    promise: 'An event that is in the rows is left out when it comes again (4).',
+    promise: 'An event that is in the rows is left out when it comes again (promise 4).',
     tests: 'TestContractOnSQLite, any delivery',
     steps: [{ button: 'Send messages twice', run: (page) => badly(page, 'twice', 'projection_duplicates_total', 'Duplicates left out') }],
   },
   {
     name: 'Deliver out of order',
     about: `${many} messages, sent at the same moment, whose events come shuffled. They stay in the order in which they were decided.`,
-    promise: 'Each thread keeps its order: a gap is filled from the journal (4).',
+    promise: 'Each thread keeps its order: a gap is filled from the journal (promise 4).',
     tests: 'TestContractOnMySQL, any delivery',
     steps: [{ button: 'Shuffle messages', run: (page) => badly(page, 'reordered', 'projection_events_filled_total', 'Events read from the journal', true) }],
   },
   {
     name: 'Lose events',
     about: `${many} messages, of which about half never come, and one more: its hole can be seen for a while.`,
-    promise: 'The stream is a hint, the journal is the truth: what is missing is read from there (4).',
+    promise: 'The stream is a hint, the journal is the truth: what is missing is read from there (promise 4).',
     tests: 'TestContractOnSQLite, loss',
     steps: [{ button: 'Lose messages', run: (page) => badly(page, 'lost', 'projection_events_filled_total', 'Events read from the journal') }],
   },
   {
     name: 'Make an event unreadable',
     about: 'The next event can be read by nobody, in the stream and in the journal.',
-    promise: 'It parks its thread and nothing else, and is tried again (6).',
+    promise: 'It parks its thread and nothing else, and is tried again (promise 6).',
     tests: 'TestAnEventThatCannotBeReadParksItsThreadAlone',
     on: (f) => f.break_next || f.unreadable > 0,
     steps: [
@@ -265,7 +265,7 @@ const experiments: Experiment[] = [
   {
     name: 'A second writer',
     about: 'Another write-api posts to the same thread at the same time; each makes the other one’s decisions outdated.',
-    promise: 'Decisions are made on the latest state, or made again: every version is given once (2).',
+    promise: 'Decisions are made on the latest state, or made again: every version is given once (promise 2).',
     tests: 'TestTwoProcessesOnOneAggregate',
     steps: [
       {
@@ -297,7 +297,7 @@ const experiments: Experiment[] = [
   {
     name: 'A slow event store',
     about: 'Each write waits a second and a half. Commands that arrive meanwhile share the next one.',
-    promise: 'Slow is not wrong: a message is grey until it is written and seen (1).',
+    promise: 'Slow is not wrong: a message is grey until it is written and seen (promise 1).',
     tests: 'TestCommandsForOneAggregateShareWrites',
     on: (f) => f.delay_ms > 0,
     anyTime: true,
@@ -309,7 +309,7 @@ const experiments: Experiment[] = [
   {
     name: 'Lose an answer',
     about: 'The next command is written, and its answer is lost. The page sends it again with the same key.',
-    promise: 'A command is applied once, however often it is sent (1).',
+    promise: 'A command is applied once, however often it is sent (promise 1).',
     tests: 'TestALostAnswer',
     steps: [
       {
@@ -334,7 +334,7 @@ const experiments: Experiment[] = [
   {
     name: 'Rebuild the read model',
     about: `The open thread gets ${seeds.toLocaleString()} events, if it has fewer: that takes some seconds. Then all rows are made from the first event on, beside the live ones, which go on: slowly, so that the map can show it. Then they change places.`,
-    promise: 'A reader never sees half of it (5).',
+    promise: 'A reader never sees half of it (promise 5).',
     tests: 'TestRebuildBesideTheLiveProjection',
     steps: [{ button: 'Rebuild', run: rebuild }],
   },

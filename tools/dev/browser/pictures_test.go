@@ -217,7 +217,7 @@ func film(p *tab) {
 	})
 	r.scene(3*time.Second/2, 3*time.Second/2, func() {
 		writes(p, "Who reads this?")
-		p.shows(theTour, "from the rows at event 3")
+		p.shows(theTour, "still reads the rows of event 3")
 	})
 	enter(p, labelled(theTour, "Ask as Bob with the token"))
 	r.scene(time.Second, time.Second/2, func() {
