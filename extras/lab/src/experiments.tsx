@@ -194,7 +194,6 @@ const experiments: Experiment[] = [
     promise: 'An acknowledged command is in the journal, whatever happens behind it (promise 1).',
     tests: 'TestNothingIsLostOrDoubledByKills',
     on: (f) => f.paused,
-    anyTime: true,
     steps: [
       { button: 'Pause', when: (f) => !f.paused, run: async (page) => (await set(page, { paused: true }), [[undefined, 'Send a message: it stays grey. Then resume.']]) },
       { button: 'Resume', when: (f) => f.paused, run: (page) => goOn(page, { paused: false }) },
@@ -214,28 +213,28 @@ const experiments: Experiment[] = [
   },
   {
     name: 'Deliver events twice',
-    about: `${many} messages, of which each event comes twice.`,
+    about: `${many} messages, of which each event comes twice, and one that is delivered well.`,
     promise: 'An event that is in the rows is left out when it comes again (promise 4).',
     tests: 'TestContractOnSQLite, any delivery',
-    steps: [{ button: 'Send messages twice', run: (page) => badly(page, 'twice', 'projection_duplicates_total', 'Duplicates left out') }],
+    steps: [{ button: 'Send, and deliver twice', run: (page) => badly(page, 'twice', 'projection_duplicates_total', 'Duplicates left out') }],
   },
   {
     name: 'Deliver out of order',
-    about: `${many} messages, sent at the same moment, whose events come shuffled. They stay in the order in which they were decided.`,
-    promise: 'Each thread keeps its order: a gap is filled from the journal (promise 4).',
+    about: `${many} messages, sent at the same moment, whose events come shuffled, and one that is delivered well.`,
+    promise: 'Each thread keeps the order in which its commands were decided: a gap is filled from the journal (promise 4).',
     tests: 'TestContractOnMySQL, any delivery',
-    steps: [{ button: 'Shuffle messages', run: (page) => badly(page, 'reordered', 'projection_events_filled_total', 'Events read from the journal', true) }],
+    steps: [{ button: 'Send, and shuffle', run: (page) => badly(page, 'reordered', 'projection_events_filled_total', 'Events read from the journal', true) }],
   },
   {
     name: 'Lose events',
     about: `${many} messages, of which about half never come, and one more: its hole can be seen for a while.`,
     promise: 'The stream is a hint, the journal is the truth: what is missing is read from there (promise 4).',
     tests: 'TestContractOnSQLite, loss',
-    steps: [{ button: 'Lose messages', run: (page) => badly(page, 'lost', 'projection_events_filled_total', 'Events read from the journal') }],
+    steps: [{ button: 'Send, and lose', run: (page) => badly(page, 'lost', 'projection_events_filled_total', 'Events read from the journal') }],
   },
   {
     name: 'Make an event unreadable',
-    about: 'The next event can be read by nobody, in the stream and in the journal.',
+    about: 'A message is sent whose event the projection can not read, in the stream and in the journal.',
     promise: 'It parks its thread and nothing else, and is tried again (promise 6).',
     tests: 'TestAnEventThatCannotBeReadParksItsThreadAlone',
     on: (f) => f.break_next || f.unreadable > 0,
@@ -402,7 +401,8 @@ function Card({ page, experiment, now, ready }: { page: PageForLab; experiment: 
   const { name, about, promise, tests } = experiment;
   const on = experiment.on?.(now) ?? false;
   const kept = results.value[name];
-  const result = kept?.unfinished && !on && busy.value !== name ? undefined : kept; // another button has mended it
+  const mended = kept?.unfinished && !on && busy.value !== name; // by another button
+  const result: Result | undefined = kept && mended ? { ...kept, observed: [[undefined, 'It was mended from elsewhere: nothing was compared.']] } : kept;
   const stands = !on && !experiment.anyTime && (now.paused || now.dead); // there would be nothing to observe
   const held = on ? undefined : verdict(result?.observed ?? []);
   const failed = verdict(result?.observed ?? []) === false;

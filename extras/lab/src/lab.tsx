@@ -68,7 +68,7 @@ function broken(now: Faults): string[] {
     [now.paused, 'The projection is paused: rows get no new events.'],
     [now.dead, 'The projection is killed: rows get no new events.'],
     [now.delivery !== '', deliveries[now.delivery]],
-    [now.break_next || now.unreadable > 0, 'An event can not be read: its thread is parked.'],
+    [now.break_next || now.unreadable > 0, 'The projection can not read an event: its thread is parked.'],
     [now.delay_ms > 0, `Each write waits ${now.delay_ms / 1000} s.`],
     [now.hold_ms > 0, `Each batch of events waits ${now.hold_ms / 1000} s.`],
     [now.replay_ms > 0, `A rebuild waits ${now.replay_ms / 1000} s after each ${now.replay_events > 1 ? `${now.replay_events} events` : 'event'}.`],
@@ -106,7 +106,7 @@ function Banner({ page, lost, find }: { page: PageForLab; lost: number; find: ()
           <span>
             <b>{slow ? 'Slow, to be seen:' : 'Broken on purpose:'}</b> {texts.join(' ')} {problem.value && <span class="problem">{problem.value}</span>}
           </span>
-          <button onClick={() => void mend()}>{slow ? 'Full speed' : missing && texts.length === 1 ? 'Send the next message' : 'Mend all'}</button>
+          <button onClick={() => void mend()}>{slow ? 'Full speed' : missing && texts.length === 1 ? 'Send the next one' : 'Mend all'}</button>
         </>
       )}
     </div>

@@ -40,6 +40,7 @@ async function load(more: boolean): Promise<void> {
   const time = (local: string): string => (local ? new Date(local).toISOString() : '');
   const asked = { ...rest, aid: aidOf(aid), executor: personId(executor), since: time(since), until: time(until) };
   try {
+    if (asked.aid && !/^[a-z]+-./.test(asked.aid)) throw new Error(`No ${usual()} of the name "${aid.trim()}" was shown here yet: give its id.`);
     const next = (more && page.next.peek()) || 0;
     const found = await search({ ...asked, limit: pageSize, [typeof next === 'string' ? 'after' : 'before']: next });
     if (mine !== asking) return;
@@ -63,7 +64,12 @@ async function load(more: boolean): Promise<void> {
 /** The usual type of aggregates: their ids are written with it, or without. */
 const usual = (): string => app().aggregates.at(-1)?.type ?? 'aggregate';
 
-const aidOf = (text: string): string => (/^[0-9A-Z]{26}$/i.test(text.trim()) ? `${usual()}-${text.trim().toUpperCase()}` : text.trim());
+/** The id of an aggregate whose name the page has learned; else what was typed, which may be an id. */
+function aidOf(text: string): string {
+  const name = text.trim();
+  if (/^[0-9A-Z]{26}$/i.test(name)) return `${usual()}-${name.toUpperCase()}`;
+  return (name && Object.keys(learned.peek()).find((each) => learned.peek()[each]?.toLowerCase() === name.toLowerCase())) || name;
+}
 
 /** The id of somebody whose name the page has learned; else what was typed, which may be an id. */
 function personId(text: string): string {
@@ -112,12 +118,12 @@ function Events() {
   return (
     <section class="card browser" aria-label="All events">
       <h2>
-        All events <small>{head ? `the journal of all aggregates is at ${head.toLocaleString()}` : ''}</small>
+        All events <small>{head ? `the journal of all aggregates is at ${head.toLocaleString()}; each one counts its own events, too` : ''}</small>
       </h2>
       <details open={!narrow}>
         <summary>Filter</summary>
         <form class="filter" onSubmit={submit}>
-          <Filter name="aid" label={`${titled(usual())} or aggregate`} placeholder={`id, such as ${usual()}-01H4…`} />
+          <Filter name="aid" label={`${titled(usual())} or aggregate`} placeholder="name or id" />
           <label>
             <span>Type</span>
             <select value={wanted.value.type} onChange={(event) => set('type', event.currentTarget.value)}>

@@ -236,7 +236,7 @@ function told(trace: Trace): string {
     case 'written':
       return `event ${trace.version}, not seen yet`;
     case 'visible':
-      return trace.replayed ? `sent again, still event ${trace.version}` : `event ${trace.version}, seen after ${inTime((trace.visibleAt ?? 0) - trace.sentAt)}`;
+      return trace.replayed ? `sent again: both times event ${trace.version}` : `event ${trace.version}, seen after ${inTime((trace.visibleAt ?? 0) - trace.sentAt)}`;
   }
 }
 

@@ -7,7 +7,7 @@ import type { Trace } from './state.ts';
 
 export const speeds = [1, 10, 100];
 export const slowness = signal(1);
-export const firstShown = signal(false); // what was sent first was shown slowly, and nothing was sent since
+export const firstShown = signal(''); // the key of what was sent first, and shown slowly, until something else is sent
 
 /** What holds each batch of the projection. */
 export interface Brake {
@@ -38,7 +38,7 @@ export const drawnStage = (trace: Trace): Trace['stage'] => (replay.value?.key =
 /** Sets how slowly commands are drawn and, with a brake, how long the projection holds a batch. */
 export async function setSpeed(speed: number): Promise<void> {
   slowness.value = speed;
-  firstShown.value = false;
+  firstShown.value = '';
   clearInterval(renewing);
   await hold(speed);
   if (speed === 1 || speed !== slowness.peek() || !brake.peek()) return; // or another one was pressed meanwhile
@@ -68,7 +68,6 @@ let first = ''; // the key of what is sent first, while it is on its way
 
 /** Slows down for what a new visitor sends first, unless they want no motion. */
 export async function beforeFirst(key: string): Promise<void> {
-  firstShown.value = false;
   if (visited) return;
   visited = true;
   keep(kept, 'yes');
@@ -81,12 +80,13 @@ export async function beforeFirst(key: string): Promise<void> {
 export function afterFirst(key: string, seen: boolean): void {
   if (key !== first) return;
   first = '';
-  void setSpeed(1).catch(() => undefined).then(() => (firstShown.value = seen)); // if the brake can't be let go, it ends by itself
+  void setSpeed(1).catch(() => undefined).then(() => (firstShown.value = seen ? key : '')); // if the brake can't be let go, it ends by itself
 }
 
 /** Draws a command's way slowly, if slow motion is on. */
 export function play(trace: Trace): void {
   const { key, sentAt, writtenAt = 0, visibleAt = 0 } = trace;
+  if (firstShown.peek() !== key) firstShown.value = '';
   const written = (Math.min(writtenAt, visibleAt) - sentAt) * slowness.peek();
   const whole = Math.max(0, visibleAt - sentAt) * slowness.peek(); // a command sent again was seen before
   const latest = state.trace.peek() === key || (!state.trace.peek() && state.traces.peek()[0]?.key === key);

@@ -54,16 +54,16 @@ func TestEachFaultKeepsItsPromise(t *testing.T) {
 
 	// What comes again is told for some seconds, in which a busy machine may not have got through the experiment.
 	p.notes()
-	experiment("Deliver events twice", "Send messages twice", held)
+	experiment("Deliver events twice", "Send, and deliver twice", held)
 	p.shows(within("Deliver events twice"), "20 of 20 messages have a number of their own. All are seen")
 	p.showsNot(within("Deliver events twice"), "Duplicates left out: 0.")
 	p.shows(within("Deliver events twice"), "Before")
 	p.noted("arrival", "ame again, bounced off: already at")
 	p.run(chromedp.Evaluate(within("Failure lab")+".scrollTo(0, 0)", nil))
 	p.screenshot("lab")
-	experiment("Deliver out of order", "Shuffle messages", held)
+	experiment("Deliver out of order", "Send, and shuffle", held)
 	p.shows(within("Deliver out of order"), "20 of 20 messages have a number of their own. All are seen")
-	p.click(labelled(within("Lose events"), "Lose messages"))
+	p.click(labelled(within("Lose events"), "Send, and lose"))
 	p.noted("arrival", "never came: the rows have a hole")
 	p.noted("rows", "is missing")
 	p.noted("arrival", "it is in the journal")
@@ -175,12 +175,12 @@ func TestAnExperimentThatFailsIsRed(t *testing.T) {
 	p.click(labelled("document", "Failure lab"))
 	twice := within("Deliver events twice")
 	p.allow("Failed to load resource", "net::ERR")
-	p.click(labelled(twice, "Send messages twice"))
+	p.click(labelled(twice, "Send, and deliver twice"))
 	p.shows(twice, "20 of 20")
 	p.holds("Deliver events twice")
 
 	p.block("/api/operate/")
-	p.click(labelled(twice, "Send messages twice"))
+	p.click(labelled(twice, "Send, and deliver twice"))
 	p.shows(twice, "could not be observed: Failed to fetch")
 	p.eventually("it has not held", twice+".querySelector('.verdict.failed').innerText === 'not held'")
 	p.screenshot("lab-not-held")
@@ -203,7 +203,7 @@ func TestTheBannerMendsAll(t *testing.T) {
 	p.click(labelled(within("A slow event store"), "Slow down"))
 	for _, view := range []string{"Operations", "Chat"} { // it is shown wherever one looks
 		p.click(labelled("document", view))
-		for _, text := range []string{"The projection is killed", "An event can not be read", "Each write waits 1.5 s"} {
+		for _, text := range []string{"The projection is killed", "The projection can not read an event", "Each write waits 1.5 s"} {
 			p.shows(broken, text)
 		}
 	}

@@ -217,7 +217,7 @@ func film(p *tab) {
 	})
 	r.scene(3*time.Second/2, 3*time.Second/2, func() {
 		writes(p, "Who reads this?")
-		p.shows(theTour, "still reads the rows of event 3")
+		p.shows(theTour, "has just had the rows of event 3")
 	})
 	enter(p, labelled(theTour, "Ask as Bob with the token"))
 	r.scene(time.Second, time.Second/2, func() {
@@ -253,7 +253,7 @@ func stills(p *tab) {
 
 	p.click(labelled("document", "Failure lab"))
 	twice := within("Deliver events twice")
-	p.click(labelled(twice, "Send messages twice"))
+	p.click(labelled(twice, "Send, and deliver twice"))
 	p.holds("Deliver events twice")
 	p.upTo(twice)
 	p.run(chromedp.Evaluate("document.activeElement.blur(); scrollBy(0, "+twice+".getBoundingClientRect().top - document.querySelector('header').offsetHeight - 14)", nil))

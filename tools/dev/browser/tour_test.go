@@ -238,7 +238,8 @@ func takeTheTour(t *testing.T, width, height int) {
 	p.shows(theTour, "now write a message as Ada")
 	p.shows(within("Broken on purpose"), "The projection is paused")
 	says(p, ada, "Ada", "Who reads this?")
-	p.shows(theTour, "the journal has event 4, and Bob still reads the rows of event 3, as a query has just shown")
+	p.shows(theTour, "the journal has event 4, and the answer to a query of Bob has just had the rows of event 3")
+	p.noted("arrival", "Bob's answer has event 3")
 	p.shows(theTour, "4 of 7 · Ask with a token")
 	p.showsNot(bob, "Rejected")
 	looks("rows", readSide)
@@ -291,7 +292,7 @@ func takeTheTour(t *testing.T, width, height int) {
 	// The next event waits for it, for as long as a person needs to see that.
 	mend := labelled(theTour, "Send the next message")
 	if width > 1000 {
-		mend = labelled(within("Broken on purpose"), "Send the next message")
+		mend = labelled(within("Broken on purpose"), "Send the next one")
 	}
 	p.click(mend)
 	p.noted("arrival", "7 came, 6 is missing: it is in the journal")

@@ -142,7 +142,7 @@ function Request({ id, events }: { id: string; events: Placed[] }) {
   const roots = events.filter((event) => !events.some((other) => other.eventId === event.causationId));
   return (
     <li>
-      <span class="quiet">request …{id.slice(-8)}</span>
+      <span class="quiet">request …{id.slice(-6)}</span>
       <ul>{roots.map((event) => <Cause key={event.eventId} event={event} all={events} />)}</ul>
     </li>
   );

@@ -173,6 +173,7 @@ export function History() {
         <h2>
           <bdi>{now?.name ?? pane.thread.value?.name ?? 'The thread'}</bdi>, event by event
         </h2>
+        <p class="quiet">The state after any event, made from the events up to it alone.</p>
         {problem && <p class="problem" role="alert">{problem}</p>}
         <label class="slider">
           <span>

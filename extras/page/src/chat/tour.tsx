@@ -147,17 +147,18 @@ const steps: Step[] = [
     buttons: () => (paused() ? [] : [['Pause the projection', async () => lab.value?.set({ paused: true })]]),
     seen: () => {
       const trace = sent(post, ['written']);
-      const { asked, read } = facts.value;
+      const { asked: begun, read } = facts.value;
       const pane = reader();
-      if (paused() && trace && pane && !asked) {
+      if (paused() && trace && pane && !begun) {
         learn({ asked: true });
         void run(async () => {
           const read = await versionFor(pane);
+          asked.value = { key: pane.selected.peek(), who: nameOf(pane), version: read, answered: true };
           learn(read < (trace.version ?? 0) ? { version: trace.version, read } : { asked: false, since: performance.now() });
         });
       }
       return read !== undefined
-        ? `the journal has event ${facts.value.version}, and ${nameOf(pane)} still reads the rows of event ${read}, as a query has just shown: old, but not wrong, and rows always catch up, which is called *eventual consistency*.`
+        ? `the journal has event ${facts.value.version}, and the answer to a query of ${nameOf(pane)} has just had the rows of event ${read}: old, but not wrong, and rows always catch up, which is called *eventual consistency*.`
         : '';
     },
   },
@@ -184,7 +185,7 @@ const steps: Step[] = [
     about: () =>
       facts.value.came
         ? `Event ${facts.value.came} is in the rows, and comes a second time: see how it bounces off.`
-        : `Send one message twice under one key, as a client does whose answer got lost${lab.value ? '; the stream, which brings each new event to the projection, will bring it twice, too' : ''}.`,
+        : `Send one message of ${nameOf(writer())} twice under one key, as a client does whose answer got lost${lab.value ? '; the stream, which brings each new event to the projection, will bring it twice, too' : ''}.`,
     buttons: () => [['Send it twice', sendTwice]],
     seen: () => {
       const { version } = facts.value;
@@ -202,7 +203,7 @@ const steps: Step[] = [
       const { hole, came } = facts.value;
       if (came) return `Event ${came} has come, and the projection sees that event ${hole} is missing: the rows have a hole until it has read event ${hole} from the journal.`;
       if (hole) return `The stream has lost the record of event ${hole}: the journal has the event, the rows lack it, and the projection knows of it only when the next record comes.`;
-      return 'The stream brings the projection a copy of each event, which is called its record: let it lose one.';
+      return 'The stream brings the projection a copy of each event, which is called its record: let it lose that of another message.';
     },
     buttons: () => (facts.value.hole ? (facts.value.came ? [] : [['Send the next message', fillHole]]) : [['Send, and lose the record', loseRecord]]),
     seen: () => facts.value.done ?? '',
