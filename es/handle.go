@@ -78,8 +78,8 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 					"tenant", key.Tenant, "aggregate", key.String(), "attempts", conflicts, "commands", len(calls))
 				err = ErrConcurrentUpdate
 			}
-		case KindOf(err) == Internal && len(calls) > 1 && s.confirm(ctx, key, try.state.Version) == nil:
-			// Nothing was written. The store may not take all events together, or those of one command.
+		case KindOf(err) == Internal && len(calls) > 1 && (decided == nil || s.confirm(ctx, key, try.state.Version) == nil):
+			// Nothing was written: a decision has panicked, or the store does not take all events together, or those of one.
 			for _, c := range calls {
 				s.handle(key, []*call[C, E]{c})
 			}

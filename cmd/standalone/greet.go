@@ -34,7 +34,7 @@ func tellProgress(ctx context.Context, updater *projections.Server, stdout io.Wr
 			rebuild, _ = store.RebuildState(ctx) // health tells an error
 		}
 		switch {
-		case !rebuild.Over():
+		case !rebuild.Over() && !rebuild.Interrupted && rebuild.Failure == "":
 			behind = true
 			_, _ = fmt.Fprintf(stdout, "The read model is being rebuilt: %d of %d events.\n", rebuild.Done, rebuild.Total)
 		case catchingUp && known && lag.Records > 0:

@@ -79,7 +79,7 @@ func (p *Projector) read(ctx context.Context, gap eventGap, left int) (eventRun,
 			_ = es.Wait(ctx, es.Backoff(retryPause, longestRetryPause, attempt-1)) // the next sees its end
 			continue
 		case err != nil:
-			piece.failure = unreachable(gap.target, err)
+			piece.failure = unreachable(max(gap.target, gap.after+1), err)
 		case piece.failure == nil && piece.complete && gap.after < gap.target:
 			piece.failure = p.missing(ctx, gap)
 		}

@@ -84,7 +84,7 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 		t.done.gaps = append(t.done.gaps, eventGap{key: run.key, after: version, target: run.target, origin: fromJournal})
 	case run.origin == fromJournal && !reached:
 		return errMovedBack
-	case run.origin == fromRetry && reached && run.complete && before.Parked != nil && version > before.Version:
+	case run.origin == fromRetry && reached && run.complete && before.Parked != nil && len(t.folds) > 0:
 		t.done.gaps = append(t.done.gaps, eventGap{key: run.key, after: version, whole: true, origin: fromRetry})
 	case run.origin == fromRetry && reached && run.complete && before.Parked != nil:
 		return t.release(ctx, run.key)
@@ -167,8 +167,8 @@ func (t *transaction) park(key es.AggregateID, failed *failure) {
 
 // release unparks an aggregate when the journal has no events after its rows. Records that were held while it was
 // parked are in the journal. The lock on the position keeps other projectors out until this transaction ends, so no
-// event can be missed between the read of the journal and the release. It is for a transaction without events of the
-// aggregate: a publisher cannot keep the lock while it publishes.
+// event can be missed between the read of the journal and the release. It is for a transaction without events to apply:
+// a publisher cannot keep the lock while it publishes some.
 func (t *transaction) release(ctx context.Context, key es.AggregateID) error {
 	position := t.positions[key]
 	for _, err := range t.projector.eventsAfter(ctx, key, position.Version) {

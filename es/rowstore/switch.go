@@ -157,15 +157,18 @@ func (r *Rebuild) switchTo(ctx context.Context, set string, level func(context.C
 		if err == nil || attempt == renameAttempts || !errors.Is(err, projection.ErrTransient) {
 			return err
 		}
+		_ = es.Wait(ctx, time.Second) // if the answer alone was lost, the renaming may still be under way
 		if now, err := s.RebuildState(ctx); err == nil && now.Live {
-			return nil // the answer was lost
+			return nil
 		}
-		_ = es.Wait(ctx, time.Second)
 	}
 }
 
-// keepOthers takes the names of other projections' sets over.
-func (s *Store) keepOthers(ctx context.Context, db sqlx.ExecerContext) error {
+// keepOthers takes the names of other projections' sets over, if the tables of the new set are still this process's.
+func (s *Store) keepOthers(ctx context.Context, set string, db sqlx.ExecerContext) error {
+	if err := s.making(set).View(ctx, func(context.Context, projection.Tx) error { return nil }); err != nil {
+		return err
+	}
 	_, err := db.ExecContext(ctx, "DELETE FROM "+sets.Name+nextSuffix+" WHERE projection <> ?", s.projection)
 	if err == nil {
 		_, err = db.ExecContext(ctx, "INSERT INTO "+sets.Name+nextSuffix+" SELECT * FROM "+sets.Name+" WHERE projection <> ?", s.projection)
@@ -194,7 +197,7 @@ func (r *Rebuild) switchFile(ctx context.Context, set string, level func(context
 	next.within, next.reader = begun, begun
 	err = level(ctx, next)
 	if err == nil {
-		err = s.keepOthers(ctx, begun)
+		err = s.keepOthers(ctx, set, begun)
 	}
 	for _, name := range r.tables() {
 		for _, renamed := range []string{name + " RENAME TO " + name + oldSuffix, name + nextSuffix + " RENAME TO " + name} {
@@ -242,7 +245,7 @@ func (r *Rebuild) switchServer(ctx context.Context, set string, level func(conte
 	}
 	err = level(ctx, s.making(set))
 	if err == nil {
-		err = s.keepOthers(ctx, s.db)
+		err = s.keepOthers(ctx, set, s.db)
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -15,7 +16,8 @@ var (
 	heldColumns = []string{"tenant_code", "owner", "bytes"}
 )
 
-// PutParts writes the parts' rows, and counts their bytes under the lock of the tenant's row in held_bytes.
+// PutParts writes the parts' rows, and counts their bytes in held_bytes: for the owner, and for the tenant in the row
+// of no owner. The lock on that row has the writers of a tenant count one after the other.
 func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	if err := file.Check(parts); err != nil {
 		return err
@@ -26,17 +28,19 @@ func (g *Gateway) PutParts(ctx context.Context, file es.File, first uint64, part
 	}
 	expires := file.Expires.UnixMicro()
 	err := g.writer.write(ctx, func(ctx context.Context, in session) error {
-		if _, err := in.ExecContext(ctx, g.dialect.Upsert("held_bytes", heldColumns[:2], heldColumns, 1), file.Tenant, "", 0); err != nil {
-			return err
+		_, err := in.ExecContext(ctx, g.dialect.Insert("held_bytes", heldColumns, 2)+g.dialect.OnConflict(heldColumns[:2]...)+"bytes = bytes + ?",
+			file.Tenant, "", bytes, file.Tenant, file.Owner, bytes, bytes)
+		var tenant, owner int
+		if err == nil {
+			const held = "SELECT bytes FROM held_bytes WHERE tenant_code = ? AND owner = ?"
+			err = cmp.Or(in.GetContext(ctx, &tenant, held, file.Tenant, ""), in.GetContext(ctx, &owner, held, file.Tenant, file.Owner))
 		}
-		var held struct{ Tenant, Owner, File int }
-		err := in.GetContext(ctx, &held, "SELECT COALESCE(SUM(bytes), 0) AS tenant, COALESCE(SUM(CASE WHEN owner = ? THEN bytes END), 0) AS owner, "+
-			"COALESCE(SUM(CASE WHEN file = ? THEN bytes END), 0) AS file FROM files WHERE tenant_code = ?", file.Owner, file.Name, file.Tenant)
-		if err == nil && (held.Tenant+bytes > g.settings.TenantBytes || held.Owner+bytes > g.settings.OwnerBytes) {
+		if err == nil && (tenant > g.settings.TenantBytes || owner > g.settings.OwnerBytes) {
 			err = es.ErrSpoolFull
 		}
 		if err == nil {
-			_, err = in.ExecContext(ctx, g.dialect.Upsert("files", fileColumns[:2], fileColumns, 1), file.Tenant, file.Name, file.Owner, held.File+bytes, expires)
+			_, err = in.ExecContext(ctx, g.dialect.Insert("files", fileColumns, 1)+g.dialect.OnConflict(fileColumns[:2]...)+"bytes = bytes + ?, expires_at = ?",
+				file.Tenant, file.Name, file.Owner, bytes, expires, bytes, expires)
 		}
 		for i, part := range packed {
 			if err == nil {
@@ -67,7 +71,12 @@ func (g *Gateway) Part(ctx context.Context, tenant es.Tenant, name string, numbe
 // DeleteFile deletes the file's rows.
 func (g *Gateway) DeleteFile(ctx context.Context, file es.File) error {
 	err := g.writer.write(ctx, func(ctx context.Context, in session) error {
-		_, err := in.ExecContext(ctx, "DELETE FROM files WHERE tenant_code = ? AND file = ?", file.Tenant, file.Name)
+		_, err := in.ExecContext(ctx, `UPDATE held_bytes SET bytes = bytes - COALESCE((SELECT bytes FROM files WHERE tenant_code = ? AND file = ?), 0)
+			WHERE tenant_code = ? AND owner IN ('', (SELECT owner FROM files WHERE tenant_code = ? AND file = ?))`,
+			file.Tenant, file.Name, file.Tenant, file.Tenant, file.Name)
+		if err == nil {
+			_, err = in.ExecContext(ctx, "DELETE FROM files WHERE tenant_code = ? AND file = ?", file.Tenant, file.Name)
+		}
 		if err == nil {
 			_, err = in.ExecContext(ctx, "DELETE FROM file_parts WHERE tenant_code = ? AND file = ?", file.Tenant, file.Name)
 		}

@@ -85,7 +85,13 @@ func (p Proxies) client(r *http.Request) netip.Addr {
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
 		trusted := slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(address) })
-		before, err := netip.ParseAddr(strings.TrimSpace(hop))
+		hop = strings.TrimSpace(hop)
+		before, err := netip.ParseAddr(hop)
+		if err != nil { // some proxies add the port
+			var withPort netip.AddrPort
+			withPort, err = netip.ParseAddrPort(hop)
+			before = withPort.Addr()
+		}
 		if !trusted || err != nil {
 			break
 		}

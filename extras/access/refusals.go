@@ -77,7 +77,7 @@ func (a *Access) Describe(doc *huma.OpenAPI, refused func(*huma.OpenAPI, *huma.O
 		for _, schema := range doc.Components.Schemas.Map() {
 			if executor, has := schema.Properties["executor_id"]; has {
 				schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool { return name == "executor_id" })
-				executor.Description = "The user account that acts. Left out, it is the token's; no other one is allowed."
+				executor.Description = "The user account that acts. Left out, it is the token's; another one needs the scope act_as."
 			}
 		}
 	}

@@ -223,6 +223,54 @@ func TestAnotherProcessHoldsAnEventMeanwhile(t *testing.T) {
 	}
 }
 
+// The same of an aggregate that has nothing to publish, in one transaction with another one that has.
+func TestAnotherProcessHoldsAnEventBesideOthersThatArePublished(t *testing.T) {
+	db, j := readmodeltest.SQLite(t), growing{newJournal(2, 4), new(atomic.Bool)}
+	done := j.keys[1]
+	b := &testBroker{seen: map[es.AggregateID]uint64{}}
+	b.fault = func(publishing.Event) error { return publishing.Refused(errors.New("not now")) }
+	p, projector := newPublisher(t, db, b, j, never)
+	_, other := newPublisher(t, db, b, j, never)
+	var batch, last projection.Batch
+	for _, key := range j.keys {
+		batch.Records = append(batch.Records, record(key, 1), record(key, 2), record(key, 3))
+	}
+	last.Records = append(last.Records, record(done, 4))
+	if outcome, err := projector.Project(t.Context(), batch); err != nil || outcome.Parked != 2 {
+		t.Fatal(outcome, err)
+	}
+	letters, err := p.Parked(t.Context(), time.Now().Add(time.Hour), es.AggregateID{}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, letter := range letters {
+		if letter.Key == done { // what was published before the process ended
+			changes := projection.Changes{Positions: map[es.AggregateID]projection.Position{done: {Version: 3, Parked: &letter}}, At: time.Now()}
+			err = p.Store.Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+				_, err := tx.Load(ctx, []es.AggregateID{done})
+				return errors.Join(err, tx.Save(ctx, changes))
+			})
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.seen[done] = 3
+	b.fault = func(event publishing.Event) error {
+		if event.SeqNr < 3 || j.done.Swap(true) {
+			return nil
+		}
+		_, err := other.Project(t.Context(), last)
+		return err
+	}
+	if _, err := projector.RetryParked(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.has(j.journal, 4); err != nil {
+		t.Error(err)
+	}
+}
+
 // hanging is a broker that answers when it is told to.
 type hanging struct {
 	asked   chan struct{}

@@ -167,9 +167,12 @@ func (r *Replica) Read(ctx context.Context, read queryreader.Reading) error {
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		if errors.Is(err, sql.ErrNoRows) {
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
 			r.leave(ctx, "behind")
-		} else {
+		case within.Err() != nil && s.ctx.Err() == nil: // a slow reading; whether the replica answers, Run looks
+			r.leave(ctx, "slow")
+		default:
 			r.fail(ctx, s, err)
 			r.leave(ctx, "unavailable")
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/threads/es"
@@ -84,4 +85,29 @@ func TestAWaitForAChangeStaysOnTheReplica(t *testing.T) {
 	if n := bypassed(); n != before {
 		t.Errorf("%v requests have read the writer, before %v", n, before)
 	}
+
+	// A reading that takes too long is made on the writer. The others stay on the replica.
+	var slow []*sqlx.DB
+	reads(func(ctx context.Context) {
+		err := r.Read(ctx, func(ctx context.Context, from *sqlx.DB) error {
+			if slow = append(slow, from); from != db.DB {
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		})
+		if err != nil || len(slow) != 2 || slow[1] != db.DB {
+			t.Errorf("%v, read %d times", err, len(slow))
+		}
+	})
+	reads(func(ctx context.Context) {
+		err := r.Read(ctx, func(_ context.Context, from *sqlx.DB) error {
+			if from == db.DB {
+				t.Error("a slow reading has ended the session")
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -155,11 +155,14 @@ func (w *Worker) toDo(ctx context.Context, l lane) ([]es.AggregateID, error) {
 		}
 		excluded := len(without)
 		for _, key := range keys {
-			active, err := w.ports.IsActive(ctx, key.Tenant)
-			if err != nil {
-				return nil, err
+			if slices.Contains(without, key.Tenant) {
+				continue
 			}
-			if !active && !slices.Contains(without, key.Tenant) {
+			active, err := w.ports.IsActive(ctx, key.Tenant)
+			if err != nil { // of this tenant alone
+				w.ports.Log.WarnContext(ctx, "it is not known whether a tenant is active; its tasks wait", "tenant", key.Tenant, "error", err)
+			}
+			if !active {
 				without = append(without, key.Tenant)
 			}
 		}
@@ -208,10 +211,7 @@ func (w *Worker) do(ctx context.Context, key es.AggregateID, attempt int) error 
 	case err != nil && !errors.Is(err, task.ErrTaskFinished): // as after a cancellation
 		return err
 	}
-	if err := w.ports.Events.DeleteFile(ctx, r.file(inputFile)); err != nil && ctx.Err() == nil {
-		log.WarnContext(ctx, "the input of a finished task could not be deleted; it will expire", "error", err)
-	}
-	return nil
+	return w.ports.Events.DeleteFile(ctx, r.file(inputFile))
 }
 
 // isFinal reports whether a retry would fail in the same way.

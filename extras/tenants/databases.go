@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
 	"go.opentelemetry.io/otel/trace"
 
@@ -78,10 +80,21 @@ func (t Databases) In(url string) func(es.Tenant) bool {
 	return func(tenant es.Tenant) bool { return t[tenant] == own }
 }
 
-// serverOf returns where the database of a URL is: it without user, password and parameters.
+// serverOf returns where the database of a URL is: its server, with the port, and its name there, or its file.
 func serverOf(url string) string {
-	at, _, _ := strings.Cut(url[strings.LastIndexByte(url, '@')+1:], "?")
-	return at
+	place, _, _ := strings.Cut(url, "?")
+	for _, kind := range []string{"sqlite:", "file:"} {
+		if file, is := strings.CutPrefix(place, kind); is {
+			if path, err := filepath.Abs(file); err == nil {
+				return path
+			}
+			return file
+		}
+	}
+	if server, err := mysql.ParseDSN(url); err == nil {
+		return server.Addr + "/" + server.DBName
+	}
+	return place
 }
 
 // Places chooses the database of each reading and wait by its tenant. It is safe for concurrent use.

@@ -31,6 +31,15 @@ func TestDatabasesByTenant(t *testing.T) {
 			t.Errorf("%s has %q, want %q", url, in, want)
 		}
 	}
+	for _, same := range [][2]string{ // another text, the same database
+		{"a:b@tcp(db2:3306)/acme", "c@tcp(db2)/acme?tls=true"}, {"a@tcp(127.0.0.1:3306)/acme", "a@/acme"},
+		{"sqlite:acme.db", "sqlite:./acme.db?mode=ro"}, {"sqlite:acme.db", "file:acme.db"},
+	} {
+		found, err := tenants.ParseDatabases("acme=" + same[0])
+		if err != nil || !found.In(same[1])("acme") || found.In(same[1])("") {
+			t.Errorf("%q is taken for another one than %q, %v", same[1], same[0], err)
+		}
+	}
 	if none, err := tenants.ParseDatabases(""); err != nil || !none.In(acme)("acme") || !none.In("")("") {
 		t.Errorf("without databases of tenants: %v, %v", none, err)
 	}

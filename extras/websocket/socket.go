@@ -190,7 +190,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 		s.close(closeDuplicate, fmt.Sprintf("Subscriber for %s already exists", id))
 		return
 	}
-	operation, release, refused := s.begin(count, payload)
+	operation, release, refused := s.begin(count, id, payload)
 	if refused != nil { // the id stays free
 		errs, _ := json.Marshal(refused.Errors) // never fails: they are texts
 		s.send(s.ctx, message{ID: id, Type: "error", Payload: errs})
@@ -216,7 +216,7 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 
 // begin returns an operation that may run beside count others, or the answer of a refused one. What the client has sent
 // is held until release, when the operation has ended.
-func (s *socket) begin(count int, payload json.RawMessage) (operation *gqlgen.OperationContext, release func(), refused *gqlgen.Response) {
+func (s *socket) begin(count int, id string, payload json.RawMessage) (operation *gqlgen.OperationContext, release func(), refused *gqlgen.Response) {
 	if count >= s.settings.OperationLimit {
 		return nil, nil, s.endpoint.Response(s.ctx, &graphql.Refusal{Code: "TOO_MANY_OPERATIONS", Message: fmt.Sprintf(
 			"%d operations run on this connection, and more are not accepted; end one of them, or open another connection", count)})
@@ -227,7 +227,7 @@ func (s *socket) begin(count int, payload json.RawMessage) (operation *gqlgen.Op
 		params, err = graphql.ParseOperation("payload", payload)
 	}
 	if err == nil {
-		release, err = s.guard.Hold(len(payload))
+		release, err = s.guard.Hold(len(id) + len(payload))
 	}
 	if err != nil {
 		return nil, nil, s.endpoint.Response(s.ctx, err)

@@ -55,8 +55,9 @@ func NewRegistry() *prometheus.Registry {
 	return registry
 }
 
+// Metrics serves a registry to a few at a time, as it may ask the databases.
 func Metrics(registry *prometheus.Registry) http.Handler {
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry, MaxRequestsInFlight: 4})
 }
 
 // Handler serves the routes with health and metrics, and problems for requests without a route; hint names the paths.

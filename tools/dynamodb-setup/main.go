@@ -23,7 +23,7 @@ definition. It does not change existing tables. Exit code 3: a table differs.
 `
 
 var errDifferent = program.Exit(3, errors.New("the tables differ from their definition, and were not changed: "+
-	"update them by hand, or set JOURNAL_TABLE and SNAPSHOT_TABLE to others"))
+	"update them by hand, or name others in the settings of tables"))
 
 var run = program.With("dynamodb-setup", about, readTables, createTables)
 

@@ -136,16 +136,18 @@ async function rebuild(page: PageForLab, tell: (text: string) => void): Promise<
   const { version = 0, selected = '' } = page.pane() ?? {};
   const slow = { replay_ms: Math.min(slowest, Math.ceil((wholeReplay * part) / version)), replay_events: part };
   const fillings: number[] = []; // the versions that the thread was seen to have in the second set
-  let [message, pace]: [Promise<Check> | undefined, typeof slow] = [undefined, slow];
+  const slower = { ...slow, replay_ms: slowest }; // until all is seen that is to be seen, however seldom this page can look
+  let [message, posted, pace]: [Promise<Check> | undefined, boolean, typeof slow] = [undefined, false, slower];
   const meanwhile: Parameters<PageForLab['rebuild']>[0] = (now, second) => {
     if (now) tell(`${now.phase}: ${now.events.toLocaleString()} of ${now.events_total.toLocaleString()} events. Second set: event ${(second?.version ?? 0).toLocaleString()}; live set: event ${page.pane()?.version.toLocaleString()}.`);
     if (second?.version && second.version !== fillings.at(-1)) fillings.push(second.version);
-    if (message || !second || second.version * 4 < version) return;
-    const go = (now: typeof slow): Promise<void> => set(page, (pace = now));
-    message = go({ ...slow, replay_ms: slowest }).then(() => postMeanwhile(page, selected)).finally(() => go(slow).catch(() => undefined));
-    message.catch(() => undefined); // it is told at the end
+    if (!message && second?.version) {
+      message = postMeanwhile(page, selected).finally(() => (posted = true));
+      message.catch(() => undefined); // it is told at the end
+    }
+    if (posted && fillings.length > 2 && pace === slower) void set(page, (pace = slow)).catch(() => undefined);
   };
-  await set(page, slow);
+  await set(page, slower);
   const renewing = setInterval(() => faults.peek()?.replay_ms && void set(page, pace).catch(() => undefined), 3000); // the lab ends it otherwise
   try {
     const { ended, seen: running, text } = await page.rebuild(meanwhile);
