@@ -230,7 +230,8 @@ func (s *Service[S, C, E]) now(ctx context.Context) (time.Time, error) {
 	}
 	if err != nil {
 		s.settings.Logger.ErrorContext(ctx, "commands are refused because this computer's clock is wrong", "error", err)
-		err = &failure{Unavailable, err.Error()} // as with an unreachable store: another process may succeed
+		// As with an unreachable store: another process may succeed.
+		err = fmt.Errorf("%w: %w", &unusable{failure{Unavailable, "the clock of this server is wrong, so nothing was written; an operator must set it"}}, err)
 	}
 	return now, err
 }

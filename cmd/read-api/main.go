@@ -26,7 +26,7 @@ import (
 const about = `
 Answers GraphQL queries and subscriptions on chat threads at /graphql, from the read model. GET / is a page to try
 queries on.
-SIGINT and SIGTERM end it once the accepted queries are answered; the clients of subscriptions are told to reconnect.
+SIGINT and SIGTERM end it when the accepted queries are answered, or after 8 s; subscribers are told to reconnect.
 `
 
 var run = program.With("read-api", about, readSettings, serve)

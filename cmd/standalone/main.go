@@ -37,7 +37,7 @@ import (
 const about = `
 The whole system in one process: commands over REST, queries over GraphQL, events and read model in SQLite files.
 Acknowledged commands survive a crash of the process and of the machine. If the read model's file is missing, it is
-rebuilt from the events. SIGINT (Ctrl-C) and SIGTERM end it once the accepted requests are answered.
+rebuilt from the events. SIGINT (Ctrl-C) and SIGTERM end it when the accepted requests are answered, or after 8 s.
 `
 
 var run = program.With("standalone", about, readSettings, serve)

@@ -20,7 +20,7 @@ import (
 
 const about = `
 Takes commands on chat threads over HTTP and stores their events in the event store. GET /docs on the running program
-describes the API. SIGINT and SIGTERM end it once the accepted requests are answered.
+describes the API. SIGINT and SIGTERM end it when the accepted requests are answered, or after 8 s.
 `
 
 var run = program.With("write-api", about, readSettings, serve)

@@ -45,7 +45,7 @@ func ReadSettings(r *config.Reader) Settings {
 			"when the codes of threads begin with 1 again, in UTC; they then name the period, as in THREAD-2026-000001", "never", "year", "month", "day"),
 		// extra:chat }
 		CacheBytes: uint64(r.Int("STATE_CACHE_BYTES", 0, 0, 1<<40,
-			"memory for cached states of aggregates, in bytes; 0: two thirds of the memory that Go may use, and at most 1 GiB")),
+			"memory for cached states of aggregates, in bytes; 0: two thirds of the memory that Go may use, and at most 1 GiB; for tasks, a fortieth")),
 		StoreTimeout: r.Duration("STORE_TIMEOUT", 5*time.Second, 100*time.Millisecond, 12*time.Second,
 			"how long the store may take for a command, retries included; a request is answered within twice that"),
 	}

@@ -647,7 +647,7 @@ func TestNewRowsThatCanNotFollowAreNotSwitchedTo(t *testing.T) {
 	}{
 		"an event that they can't take": {payload: "{", want: "not switched: the new rows of account-" + late},
 		"a journal that can't be read":  {read: errors.New("down"), want: "down"},
-		"a wrong head":                  {read: &es.InconsistentError{Head: 1, Event: 2}, want: "not switched: the new rows lack events up to 2 of account-" + late},
+		"a wrong head":                  {read: &es.InconsistentError{Head: 1, Event: 2}, want: "not switched: the new rows of account-" + late},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRebuilt(t, readmodeltest.SQLite(t))

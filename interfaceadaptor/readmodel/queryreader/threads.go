@@ -224,9 +224,13 @@ func (r *Reader) begin(ctx context.Context, page query.Range, missing error, sta
 
 func (r *Reader) Accounts(ctx context.Context, tenant es.Tenant, ids []account.ID) (map[account.ID]query.Account, error) {
 	found := make(map[account.ID]query.Account, len(ids))
-	keys := make([][]string, len(ids))
-	for i, id := range ids {
-		keys[i] = []string{tenant.String(), id.String()}
+	var keys [][]string
+	asked := make(map[account.ID]bool)
+	for _, id := range ids { // the same few have written most messages
+		if !asked[id] {
+			keys = append(keys, []string{tenant.String(), id.String()})
+		}
+		asked[id] = true
 	}
 	err := r.on(ctx, func(ctx context.Context, db *sqlx.DB) error {
 		clear(found)
