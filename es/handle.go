@@ -79,7 +79,7 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 				err = ErrConcurrentUpdate
 			}
 		case KindOf(err) == Internal && len(calls) > 1 && (decided == nil || s.confirm(ctx, key, try.state.Version) == nil):
-			// Nothing was written: a decision panicked, or the store does not take all events together, or those of one.
+			// Nothing was written: a decision panicked, or the store refuses all events together, or those of one.
 			for _, c := range calls {
 				s.handle(key, []*call[C, E]{c})
 			}

@@ -361,7 +361,7 @@ func TestAPanicOfADecisionFailsItsCommandAlone(t *testing.T) {
 	for _, text := range []string{"second", "out of order", "third"} {
 		post(text)
 	}
-	time.Sleep(100 * time.Millisecond) // they wait together
+	_ = es.Wait(t.Context(), 100*time.Millisecond) // they wait together
 	close(goOn)
 	all.Wait()
 	if result := accepted(t, service, request(ada, id, say(ada, "last"))); result.Version != 5 {
