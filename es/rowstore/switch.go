@@ -165,8 +165,8 @@ func (r *Rebuild) switchTo(ctx context.Context, set string, level func(context.C
 }
 
 // keepOthers takes the names of other projections' sets over, if the tables of the new set are still this process's.
-func (s *Store) keepOthers(ctx context.Context, set string, db sqlx.ExecerContext) error {
-	if err := s.making(set).View(ctx, func(context.Context, projection.Tx) error { return nil }); err != nil {
+func (s *Store) keepOthers(ctx context.Context, set string, db sqlx.ExtContext) error {
+	if err := s.making(set).stillMaking(ctx, db); err != nil {
 		return err
 	}
 	_, err := db.ExecContext(ctx, "DELETE FROM "+sets.Name+nextSuffix+" WHERE projection <> ?", s.projection)

@@ -118,7 +118,7 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 }
 
 // stillMaking fails if the tables of the set in the making are another's: this process has lost the lock on rebuilds.
-func (s *Store) stillMaking(ctx context.Context, begun *sqlx.Tx) error {
+func (s *Store) stillMaking(ctx context.Context, begun sqlx.QueryerContext) error {
 	found := ""
 	err := sets.In(nextSuffix).Load(ctx, begun, [][]string{{s.projection}}, "", func(row setRow) { found = row.Name })
 	if err == nil && found != s.next {

@@ -160,7 +160,7 @@ func (s *simulation) rowstore(name string) *rowstore.Store {
 // project runs a projection in a store that has its positions in these rows.
 func (s *simulation) project(in rows, store projection.Store, handler projection.Handler, notify func([]projection.AtVersion)) {
 	p, name := in.p, in.name
-	options := projection.Options{Notify: notify, Attempts: 3, FillEvents: 2, Now: func() time.Time {
+	options := projection.Options{Logger: slog.New(slog.DiscardHandler), Notify: notify, Attempts: 3, FillEvents: 2, Now: func() time.Time {
 		return p.now().Add(p.w.elapsed() * (coarseBy - 1)) // a jump of the clock is not multiplied
 	}}
 	projector := projection.New(store, gateway{s.store, p, nil}, options, handler)
@@ -175,7 +175,8 @@ func (s *simulation) rebuild(p *Process) {
 	// After an I/O it may use the only connection, for which nobody must have to wait: who gets it then is random.
 	events := gateway{s.store, p, func() bool { return s.changing == 0 }}
 	rebuild := &rowstore.Rebuild{
-		Store: s.rowstore(pursesRows.Table), Tables: []string{pursesRows.Table},
+		Logger: slog.New(slog.DiscardHandler),
+		Store:  s.rowstore(pursesRows.Table), Tables: []string{pursesRows.Table},
 		Journal: events, Handlers: []projection.Handler{pursesOf(s.world)},
 		Observe: func(state rowstore.RebuildState) {
 			if phase.Swap(state.Phase) != state.Phase {
