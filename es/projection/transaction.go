@@ -84,8 +84,6 @@ func (t *transaction) apply(ctx context.Context, run eventRun) error {
 		t.done.gaps = append(t.done.gaps, eventGap{key: run.key, after: version, target: run.target, origin: fromJournal})
 	case run.origin == fromJournal && !reached:
 		return errMovedBack
-	case run.origin == fromRetry && reached && run.complete && before.Parked != nil && len(t.folds) > 0:
-		t.done.gaps = append(t.done.gaps, eventGap{key: run.key, after: version, whole: true, origin: fromRetry})
 	case run.origin == fromRetry && reached && run.complete && before.Parked != nil:
 		return t.release(ctx, run.key)
 	}
@@ -167,14 +165,19 @@ func (t *transaction) park(key es.AggregateID, failed *failure) {
 
 // release unparks an aggregate when the journal has no events after its rows. Records that were held while it was
 // parked are in the journal. The lock on the position keeps other projectors out until this transaction ends, so no
-// event can be missed between the read of the journal and the release. It is for a transaction without events to apply:
-// a publisher cannot keep the lock while it publishes some.
+// event can be missed between the read of the journal and the release. In a transaction with events it is left to the
+// next one: a publisher cannot keep the lock while it publishes them.
 func (t *transaction) release(ctx context.Context, key es.AggregateID) error {
 	position := t.positions[key]
+	rest := eventGap{key: key, after: position.Version, whole: true, origin: fromRetry}
+	if len(t.folds) > 0 {
+		t.done.gaps = append(t.done.gaps, rest)
+		return nil
+	}
 	for _, err := range t.projector.eventsAfter(ctx, key, position.Version) {
 		switch {
 		case err == nil:
-			t.done.gaps = append(t.done.gaps, eventGap{key: key, after: position.Version, whole: true, origin: fromRetry})
+			t.done.gaps = append(t.done.gaps, rest)
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		default:
