@@ -23,7 +23,7 @@ type follower struct {
 // read reads the available events once.
 func (f *follower) read(t *testing.T, limit int) {
 	t.Helper()
-	found, err := f.queue.Read(t.Context(), f.position, limit)
+	found, err := f.queue.Read(t.Context(), f.position, "", limit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,6 @@ type Source struct {
 	log         *slog.Logger
 	settings    SourceSettings
 	woken       chan struct{} // holds a token from wake until the next poll
-	looked      time.Time     // when it was last checked that the queue has the event at the position
 
 	polls, empty, failures, records, skipped atomic.Int64
 
@@ -87,15 +86,15 @@ func (s *Source) Run(ctx context.Context) {
 	pace := polling.Pace{Min: s.settings.PollMin, Max: s.settings.PollMax}
 	for {
 		var page []es.Queued
-		begun, gather, failed := time.Now(), time.Duration(0), false
+		begun, gather, lost := time.Now(), time.Duration(0), false
 		err := s.retry(ctx, "reading the queue of events failed; will retry", func(ctx context.Context) (err error) {
-			page, err = s.queue.Read(ctx, s.position, s.settings.PageSize)
-			failed = failed || err != nil
+			if page, err = s.queue.Read(ctx, s.position, s.mark, s.settings.PageSize); errors.Is(err, errLost) {
+				lost, err = true, nil
+			}
 			return err
 		})
-		if failed && err == nil {
-			// Another server may answer now, which lacks the last events and uses their numbers again.
-			page, err = nil, s.locate(ctx)
+		if lost {
+			err = s.locate(ctx)
 		}
 		if err != nil {
 			return
@@ -104,7 +103,6 @@ func (s *Source) Run(ctx context.Context) {
 		switch {
 		case len(page) == 0:
 			s.empty.Add(1)
-			s.lookBack(ctx)
 		case s.project(ctx, page) != nil:
 			return
 		default:
@@ -118,7 +116,6 @@ func (s *Source) Run(ctx context.Context) {
 
 // locate finds the stored position, or the beginning if there is none or if the queue cannot have reached it.
 func (s *Source) locate(ctx context.Context) error {
-	s.looked = time.Now()
 	return s.retry(ctx, "reading the queue of events or its checkpoint failed; will retry", func(ctx context.Context) error {
 		id, err := s.queue.StoreID(ctx)
 		if err != nil {
@@ -137,27 +134,12 @@ func (s *Source) locate(ctx context.Context) error {
 			if at == 0 {
 				s.log.ErrorContext(ctx, "this event store does not have the last event that was projected: all are read again; "+
 					"if a backup was restored, and it is not in an archive, rows of lost events remain: rebuild the rows", "position", mark)
+				mark = ""
 			}
 		}
-		s.queue.settled, s.queue.next = 0, 0 // perhaps numbers of another store, or of a later time
 		s.change(func() { s.name, s.position, s.mark = name, at, mark })
 		return s.projector.Begin(ctx, at == 0)
 	})
-}
-
-// lookBackEvery is how often an idle source checks that the queue still reaches its position.
-const lookBackEvery = 5 * time.Second
-
-// lookBack occasionally checks whether the queue still has the event at the position. If not, as after a backup was
-// restored, the source starts again.
-func (s *Source) lookBack(ctx context.Context) {
-	if s.position == 0 || time.Since(s.looked) < lookBackEvery {
-		return
-	}
-	s.looked = time.Now()
-	if at, err := s.queue.Find(ctx, s.mark); err == nil && at == 0 { // the next read reports the error
-		_ = s.locate(ctx) // fails when ctx ends, which the caller sees
-	}
 }
 
 // project has a page projected. Events without a valid aggregate are skipped and counted.
@@ -346,17 +328,36 @@ type queue struct {
 	since   time.Time // when it was first seen to be missing
 }
 
+// errLost tells that the queue does not have the event at a position, or has another one: a backup was restored, or a
+// server answers that lacks the last commits and uses their numbers again.
+var errLost = errors.New("the queue does not have this event")
+
 // Read returns up to limit entries after a position, in order. No entry with a number below the last of them can appear
-// later. If there is none, the next one may be being written. Only one goroutine at a time may read.
-func (q *queue) Read(ctx context.Context, after uint64, limit int) ([]es.Queued, error) {
-	found, err := q.gateway.entriesAfter(ctx, after, limit)
+// later. If there is none, the next one may be being written. mark is of the event at the position; it fails with
+// [errLost] if that is not there. Without a mark nothing is checked. Only one goroutine at a time may read.
+func (q *queue) Read(ctx context.Context, after uint64, mark string, limit int) ([]es.Queued, error) {
+	found, err := q.after(ctx, after, mark, limit)
 	if err == nil && len(found) > 0 && len(q.beforeHole(after, found)) == 0 {
 		settled := q.settled
 		if err = q.settle(ctx, after); q.settled > settled { // entries that became visible since may come first
-			found, err = q.gateway.entriesAfter(ctx, after, limit)
+			found, err = q.after(ctx, after, mark, limit)
 		}
 	}
+	if err != nil {
+		q.settled, q.next = 0, 0 // perhaps numbers of another server
+	}
 	return q.beforeHole(after, found), q.gateway.explain(ctx, err, "read the queue of events after %d", after)
+}
+
+func (q *queue) after(ctx context.Context, after uint64, mark string, limit int) ([]es.Queued, error) {
+	if mark == "" {
+		return q.gateway.entriesAfter(ctx, after, limit)
+	}
+	found, err := q.gateway.entriesAfter(ctx, after-1, limit+1)
+	if err != nil || len(found) == 0 || markOf(found[0]) != mark {
+		return nil, cmp.Or(err, errLost)
+	}
+	return found[1:], nil
 }
 
 // beforeHole returns the entries in front of which no number can appear any more.
@@ -433,9 +434,8 @@ func (q *queue) Find(ctx context.Context, mark string) (position uint64, err err
 	if _, err := fmt.Sscan(mark, &position); err != nil || position == 0 {
 		return 0, nil //nolint:nilerr // it is no mark
 	}
-	found, err := q.gateway.entriesAfter(ctx, position-1, 1)
-	if err != nil || len(found) == 0 || markOf(found[0]) != mark {
-		position = 0
+	if _, err = q.after(ctx, position, mark, 0); errors.Is(err, errLost) {
+		return 0, nil
 	}
 	return position, q.gateway.explain(ctx, err, "look for the event at %s in the queue", mark)
 }

@@ -24,7 +24,7 @@ func TestServerThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	appendErr := gateway.Append(ctx, lost)
 	_, headErr := gateway.Head(ctx, w.ID)
 	_, _, receiptErr := gateway.Receipt(ctx, "", "any")
-	_, queueErr := queue.Read(ctx, 0, 10)
+	_, queueErr := queue.Read(ctx, 0, "", 10)
 	for name, err := range map[string]error{"append": appendErr, "head": headErr, "receipt": receiptErr, "queue": queueErr} {
 		if !errors.Is(err, es.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
