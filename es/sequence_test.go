@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func TestASequenceBeginsAgainWithItsPeriod(t *testing.T) {
 		reset, first, later string
 		wait                time.Duration
 	}{
-		{"never", "ORDER-000001", "ORDER-000002", 400 * 24 * time.Hour},
+		{"", "ORDER-000001", "ORDER-000002", 400 * 24 * time.Hour},
 		{"year", "ORDER-2027-000001", "ORDER-2028-000001", 366 * 24 * time.Hour},
 		{"month", "ORDER-202701-000001", "ORDER-202702-000001", 31 * 24 * time.Hour},
 		{"day", "ORDER-20270101-000001", "ORDER-20270102-000001", 24 * time.Hour},
@@ -70,6 +71,13 @@ func TestASequenceBeginsAgainWithItsPeriod(t *testing.T) {
 		if later := next(t, s, es.Tenant("")); first != test.first || later != test.later {
 			t.Errorf("%s, %s later: %s and %s, want %s and %s", test.reset, test.wait, first, later, test.first, test.later)
 		}
+	}
+}
+
+func TestASequenceIsNotResetEachHour(t *testing.T) {
+	s := es.Sequence{Store: &counters{}, Kind: "ORDER", Reset: "hour"}
+	if code, err := s.NextCode(t.Context(), es.Tenant("")); code != "" || err == nil || !strings.Contains(err.Error(), `"hour"`) {
+		t.Errorf("got %q, %v", code, err)
 	}
 }
 

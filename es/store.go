@@ -231,7 +231,11 @@ func (s Sequence) NextCode(ctx context.Context, tenant Tenant) (string, error) {
 	if s.Clock != nil {
 		now = s.Clock
 	}
-	if layout, resets := periods[s.Reset]; resets { // each period is a sequence of its own
+	if s.Reset != "" { // each period is a sequence of its own
+		layout, known := periods[s.Reset]
+		if !known {
+			return "", fmt.Errorf("the sequence %s can't be reset each %q: each year, month or day", s.Kind, s.Reset)
+		}
 		name += "-" + now().UTC().Format(layout)
 	}
 	number, err := s.Store.Draw(ctx, tenant, name)

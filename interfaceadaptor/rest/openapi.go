@@ -76,8 +76,11 @@ func describe(schemas huma.Registry, tag string, op Operation) *huma.Operation {
 	described := &huma.Operation{
 		Method: http.MethodPost, Path: op.Path, Tags: []string{tag}, Summary: op.Summary, Description: op.Description,
 		OperationID: strings.NewReplacer("/", "_", "{", "", "}", "").Replace(name),
-		Responses:   map[string]*huma.Response{},
-		Metadata:    map[string]any{admission.Rights: op.needs()}, // extra:access
+		Responses: map[string]*huma.Response{ // the first two by net/http, without a problem document
+			"417": {Description: "The header Expect can be 100-continue and nothing else: leave it out."},
+			"431": {Description: "The URL and the headers together must have at most 32768 bytes."},
+		},
+		Metadata: map[string]any{admission.Rights: op.needs()}, // extra:access
 	}
 	describeProblems(schemas, described.Responses, problemsOf(op)...)
 	done := &huma.Response{Description: "It is done."}
@@ -148,10 +151,7 @@ func (h requestHeader) describe() *huma.Param {
 
 func problemsOf(op Operation) []*Problem {
 	failed := ProblemOf(errors.New("anything else"))
-	problems := []*Problem{ // before a handler is called
-		NewProblem(http.StatusExpectationFailed, expectationFailed, "the header Expect can be 100-continue and nothing else; leave it out"),
-		NewProblem(http.StatusRequestHeaderFieldsTooLarge, headersTooLarge, "the URL and the headers together must have at most 32768 bytes"),
-	}
+	var problems []*Problem
 	if op.Served != nil { // extra:tasks {
 		problems = append(problems, executorMissing, failed, ProblemOf(es.ErrUnavailable))
 		if op.Served.Lines != "" {

@@ -36,8 +36,6 @@ const (
 	storeUnavailable     = "store_unavailable"
 	storeInconsistent    = "store_inconsistent"
 	internal             = "internal"
-	expectationFailed    = "expectation_failed"
-	headersTooLarge      = "headers_too_large"
 )
 
 // ofKinds are the problems of kinds of errors. The code and the text of a rejection replace theirs.
