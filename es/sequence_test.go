@@ -58,7 +58,7 @@ func TestASequenceBeginsAgainWithItsPeriod(t *testing.T) {
 		reset, first, later string
 		wait                time.Duration
 	}{
-		{"", "ORDER-000001", "ORDER-000002", 400 * 24 * time.Hour},
+		{"never", "ORDER-000001", "ORDER-000002", 400 * 24 * time.Hour},
 		{"year", "ORDER-2027-000001", "ORDER-2028-000001", 366 * 24 * time.Hour},
 		{"month", "ORDER-202701-000001", "ORDER-202702-000001", 31 * 24 * time.Hour},
 		{"day", "ORDER-20270101-000001", "ORDER-20270102-000001", 24 * time.Hour},

@@ -213,7 +213,7 @@ type Queued struct {
 }
 
 // periods are the names of a sequence's periods, in UTC, in codes: after a reset, the numbers alone are not unique.
-var periods = map[string]string{"year": "2006", "month": "200601", "day": "20060102"}
+var periods = map[string]string{"": "", "never": "", "year": "2006", "month": "200601", "day": "20060102"}
 
 // Sequence draws codes, which people read, for things of one kind. It is safe for concurrent use.
 type Sequence struct {
@@ -221,7 +221,7 @@ type Sequence struct {
 		Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
 	}
 	Kind  string           // such as "ORDER": codes begin with it
-	Reset string           // when the numbers start with 1 again: each year, month or day; default: never
+	Reset string           // when the numbers start with 1 again: each year, month, day or never, which is the default
 	Clock func() time.Time // default: time.Now
 }
 
@@ -231,11 +231,11 @@ func (s Sequence) NextCode(ctx context.Context, tenant Tenant) (string, error) {
 	if s.Clock != nil {
 		now = s.Clock
 	}
-	if s.Reset != "" { // each period is a sequence of its own
-		layout, known := periods[s.Reset]
-		if !known {
-			return "", fmt.Errorf("the sequence %s can't be reset each %q: each year, month or day", s.Kind, s.Reset)
-		}
+	layout, known := periods[s.Reset]
+	if !known {
+		return "", fmt.Errorf("the sequence %s can't be reset each %q: each year, month or day, or never", s.Kind, s.Reset)
+	}
+	if layout != "" { // each period is a sequence of its own
 		name += "-" + now().UTC().Format(layout)
 	}
 	number, err := s.Store.Draw(ctx, tenant, name)

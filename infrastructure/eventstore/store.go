@@ -128,7 +128,7 @@ func ReadSettings(r *config.Reader) (s Settings) {
 	s.Kind, s.URL = ReadURL(r)
 	s.JournalTable, s.SnapshotTable = ReadTables(r)
 	s.Shards = config.Parsed(r, "SHARD_COUNT", "64",
-		"with dynamodb: number of logical shards, 1 to 65536; to raise 16 to 64 once there is data: 16,64 for all programs, and then 64,16", parseShards)
+		"with dynamodb: number of logical shards, 1 to 65536; to raise 64 to 128 once there is data: 64,128 for all programs, and then 128,64", parseShards)
 	return s
 }
 
@@ -137,7 +137,7 @@ func parseShards(text string) (shards []int, err error) {
 	for number := range strings.SplitSeq(text, ",") {
 		count, err := strconv.Atoi(number)
 		if err != nil || count < 1 || count > 1<<16 || slices.Contains(shards, count) {
-			return nil, fmt.Errorf("%q is not a whole number from 1 to 65536, nor several such as 64,16", text)
+			return nil, fmt.Errorf("%q is not a whole number from 1 to 65536, nor several such as 128,64", text)
 		}
 		shards = append(shards, count)
 	}
