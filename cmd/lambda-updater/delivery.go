@@ -106,7 +106,12 @@ func (c consumers) each(work func(*projection.Projector) error) error {
 	return all.Wait()
 }
 
-const tendEvery = 5 * time.Second // in a busy environment
+const (
+	tendEvery = 5 * time.Second // in a busy environment
+	// horizon is half of the time that the stream keeps changes. Who reads older ones may have missed some before them:
+	// the next invocation by the schedule compares the rows with the journal.
+	horizon = 12 * time.Hour
+)
 
 // deliver projects changes of the journal table. It names the first that is not done; if none is, it fails.
 func (h *handler) deliver(ctx context.Context, changes []events.DynamoDBEventRecord) ([]events.DynamoDBBatchItemFailure, error) {
@@ -114,6 +119,11 @@ func (h *handler) deliver(ctx context.Context, changes []events.DynamoDBEventRec
 		x, y := strings.TrimLeft(a.Change.SequenceNumber, "0"), strings.TrimLeft(b.Change.SequenceNumber, "0")
 		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
 	})
+	if oldest := changes[0].Change.ApproximateCreationDateTime; !oldest.IsZero() && time.Since(oldest.Time) > horizon {
+		if err := h.each(func(p *projection.Projector) error { return p.OweRepair(ctx) }); err != nil {
+			return nil, err
+		}
+	}
 	for from := 0; from < len(changes); from += h.piece {
 		batch := projection.Batch{Records: h.recordsOf(ctx, changes[from:min(from+h.piece, len(changes))])}
 		err := h.each(func(p *projection.Projector) error { _, err := p.Project(ctx, batch); return err })

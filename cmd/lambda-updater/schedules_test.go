@@ -569,6 +569,42 @@ func compareRows(t *testing.T, db *sqlx.DB, journal es.Journal, keys map[es.Aggr
 
 func newID[T any]() ident.Of[T] { return chattest.NewID[T]() }
 
+// A change that the stream has kept for most of a day may follow others that it has forgotten.
+func TestOldChangesAskForARepair(t *testing.T) {
+	m := newModel(t, emptyFile(t))
+	m.piece = pieceSize
+	user := newID[ident.UserAccount]()
+	_, err := m.threads.Handle(t.Context(), chattest.Request(es.Caller{Executor: user.String()}, thread.ID{}, thread.Create{Executor: user, Name: writing.RecordedName("tea")}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := m.newHandler(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = h.rows.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := h.tend(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, age := range []time.Duration{0, 11 * time.Hour, 13 * time.Hour} {
+		var event events.DynamoDBEvent
+		if err := json.Unmarshal(lambdatest.EventOf(m.held), &event); err != nil {
+			t.Fatal(err)
+		}
+		event.Records[0].Change.ApproximateCreationDateTime.Time = time.Now().Add(-age)
+		if _, err := h.deliver(ctx, event.Records); err != nil {
+			t.Fatal(err)
+		}
+		for _, projector := range h.projectors {
+			if due := !projector.RepairSince().IsZero(); due != (age > 12*time.Hour) {
+				t.Errorf("%s after the first change a repair is due: %t", age, due)
+			}
+		}
+	}
+}
+
 // Where what is due can't be read, the next batch must be projected all the same, and not be acknowledged unread.
 func TestConsumersStayWhenTheyCannotBeMadeAnew(t *testing.T) {
 	m := newModel(t, emptyFile(t))

@@ -43,7 +43,8 @@ func transient(err error) bool {
 }
 
 // contended reports whether a write failed because of a concurrent transaction or too little capacity: nothing was
-// written, or a part, and a retry some milliseconds later may succeed. The SDK does not retry these errors.
+// written, or a part, and a retry some milliseconds later may succeed. Of these errors, the SDK retries only
+// TransactionInProgressException.
 func contended(err error) bool {
 	canceled, is := errors.AsType[*types.TransactionCanceledException](err)
 	if !is {

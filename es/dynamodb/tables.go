@@ -73,8 +73,8 @@ func (t Table) definition() *types.TableDescription {
 	return table
 }
 
-// SetUpTables creates missing tables, turns expiry on if a table has no other difference and never had it, waits until
-// all are active, and compares them with the definition. It returns what it created and what differs, in words.
+// SetUpTables creates missing tables, turns expiry on where it is off and only the billing differs, waits until all are
+// active, and compares them with the definition. It returns what it created and what differs, in words.
 func SetUpTables(ctx context.Context, client *dynamodb.Client, tables []Table) (created, differences []string, err error) {
 	for _, table := range tables {
 		made, wrong, err := table.setUp(ctx, client)
@@ -114,12 +114,14 @@ func (t Table) setUp(ctx context.Context, client *dynamodb.Client) (created, dif
 	wanted, found := properties(want), properties(output.Table)
 	both := maps.Clone(wanted)
 	maps.Copy(both, found)
+	ours := true // its billing is its owner's affair
 	for _, what := range slices.Sorted(maps.Keys(both)) {
 		if wanted[what] != found[what] {
+			ours = ours && what == "billing"
 			differences = append(differences, t.difference(what, found[what], wanted[what]))
 		}
 	}
-	expires, wrong, err := t.setUpExpiry(ctx, client, len(differences) == 0)
+	expires, wrong, err := t.setUpExpiry(ctx, client, ours)
 	return append(created, expires...), append(differences, wrong...), err
 }
 

@@ -26,7 +26,7 @@ type shard struct {
 	running    bool // it has a reader
 
 	current time.Time // no unprojected record is known to be older
-	clear   time.Time // when there was last nothing to read
+	clear   time.Time // when there was last nothing older to read, by the clock of the service
 	empties int       // consecutive empty pages
 	pending *page     // read but not projected
 	step    time.Time // the reader's last success
@@ -46,7 +46,7 @@ var errStreamGone = errors.New("the stream has ended")
 
 const (
 	// minDiscover is the wait before shards are listed again after one has ended. AWS allows ten calls a second.
-	minDiscover = 250 * time.Millisecond
+	minDiscover = 100 * time.Millisecond
 
 	// forgetAfter is how many listings must lack a shard before its checkpoint is deleted: some omit one by mistake.
 	forgetAfter = 3
@@ -78,7 +78,9 @@ func (s *Source) follow(ctx context.Context, stream string) error {
 		select {
 		case <-time.After(wait):
 		case <-f.done:
-			wait = min(minDiscover, s.settings.DiscoverEvery)
+			if wait = min(minDiscover, s.settings.DiscoverEvery); !polling.Pause(ctx, wait) {
+				return ctx.Err()
+			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -170,3 +170,33 @@ func TestBeforeTheStreamIsReachedTheLagGrows(t *testing.T) {
 		}
 	})
 }
+
+// A shard that always has records is behind by no more than the age of the newest one that is projected.
+func TestAShardThatIsNeverEmptyIsNotBehind(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
+		streams, shard, _, source := follow(t)
+		for number := range uint64(2000) {
+			streams.change(func() { shard.records = append(shard.records, recordsOf(number+1, number+1, time.Now())...) })
+			<-time.After(5 * time.Millisecond)
+			if lag := source.Lag(t.Context()); lag.AtLeast || lag.Behind > time.Second {
+				t.Fatalf("after %d records: %+v", number, lag)
+			}
+		}
+	})
+}
+
+func TestLongWaitsBetweenPollsAreNoFault(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
+		streams, store := &aws24h{arn: arn}, newMemory()
+		streams.add(&fakeShard{id: shardID(0), from: time.Now()})
+		source, stop := start(t.Context(), streams, store, dynamodbstreams.Settings{PollMax: time.Minute})
+		defer stop()
+		<-time.After(3 * time.Minute)
+		for range 100 {
+			if err := errors.Join(notBehind(t.Context(), source), source.Health()); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(3 * time.Second)
+		}
+	})
+}

@@ -122,8 +122,8 @@ func (r *reader) deliver(ctx context.Context) (wait time.Duration, err error) {
 		r.current = later(r.current, p.newest)
 		if p.read == 0 {
 			r.sawNothing(p.asked)
-		} else {
-			r.empties = 0
+		} else { // in a shard, records are in the order of their times
+			r.empties, r.clear = 0, later(r.clear, p.position.at)
 		}
 	})
 	r.counters.records.Add(int64(len(p.records)))

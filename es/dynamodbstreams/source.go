@@ -41,8 +41,8 @@ type Settings struct {
 	PageLimit int32
 	// DiscoverEvery is the time between two listings of the shards (10 s). One follows the end of a shard at once.
 	DiscoverEvery time.Duration
-	// Concurrency is the number of shards that are polled and projected at the same time (16). It limits memory, up to
-	// 1 MB each, and database connections. All shards take turns.
+	// Concurrency is the number of shards that are polled and projected at the same time (16), each with a connection
+	// to the database. All shards take turns. One whose page can't be projected keeps it, some MB, until it can.
 	Concurrency int
 }
 
@@ -164,17 +164,19 @@ func (s *Source) fail(ctx context.Context, text string, err error, attrs ...any)
 	s.ports.Log.WarnContext(ctx, text, append(attrs, "error", err)...)
 }
 
-// freshFor is how long a shard counts as caught up after its reader found nothing, as it does about every PollMax.
+// freshFor is how long a shard counts as caught up, beside PollMax: that long an idle reader waits.
 const freshFor = time.Second
 
 // Lag returns how far the projection is behind the journal, from the status of the shards. A shard that had nothing to
-// read within the last second is caught up. Otherwise its lag is the age of its oldest record that was read but not
-// projected; if there is none, the time since the shard was last known to be caught up. The largest lag counts. Without
-// a shard to read it is the time since the last one was caught up; if listings fail, the time since the last of them.
+// read within the last second, or records of that second alone, is caught up. Otherwise its lag is the age of its
+// oldest record that was read but not projected; if there is none, the time since the shard was last known to be caught
+// up. The largest lag counts. Without a shard to read it is the time since the last one was caught up; if listings
+// fail, the time since the last of them.
 func (s *Source) Lag(context.Context) projection.Lag {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	freshFor := freshFor + s.settings.PollMax
 	var lag projection.Lag
 	since := func(at time.Time) {
 		lag.Behind, lag.AtLeast = max(lag.Behind, now.Sub(at)), true
@@ -210,7 +212,8 @@ func (s *Source) Lag(context.Context) projection.Lag {
 // silence is how long the listings may fail.
 func (s *Source) silence() time.Duration { return polling.StallAfter + s.settings.DiscoverEvery }
 
-// Health returns what is stuck, and why, unless the shards are listed and each reader succeeded within ten seconds.
+// Health returns what is stuck, and why, unless the shards are listed and each reader succeeded within ten seconds and
+// PollMax.
 func (s *Source) Health() error {
 	now := time.Now()
 	s.mu.Lock()
@@ -222,7 +225,7 @@ func (s *Source) Health() error {
 		return fmt.Errorf("listing the stream's shards has not succeeded for %s: %w", idle.Round(time.Second), cmp.Or(s.trouble, polling.ErrSilent))
 	}
 	for id, one := range s.shards {
-		if idle := now.Sub(one.step); one.running && idle > polling.StallAfter {
+		if idle := now.Sub(one.step); one.running && idle > polling.StallAfter+s.settings.PollMax {
 			return fmt.Errorf("shard %s has made no progress for %s: %w", id, idle.Round(time.Second), cmp.Or(one.trouble, polling.ErrSilent))
 		}
 	}
@@ -242,7 +245,7 @@ type counters struct{ polls, empty, failures, records, skipped, ignored, expired
 // Measure registers the running totals as metrics.
 func (s *Source) Measure(registry prometheus.Registerer) {
 	c := &s.counters
-	polling.Total(registry, "stream_polls_total", "Successful polls of the stream.", &c.polls)
+	polling.Total(registry, "stream_polls_total", "Successful polls of the stream, also by another projection of the process.", &c.polls)
 	polling.Total(registry, "stream_polls_empty_total", "Polls without records.", &c.empty)
 	polling.Total(registry, "stream_failures_total", "Failed calls and batches; each is retried.", &c.failures)
 	polling.Total(registry, "stream_records_total", "Records handed to the projection.", &c.records)

@@ -217,7 +217,8 @@ func (s *Source) Lag(ctx context.Context) projection.Lag {
 	return projection.Lag{Behind: max(0, time.Since(oldest)), Records: records}
 }
 
-// Health returns what is stuck, and why, if the source has not read the queue or projected a batch for ten seconds.
+// Health returns what is stuck, and why, if the source has not read the queue or projected a batch for ten seconds and
+// PollMax.
 func (s *Source) Health() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +226,7 @@ func (s *Source) Health() error {
 	if s.name == "" {
 		return fmt.Errorf("the event store or the read model has not been reached yet: %w", reason)
 	}
-	if idle := time.Since(s.moved); idle > polling.StallAfter {
+	if idle := time.Since(s.moved); idle > polling.StallAfter+s.settings.PollMax {
 		return fmt.Errorf("no progress in the queue of events after position %d for %s: %w", s.position, idle.Round(time.Second), reason)
 	}
 	return nil
@@ -261,7 +262,7 @@ func (g *Gateway) queued(ctx context.Context, most int, at, rest string, args ..
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
-	for size := 0; size < most && rows.Next(); {
+	for size := 0; (size < most || len(page) < 2) && rows.Next(); { // [queue.Read] needs one after its position
 		var entry es.Queued
 		var stored string
 		// Not by the columns' names, which takes longer.

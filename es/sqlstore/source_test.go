@@ -265,6 +265,15 @@ func TestWhatCanNotBeReadStopsItsAggregateAlone(t *testing.T) {
 	})
 }
 
+func TestTheSourceGoesOnAfterALargeEvent(t *testing.T) {
+	onSystems(t, func(t *testing.T, s *system) {
+		key := s.create(t, "")
+		runSource(t, s.source(t, s.projector, sqlstore.SourceSettings{PageSize: 1}))
+		s.eventually(t, map[es.AggregateID]uint64{key: s.post(t, key, strings.Repeat("long ", 2<<20)).Version})
+		s.eventually(t, map[es.AggregateID]uint64{key: s.post(t, key, "goes on").Version})
+	})
+}
+
 // notes is a handler without rows: only the positions of its aggregates are stored.
 type notes struct{}
 

@@ -1,6 +1,6 @@
 // Command dynamodb-setup creates missing DynamoDB tables of the event store, waits until they are active, and reports
-// differences from their definition, which is in es/dynamodb. It does not change existing tables, so it may run before
-// every start, as in `make migrate`, `make dev-up` and the compose file.
+// differences from their definition, which is in es/dynamodb. Of existing tables, it only turns expiry on where that is
+// off, so it may run before every start, as in `make migrate`, `make dev-up` and the compose file.
 package main
 
 import (
@@ -19,10 +19,10 @@ import (
 
 const about = `
 Creates missing DynamoDB tables of the event store, waits until they are active, and reports differences from the
-definition. It does not change existing tables. Exit code 3: a table differs.
+definition. Of existing tables, it only turns expiry (TTL) on where that is off. Exit code 3: a table differs.
 `
 
-var errDifferent = program.Exit(3, errors.New("the tables differ from their definition, and were not changed: "+
+var errDifferent = program.Exit(3, errors.New("the tables differ from their definition: "+
 	"update them by hand, or name others in the settings of tables"))
 
 var run = program.With("dynamodb-setup", about, readTables, createTables)

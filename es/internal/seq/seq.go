@@ -64,6 +64,9 @@ func Each[A, B any](
 				}
 				telling.Lock()
 				defer telling.Unlock()
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
 				return tell(a, b)
 			})
 		}
