@@ -37,15 +37,7 @@ func (p *Projector) applyAll(ctx context.Context, runs []eventRun, mark Changes)
 	}
 	left, right, halved := split(runs)
 	if halved {
-		first, err := p.applyAll(ctx, left, Changes{})
-		if err != nil {
-			return first, err
-		}
-		if len(first.gaps) > 0 {
-			mark = Changes{}
-		}
-		second, err := p.applyAll(ctx, right, mark)
-		return first.and(second), err
+		return p.applyBoth(ctx, left, right, mark)
 	}
 	if len(runs) == 0 || len(runs[0].events) == 0 {
 		return done, err // no event causes the error
@@ -54,6 +46,25 @@ func (p *Projector) applyAll(ctx context.Context, runs []eventRun, mark Changes)
 	culprit.failure = &failure{seqNr: event.SeqNr, eventID: event.EventID, cause: err}
 	culprit.events = nil
 	return p.apply(ctx, []eventRun{culprit}, mark)
+}
+
+// applyBoth applies runs, and then others in transactions of their own, as applyAll does.
+func (p *Projector) applyBoth(ctx context.Context, left, right []eventRun, mark Changes) (result, error) {
+	switch {
+	case len(left) == 0:
+		return p.applyAll(ctx, right, mark)
+	case len(right) == 0:
+		return p.applyAll(ctx, left, mark)
+	}
+	first, err := p.applyAll(ctx, left, Changes{})
+	if err != nil {
+		return first, err
+	}
+	if len(first.gaps) > 0 {
+		mark = Changes{}
+	}
+	second, err := p.applyAll(ctx, right, mark)
+	return first.and(second), err
 }
 
 // apply applies runs in one transaction, with retries.

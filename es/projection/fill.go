@@ -27,7 +27,9 @@ func (p *Projector) fill(ctx context.Context, gaps []eventGap, last Changes) (Ou
 		if finished {
 			toStore = last
 		}
-		done, err := p.applyAll(ctx, chunk, toStore)
+		busy := slices.DeleteFunc(slices.Clone(chunk), func(run eventRun) bool { return len(run.events) == 0 })
+		idle := slices.DeleteFunc(chunk, func(run eventRun) bool { return len(run.events) > 0 }) // may be released
+		done, err := p.applyBoth(ctx, busy, idle, toStore)
 		total = total.plus(done.outcome)
 		if err != nil {
 			return total, err

@@ -31,22 +31,25 @@ func (p *Projector) begin(ctx context.Context, tx Tx, runs []eventRun) (*transac
 	if err != nil {
 		return nil, err
 	}
+	t := &transaction{
+		projector: p, positions: positions, folds: make(map[string]Fold),
+		changes: Changes{Positions: make(map[es.AggregateID]Position), At: p.options.Now()},
+		done:    result{parked: make(map[es.AggregateID]bool)},
+	}
 	needed := make(map[string][]Event)
 	for _, run := range runs {
-		position := positions[run.key]
+		position, locked := positions[run.key]
 		if position.Parked != nil && run.origin != fromRetry {
 			continue
 		}
 		for _, event := range run.events {
 			if event.SeqNr > position.Version && event.Event != nil {
 				needed[run.key.Type] = append(needed[run.key.Type], event)
+				if !locked { // even if none is applied: rows that are loaded may be saved
+					t.changes.Positions[run.key] = position
+				}
 			}
 		}
-	}
-	t := &transaction{
-		projector: p, positions: positions, folds: make(map[string]Fold),
-		changes: Changes{Positions: make(map[es.AggregateID]Position), At: p.options.Now()},
-		done:    result{parked: make(map[es.AggregateID]bool)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
 		if t.folds[name], err = p.handlers[name].Load(ctx, tx, needed[name]); err != nil {
@@ -165,8 +168,8 @@ func (t *transaction) park(key es.AggregateID, failed *failure) {
 
 // release unparks an aggregate when the journal has no events after its rows. Records that were held while it was
 // parked are in the journal. The lock on the position keeps other projectors out until this transaction ends, so no
-// event can be missed between the read of the journal and the release. In a transaction with events it is left to the
-// next one: a publisher cannot keep the lock while it publishes them.
+// event can be missed between the read of the journal and the release. In a transaction with events it is left to
+// another one: a publisher cannot keep the lock while it publishes them.
 func (t *transaction) release(ctx context.Context, key es.AggregateID) error {
 	position := t.positions[key]
 	rest := eventGap{key: key, after: position.Version, whole: true, origin: fromRetry}

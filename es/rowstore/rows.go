@@ -134,8 +134,8 @@ func (h oneRow[E, R]) part(key es.AggregateID) Part[R] {
 	return Part[R]{key, h.table, where, args}
 }
 
-// rowsInMemory are the rows of one transaction, or the row that one aggregate should have. All are saved: a row is
-// loaded only for an event that changes it. It implements [projection.Shadow].
+// rowsInMemory are the rows of one transaction, or the row that one aggregate should have. All are saved, changed or
+// not. It implements [projection.Shadow].
 type rowsInMemory[E, R any] struct {
 	handler oneRow[E, R]
 	key     es.AggregateID

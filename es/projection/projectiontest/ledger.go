@@ -103,18 +103,19 @@ func (l ledgers) Load(ctx context.Context, tx projection.Tx, events []projection
 		}
 	}
 	lines, err := l.lines.LoadLines(ctx, tx, needed)
-	return &fold{lines: lines, changed: make(map[LineID]Line), in: l.lines}, err
+	return &fold{lines: lines, in: l.lines}, err
 }
 
+// fold saves what it has loaded, too, whether an event has changed it or not.
 type fold struct {
-	lines, changed map[LineID]Line
-	in             Lines
+	lines map[LineID]Line
+	in    Lines
 }
 
 func (f *fold) Apply(event projection.Event) error {
 	said := event.Event.(entry)
 	if said.Text == panicsInApply {
-		f.changed[LineID{event.Aggregate(), event.SeqNr}] = Line{Text: "half an event"}
+		f.lines[LineID{event.Aggregate(), event.SeqNr}] = Line{Text: "half an event"}
 		panic(said.Text)
 	}
 	id, line := LineID{event.Aggregate(), event.SeqNr}, Line{Text: said.Text}
@@ -126,12 +127,12 @@ func (f *fold) Apply(event projection.Event) error {
 		}
 		line.Edits = written.Edits + 1
 	}
-	f.lines[id], f.changed[id] = line, line
+	f.lines[id] = line
 	return nil
 }
 
 func (f *fold) Save(ctx context.Context, tx projection.Tx) error {
-	return f.in.SaveLines(ctx, tx, f.changed)
+	return f.in.SaveLines(ctx, tx, f.lines)
 }
 
 // expected computes the lines from the journal's events without the projection's own code.

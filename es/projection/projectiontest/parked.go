@@ -68,6 +68,30 @@ func retryInTime(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
+// retryBesideABusyOne: a parked ledger does not wait for another one that gets an event whenever its journal is read.
+func retryBesideABusyOne(t *testing.T, db Database) {
+	journal, clock := NewJournal(), newClock()
+	calm, busy := begin(t, journal, ""), begin(t, journal, "")
+	for _, s := range []*story{calm, busy} {
+		journal.Break(s.key, 1)
+		project(t, newProjector(db, journal, clock), journal.Read(s.all()[0]))
+		journal.Break(s.key, 0)
+	}
+	looks, written := 0, 0
+	journal.onRead = func(key es.AggregateID) {
+		if key == calm.key {
+			looks++
+		} else if written < 30 {
+			written++
+			busy.write("more")
+		}
+	}
+	if outcome, err := newProjector(db, journal, clock).RetryParked(t.Context()); err != nil || outcome.Released != 2 || looks > 4 {
+		t.Errorf("%+v, %v; the journal of the calm ledger was read %d times", outcome, err, looks)
+	}
+	expectRows(t, db, journal)
+}
+
 // retryBesideTheSource: events that the source delivers while a parked ledger catches up are in the rows afterwards,
 // whether they come just before or just after the retry's last read, and whether or not the ledger has a row by then.
 func retryBesideTheSource(t *testing.T, db Database) {

@@ -174,6 +174,43 @@ func firstInsertRace(t *testing.T, db Database) {
 	}
 }
 
+// overtaken runs what others do before and after its rows are loaded, the first time.
+type overtaken struct {
+	ledgers
+	once          *sync.Once
+	before, after func()
+}
+
+func (o overtaken) Load(ctx context.Context, tx projection.Tx, events []projection.Event) (fold projection.Fold, err error) {
+	load := func() { fold, err = o.ledgers.Load(ctx, tx, events) }
+	o.once.Do(func() { o.before(); load(); o.after() })
+	if fold == nil && err == nil {
+		load()
+	}
+	return fold, err
+}
+
+// overtakenAtTheFirstInsert: while a transaction finds a gap, others insert the position that it has not found, and go
+// on. A row that it has loaded between them must not take the place of the newer one.
+func overtakenAtTheFirstInsert(t *testing.T, db Database) {
+	journal := NewJournal()
+	s := begin(t, journal, "")
+	s.append(entry{Text: "second", Edits: 1})
+	s.append(entry{Text: "third", Edits: 1})
+	other := newProjector(db, journal, newClock())
+	step := func(seqNr uint64) func() {
+		return func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			// It fails where one transaction excludes all others.
+			_, _ = other.Project(ctx, projection.Batch{Records: s.records(seqNr, seqNr)})
+		}
+	}
+	first := projection.New(db, journal, projection.Options{}, overtaken{ledgers{ledgerType, db}, new(sync.Once), step(1), step(2)})
+	project(t, first, s.records(3, 3)...)
+	expectRows(t, db, journal)
+}
+
 // lock: loading a position waits until the transaction that loaded it before has committed, and sees its changes.
 func lock(t *testing.T, db Database) {
 	journal := NewJournal()

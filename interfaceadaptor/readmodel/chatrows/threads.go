@@ -39,7 +39,7 @@ func primaryOf[I any](key chat.RowKey[I]) [2]string {
 	return [2]string{key.Tenant.String(), key.ID.String()}
 }
 
-// threadFold is the [projection.Fold] of the rows of one transaction, which are all new or changed.
+// threadFold is the [projection.Fold] of the rows of one transaction, all of which are saved.
 type threadFold struct{ chat.Rows }
 
 func (f threadFold) Save(ctx context.Context, tx projection.Tx) error {
