@@ -138,6 +138,22 @@ var spoolContracts = []contract{
 		writers.Wait()
 		putParts(t, h, newFile(tenant, "ada"), 0, content(10_000))
 	}},
+	{"a file that is deleted several times at once is counted once", Settings{OwnerBytes: 100_000}, func(t *testing.T, h Harness) {
+		tenant := es.Tenant("deleted-" + ulidOfTest())
+		stays := newFile(tenant, "ada")
+		putParts(t, h, stays, 0, content(50_000))
+		for range 5 {
+			file := newFile(tenant, "ada")
+			putParts(t, h, file, 0, content(10_000))
+			var deleting sync.WaitGroup
+			for range 8 {
+				deleting.Go(func() { deleteFile(t, h, file) })
+			}
+			deleting.Wait()
+		}
+		wantFull(t, h, stays, 1, content(50_001))
+		putParts(t, h, stays, 1, content(50_000))
+	}},
 	{"a part that is too large is an error", Settings{}, func(t *testing.T, h Harness) {
 		if err := as[es.Spool](t, h).PutParts(t.Context(), newFile("", "ada"), 0, make([]byte, 2<<20+1)); err == nil {
 			t.Error("the part that is too large was stored")

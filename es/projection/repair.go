@@ -80,6 +80,13 @@ const (
 // nothing. It may run beside everything else, be interrupted, and be repeated.
 func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 	began := p.options.Now()
+	there := 0 // counted before the heads are listed: what comes meanwhile has a head
+	for _, err := range p.positions(ctx) {
+		if err != nil {
+			return total, err
+		}
+		there++
+	}
 	var mu sync.Mutex
 	aggregates, positions := 0, 0
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -106,8 +113,8 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 	if len(chunk) > 0 {
 		compare(chunk)
 	}
-	if err = cmp.Or(group.Wait(), err); err == nil {
-		err = p.lookForRowsAhead(ctx, positions)
+	if err = cmp.Or(group.Wait(), err); err == nil && there > positions && p.Drift().Ahead == 0 { // or it is reported already
+		err = p.lookForRowsAhead(ctx)
 	}
 	if err == nil {
 		total.Repairs = 1
@@ -143,21 +150,8 @@ func (p *Projector) compare(ctx context.Context, heads []AtVersion) (outcome Out
 	return outcome, positions, err
 }
 
-// lookForRowsAhead looks for an aggregate with rows but no head, if there are more positions than those of heads.
-func (p *Projector) lookForRowsAhead(ctx context.Context, ofHeads int) error {
-	if p.Drift().Ahead > 0 {
-		return nil // already reported
-	}
-	there := 0
-	for _, err := range p.positions(ctx) {
-		if err != nil {
-			return err
-		}
-		there++
-	}
-	if there <= ofHeads {
-		return nil
-	}
+// lookForRowsAhead looks for an aggregate with rows but no head.
+func (p *Projector) lookForRowsAhead(ctx context.Context) error {
 	for position, err := range p.positions(ctx) {
 		if err != nil {
 			return err

@@ -71,7 +71,12 @@ func (g *Gateway) Part(ctx context.Context, tenant es.Tenant, name string, numbe
 // DeleteFile deletes the file's rows.
 func (g *Gateway) DeleteFile(ctx context.Context, file es.File) error {
 	err := g.writer.write(ctx, func(ctx context.Context, in session) error {
-		_, err := in.ExecContext(ctx, `UPDATE held_bytes SET bytes = bytes - COALESCE((SELECT bytes FROM files WHERE tenant_code = ? AND file = ?), 0)
+		// The lock comes before the file is looked at: another one may be deleting it.
+		_, err := in.ExecContext(ctx, "UPDATE held_bytes SET bytes = bytes WHERE tenant_code = ? AND owner = ''", file.Tenant)
+		if err != nil {
+			return err
+		}
+		_, err = in.ExecContext(ctx, `UPDATE held_bytes SET bytes = bytes - COALESCE((SELECT bytes FROM files WHERE tenant_code = ? AND file = ?), 0)
 			WHERE tenant_code = ? AND owner IN ('', (SELECT owner FROM files WHERE tenant_code = ? AND file = ?))`,
 			file.Tenant, file.Name, file.Tenant, file.Tenant, file.Name)
 		if err == nil {

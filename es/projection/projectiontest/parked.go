@@ -78,14 +78,14 @@ func retryBesideABusyOne(t *testing.T, db Database) {
 		journal.Break(s.key, 0)
 	}
 	looks, written := 0, 0
-	journal.onRead = func(key es.AggregateID) {
+	journal.OnRead(func(key es.AggregateID) {
 		if key == calm.key {
 			looks++
 		} else if written < 30 {
 			written++
 			busy.write("more")
 		}
-	}
+	})
 	if outcome, err := newProjector(db, journal, clock).RetryParked(t.Context()); err != nil || outcome.Released != 2 || looks > 4 {
 		t.Errorf("%+v, %v; the journal of the calm ledger was read %d times", outcome, err, looks)
 	}

@@ -53,6 +53,7 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"repair":                            repair,
 		"tenants":                           tenants,
 		"repair beside the source":          repairBesideTheSource,
+		"repair beside a creation":          repairBesideACreation,
 		"repair with stale heads":           repairWithStaleHeads,
 		"notify":                            notify,
 		"traces":                            traces,
