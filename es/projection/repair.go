@@ -113,7 +113,8 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 	if len(chunk) > 0 {
 		compare(chunk)
 	}
-	if err = cmp.Or(group.Wait(), err); err == nil && there > positions && p.Drift().Ahead == 0 { // or it is reported already
+	err = cmp.Or(group.Wait(), err)
+	if err == nil && there > positions && p.Drift().Ahead == 0 { // otherwise it is reported already
 		err = p.lookForRowsAhead(ctx)
 	}
 	if err == nil {

@@ -28,17 +28,11 @@ type rowKeeper struct {
 	rebuild *rowstore.Rebuild
 	live    *projection.Projector
 
-	asked    atomic.Bool              // an operator requested a rebuild
-	waited   bool                     // at the last check, because another process rebuilt
-	outdated atomic.Pointer[[]string] // aggregate types whose rows were made by another version of their handler
-	seen     string                   // the latest set at the last check, and whether it was live
-	failure  atomic.Pointer[rebuildFailure]
-}
-
-// rebuildFailure is why the latest rebuild failed, and when; nil: it did not.
-type rebuildFailure struct {
-	reason string
-	at     time.Time
+	asked    atomic.Bool               // an operator requested a rebuild
+	waited   bool                      // at the last check, because another process rebuilt
+	outdated atomic.Pointer[[]string]  // aggregate types whose rows were made by another version of their handler
+	seen     string                    // the latest set at the last check, and whether it was live
+	failed   atomic.Pointer[time.Time] // when the latest rebuild failed; nil: it did not
 }
 
 func (t *Turn) newKeeper() (*rowKeeper, error) {
@@ -65,7 +59,7 @@ func (m ReadModel) Rebuild(rows *sqlx.DB, journal es.Journal, term uint64, log *
 func (k *rowKeeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := k.look(ctx); err != nil && ctx.Err() == nil {
-			k.failure.Store(&rebuildFailure{err.Error(), time.Now()})
+			k.failed.Store(new(time.Now()))
 			message := "the rebuild failed: ask for it again"
 			if k.options.RebuildAuto {
 				message = "the rebuild failed and will be retried in " + rebuildAgain.String()
@@ -99,12 +93,12 @@ func (k *rowKeeper) look(ctx context.Context) error {
 		}
 		k.seen = live
 	}
-	asked, failure := k.asked.Swap(false), k.failure.Load()
+	asked, failed := k.asked.Swap(false), k.failed.Load()
 	if asked && k.waited && state.Over() {
 		asked = false // another process has done it
 	}
 	k.waited = false
-	if !asked && (!k.options.RebuildAuto || failure != nil && time.Since(failure.at) < rebuildAgain) {
+	if !asked && (!k.options.RebuildAuto || failed != nil && time.Since(*failed) < rebuildAgain) {
 		return nil
 	}
 	switch {
@@ -125,23 +119,23 @@ func (k *rowKeeper) look(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
-		k.failure.Store(nil)
+		k.failed.Store(nil)
 	}
 	return err
 }
 
 // reasons returns why the updater is not ready, and warnings for operators.
 func (k *rowKeeper) reasons() (versions, journal, warning string) {
-	todo, auto, failure := k.options.Advice.Rebuild, k.options.RebuildAuto, k.failure.Load()
+	todo, auto, failed := k.options.Advice.Rebuild, k.options.RebuildAuto, k.failed.Load()
 	switch {
-	case auto && failure != nil:
-		todo = "the automatic rebuild fails: " + failure.reason
+	case auto && failed != nil:
+		todo = "the automatic rebuild fails; the log says why"
 	case auto:
 		todo = "they are being rebuilt automatically"
 	}
 	if outdated := *k.outdated.Load(); len(outdated) > 0 {
 		found := fmt.Sprintf("the rows of %s were made by another version of this program: %s", strings.Join(outdated, ", "), todo)
-		if auto && failure == nil {
+		if auto && failed == nil {
 			warning = found
 		} else {
 			versions = found

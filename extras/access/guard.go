@@ -3,17 +3,20 @@ package access
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/extras/limits"
 	"example.com/threads/interfaceadaptor/admission"
 )
 
 // guard is the [admission.Guard] of one request. Enter is called before everything else.
 type guard struct {
-	Identity // zero until it is verified, but for the address
+	Identity        // zero until it is verified, but for the address
+	token    string // the verified one
 
 	access  *Access
 	request *http.Request
@@ -77,7 +80,7 @@ func (g *guard) identify(ask admission.Ask) error {
 		return err
 	}
 	identity.Address = g.Address
-	g.Identity = identity
+	g.Identity, g.token = identity, token
 	if ask.Stage == admission.Init {
 		return nil
 	}
@@ -132,9 +135,12 @@ func (g *guard) reserve(stage admission.Stage) error {
 	return g.hold(&g.connection, g.access.Live, g.client(), 1, "this account has reached its limit of open connections")
 }
 
-func (g *guard) Next(context.Context) error {
+func (g *guard) Next(ctx context.Context) error {
 	if !g.Expires.IsZero() && time.Now().After(g.Expires) {
 		return errExpired
+	}
+	if err := g.withdrawn(ctx); err != nil {
+		return err
 	}
 	if !g.IsKnown() && !g.access.PerAddress.Take(network(g.Address)) {
 		return tooManyOf("address")
@@ -163,11 +169,35 @@ func (g *guard) spend() error {
 
 var errExpired = Unauthenticated("the token has expired; connect again with a new one")
 
+// withdrawn refuses a token whose key the issuer has withdrawn, and no other.
+func (g *guard) withdrawn(ctx context.Context) error {
+	if g.token == "" {
+		return nil
+	}
+	_, err := g.access.Verify(ctx, g.token)
+	if refusal, is := errors.AsType[*admission.Refusal](err); is && refusal.Status == http.StatusUnauthorized {
+		return refusal
+	}
+	return nil
+}
+
+// keyCheck is the interval of looking for withdrawn keys, for each connection.
+const keyCheck = time.Minute
+
 func (g *guard) Stay(ctx context.Context) (context.Context, context.CancelFunc) {
 	if g.Expires.IsZero() {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadlineCause(ctx, g.Expires, errExpired)
+	staying, leave := context.WithDeadlineCause(ctx, g.Expires, errExpired)
+	staying, shutOut := context.WithCancelCause(staying)
+	go func() {
+		for es.Wait(staying, keyCheck) == nil {
+			if err := g.withdrawn(staying); err != nil {
+				shutOut(err)
+			}
+		}
+	}()
+	return staying, func() { shutOut(nil); leave() }
 }
 
 func (g *guard) Hold(n int) (release func(), err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -103,7 +104,10 @@ func (o operations) follow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer events
+	w.Header().Set("X-Accel-Buffering", "no")              // proxies must not buffer events
+	if _, err := io.Copy(io.Discard, r.Body); err != nil { // net/http waits for it before it sends the answer
+		return nil
+	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	var rows sync.WaitGroup
 	rows.Go(func() { s.followRows(ctx, positions) })

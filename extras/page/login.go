@@ -28,6 +28,7 @@ const (
 	loginTime    = 10 * time.Minute // time limit of a login
 	issuerWithin = 5 * time.Second  // time limit of a request to the issuer
 	callback     = "/login/callback"
+	maxForm      = 4 << 10 // bytes of a body
 )
 
 // scopes are requested; an issuer grants those that the user may have.
@@ -52,7 +53,7 @@ func newLogin(ctx context.Context, settings Settings, accessControl *access.Acce
 	attempts := securecookie.New(securecookie.GenerateRandomKey(64), securecookie.GenerateRandomKey(32))
 	return &login{
 		settings: settings, access: accessControl, stopping: ctx, client: &http.Client{Timeout: issuerWithin}, log: log,
-		sessions: &sessions{secure: strings.HasPrefix(settings.URL, "https:"), open: map[string]*session{}},
+		sessions: &sessions{origin: strings.ToLower(settings.URL), secure: strings.HasPrefix(settings.URL, "https:"), open: map[string]*session{}},
 		attempts: attempts.MaxAge(int(loginTime.Seconds())).SetSerializer(securecookie.JSONEncoder{}),
 	}
 }
@@ -200,6 +201,7 @@ func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, err
 
 // beDeveloper logs in as a user of the development issuer.
 func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	user := r.FormValue("user")
 	if l.access.Settings.Mode != access.Dev || !slices.Contains(devissuer.Users(), user) {
 		l.fail(w, r, http.StatusNotFound, "there is no such user of the issuer for development, or no such issuer", nil)
@@ -225,6 +227,7 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 
 // end logs out. The form contains the session's CSRF token.
 func (l *login) end(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	r.Header.Set(csrfHeader, r.FormValue("csrf"))
 	if _, admitted := l.sessions.admit(w, r); admitted {
 		l.sessions.end(w, r)

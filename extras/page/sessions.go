@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,7 +77,8 @@ func (s *session) replace() (any, error) {
 
 // sessions are kept in memory: when the process ends, users must log in again.
 type sessions struct {
-	secure bool // the page is served over https
+	origin string // of the page, for browsers
+	secure bool   // it is served over https
 
 	mutex sync.Mutex
 	open  map[string]*session
@@ -124,10 +126,11 @@ func (s *sessions) newCookie(name, value string, lasts time.Duration) *http.Cook
 	}
 }
 
-// of returns the session of a request; nil: there is none.
+// of returns the session of a request; nil: there is none. A page of another origin has none, even if that origin may
+// use the APIs: browsers send it the cookie along where both are of one site.
 func (s *sessions) of(r *http.Request) *session {
 	cookie, err := r.Cookie(s.cookie("session"))
-	if err != nil {
+	if origin := r.Header.Get("Origin"); err != nil || origin != "" && origin != s.origin && !strings.HasSuffix(origin, "://"+r.Host) {
 		return nil
 	}
 	s.mutex.Lock()

@@ -182,7 +182,7 @@ func (p *Places) Report(ctx context.Context, health *httpserver.Health) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second/4)
 		if _, err := rowstore.ReadReport(ctx, place.db, chatrows.Projection); err != nil {
 			p.log.WarnContext(ctx, "a database of TENANT_DATABASES can't be used", "tenants", at.Codes, "error", err)
-			health.Warn("the database of " + at.Codes + " (TENANT_DATABASES) can't be used: these tenants' queries are UNAVAILABLE")
+			health.Warn("a database of TENANT_DATABASES can't be used, the log says which: its tenants' queries are UNAVAILABLE")
 		}
 		cancel()
 	}

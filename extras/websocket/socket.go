@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -64,32 +65,48 @@ func (s *socket) serve() {
 		_ = s.conn.CloseNow()
 		s.goroutines.Wait()
 	}()
-	for {
-		// The end of a context would cut the connection without a close frame. Read closes it if a message is too long.
-		kind, raw, err := s.conn.Read(context.Background())
-		if err != nil {
-			s.log.DebugContext(s.ctx, "a WebSocket ended", "error", err)
-			return
-		}
-		m, err := readMessage(kind, raw)
-		if err != nil {
-			s.close(closeBadRequest, err.Error())
-			return
-		}
-		switch m.Type {
-		case "connection_init":
-			tooLate.Stop()
-			s.initialize(m.Payload)
-		case "ping":
-			s.send(s.ctx, message{Type: "pong", Payload: m.Payload})
-		case "pong":
-			s.unanswered.Store(0)
-		case "subscribe":
-			s.subscribe(m.ID, m.Payload)
-		case "complete":
-			s.end(m.ID)
-		}
+	for s.receive(tooLate.Stop) {
 	}
+}
+
+// receive handles the next message. It returns false when there will be none.
+func (s *socket) receive(inTime func() bool) bool {
+	// The end of a context would cut the connection without a close frame.
+	kind, arriving, err := s.conn.Reader(context.Background())
+	if err != nil {
+		s.log.DebugContext(s.ctx, "a WebSocket ended", "error", err)
+		return false
+	}
+	release, err := s.guard.Hold(maxMessage) // from its first frame on
+	if err != nil {
+		s.closeFor(closeTryAgainLater, err)
+		return false
+	}
+	defer release()
+	raw, err := io.ReadAll(arriving) // closes the connection if the message is too long
+	if err != nil {
+		s.log.DebugContext(s.ctx, "a WebSocket ended", "error", err)
+		return false
+	}
+	m, err := readMessage(kind, raw)
+	if err != nil {
+		s.close(closeBadRequest, err.Error())
+		return false
+	}
+	switch m.Type {
+	case "connection_init":
+		inTime()
+		s.initialize(m.Payload)
+	case "ping":
+		s.send(s.ctx, message{Type: "pong", Payload: m.Payload})
+	case "pong":
+		s.unanswered.Store(0)
+	case "subscribe":
+		s.subscribe(m.ID, m.Payload)
+	case "complete":
+		s.end(m.ID)
+	}
+	return true
 }
 
 // close closes the connection with a code, once, and waits a few seconds for the client's close frame.
@@ -214,20 +231,23 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 	})
 }
 
-// begin returns an operation that may run beside count others, or the answer of a refused one. What the client has sent
-// is held until release, when the operation has ended.
+// operationBytes is what an operation takes beside what its client has sent: goroutines, and the parsed document.
+const operationBytes = 16 << 10
+
+// begin returns an operation that may run beside count others, or the answer of a refused one. Its memory is held until
+// release, when the operation has ended.
 func (s *socket) begin(count int, id string, payload json.RawMessage) (operation *gqlgen.OperationContext, release func(), refused *gqlgen.Response) {
-	if count >= s.settings.OperationLimit {
-		return nil, nil, s.endpoint.Response(s.ctx, &graphql.Refusal{Code: "TOO_MANY_OPERATIONS", Message: fmt.Sprintf(
-			"%d operations run on this connection, and more are not accepted; end one of them, or open another connection", count)})
-	}
 	err := s.guard.Next(s.ctx)
+	if err == nil && count >= s.settings.OperationLimit {
+		err = &graphql.Refusal{Code: "TOO_MANY_OPERATIONS", Message: fmt.Sprintf(
+			"%d operations run on this connection, and more are not accepted; end one of them, or open another connection", count)}
+	}
 	var params *gqlgen.RawParams
 	if err == nil {
 		params, err = graphql.ParseOperation("payload", payload)
 	}
 	if err == nil {
-		release, err = s.guard.Hold(len(id) + len(payload))
+		release, err = s.guard.Hold(operationBytes + len(id) + len(payload))
 	}
 	if err != nil {
 		return nil, nil, s.endpoint.Response(s.ctx, err)

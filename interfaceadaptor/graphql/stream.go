@@ -3,6 +3,7 @@ package graphql
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"sync"
@@ -26,7 +27,8 @@ func (h *Handler) serveEvents(w http.ResponseWriter, r *http.Request, params *gr
 	controller := http.NewResponseController(w)
 	w.Header().Set("Content-Type", mediaEvents)
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer events
-	if controller.SetReadDeadline(time.Time{}) != nil {
+	// A body that nobody reads: net/http waits for it before it sends the answer, soon without a deadline.
+	if _, err := io.Copy(io.Discard, r.Body); err != nil || controller.SetReadDeadline(time.Time{}) != nil {
 		return
 	}
 	var writing sync.Mutex
