@@ -7,9 +7,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/threads/domain/ident"
 	"example.com/threads/es"
+	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/access"
 	"example.com/threads/extras/access/devissuer"
 	"example.com/threads/extras/limits"
@@ -152,6 +154,42 @@ func TestAnAccountOverItsLimitCostsItsTenantNothing(t *testing.T) {
 	if refused == 0 || ask(bob) != 0 {
 		t.Errorf("after %d refused requests of an account, another one of its tenant is refused", refused)
 	}
+}
+
+// A connection does not outlive the key that its token is signed with.
+func TestAConnectionOfAWithdrawnKey(t *testing.T) {
+	testenv.Bubble(t, func(t *testing.T) {
+		var verified error
+		gate := &access.Access{
+			Memory: limits.NewBudget(10, 10), Live: limits.NewBudget(1, 1),
+			Verify: func(context.Context, string) (access.Identity, error) {
+				known := reader(t)
+				known.Expires = time.Now().Add(24 * time.Hour)
+				return known, verified
+			},
+		}
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
+		request.Header.Set("Authorization", "Bearer x")
+		gate.Around(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			guard := admission.Of(r)
+			if _, err := guard.Enter(admission.Ask{Stage: admission.Stream, Rights: []admission.Right{admission.Read}}); err != nil {
+				t.Fatal(err)
+			}
+			staying, leave := guard.Stay(r.Context())
+			defer leave()
+			verified = &admission.Refusal{Status: http.StatusServiceUnavailable} // an issuer that is down
+			if <-time.After(10 * time.Minute); staying.Err() != nil || guard.Next(r.Context()) != nil {
+				t.Error("without the issuer, a connection ends")
+			}
+			verified = access.Unauthenticated("the token is not signed with a key of the issuer")
+			if refusedWith(guard.Next(r.Context())) != http.StatusUnauthorized {
+				t.Error("another operation is accepted")
+			}
+			if <-time.After(2 * time.Minute); refusedWith(context.Cause(staying)) != http.StatusUnauthorized {
+				t.Errorf("the connection stays: %v", context.Cause(staying))
+			}
+		})).ServeHTTP(httptest.NewRecorder(), request)
+	})
 }
 
 // What a request holds is free again when it ends, and a stream gives its body back with its first answer.

@@ -213,6 +213,48 @@ func (f front) token(t *testing.T, b *http.Client) string {
 	return body
 }
 
+// A browser sends the session's cookie along with a request of another origin of the same site.
+func TestAPageOfAnotherOriginHasNoSession(t *testing.T) {
+	p := newProvider(t)
+	home := startPage(t, p)
+	b := home.logIn(t, p, ada)
+	for origin, has := range map[string]bool{"": true, home.URL: true, "http://127.0.0.1:3000": false, "https://" + ada + ".example.com": false} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, home.URL+"/api/read/echo", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if origin != "" {
+			request.Header.Set("Origin", origin)
+		}
+		response, err := b.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if sent := strings.HasPrefix(string(body), "Bearer "); sent != has {
+			t.Errorf("the token goes along with a request of %q: %t", origin, sent)
+		}
+	}
+}
+
+func TestFormsAreBounded(t *testing.T) {
+	home := startPage(t, newProvider(t))
+	for _, path := range []string{"/login", "/logout"} {
+		form := "user=ada&more=" + strings.Repeat("x", 1<<20)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, home.URL+path, strings.NewReader(form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if response, err := http.DefaultTransport.RoundTrip(request); err == nil {
+			if _ = response.Body.Close(); !response.Close {
+				t.Errorf("%s reads a form of a megabyte: %s", path, response.Status)
+			}
+		}
+	}
+}
+
 func TestAnIssuerThatHangsDoesNotEndASession(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it waits for seconds")

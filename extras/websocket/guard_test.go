@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	ws "github.com/coder/websocket"
+
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/websocket"
 	"example.com/threads/interfaceadaptor/admission"
@@ -74,6 +76,36 @@ func TestTheDocumentOfASubscriptionIsHeld(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A message is held from its first frame on, and an operation with what it costs.
+func TestAMessageThatArrivesIsHeld(t *testing.T) {
+	db, g := readmodeltest.SQLite(t), &guard{}
+	s := initialized(t, graphqltest.Serve(t, db, graphqltest.Settings{Around: g.around}))
+	begun, err := s.conn.Writer(t.Context(), ws.MessageText)
+	if err == nil {
+		_, err = begun.Write([]byte(`{"type":"ping","payload":{"long":"` + strings.Repeat("x", 10_000)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := func(least, most int64) error {
+		if held := g.held.Load(); held < least || held > most {
+			return fmt.Errorf("%d bytes are held", held)
+		}
+		return nil
+	}
+	testenv.Eventually(t, 10*time.Second, func() error { return held(64<<10, 64<<10) })
+	if _, err = begun.Write([]byte(`"}}`)); err == nil {
+		err = begun.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	testenv.Eventually(t, 10*time.Second, func() error { return held(0, 0) })
+	alice := readmodeltest.NewUser()
+	s.subscribe(t, "1", graphqltest.Follow(db.World(t, "").Thread("chat", alice), alice))
+	testenv.Eventually(t, 10*time.Second, func() error { return held(16<<10, 20<<10) })
 }
 
 // Who may not stay for some time, as a suspended tenant, is still known by its token, which then expires.
