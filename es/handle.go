@@ -80,7 +80,7 @@ func (s *Service[S, C, E]) handle(key AggregateID, calls []*call[C, E]) {
 			}
 		case KindOf(err) == Internal && len(calls) > 1 && (decided == nil || s.confirm(ctx, key, try.state.Version) == nil):
 			// Nothing was written: a decision panicked, or the store refuses all events together, or those of one.
-			for _, c := range calls {
+			for _, c := range calls { // each within a timeout of its own, while the first caller waits
 				s.handle(key, []*call[C, E]{c})
 			}
 			return

@@ -32,7 +32,7 @@ func TestARowWithoutTheKeyOfItsAggregate(t *testing.T) {
 	if err := projector.ProjectAll(t.Context(), w.store, positions, 1); err != nil {
 		t.Fatal(err)
 	}
-	letters, err := rowstore.Letters(t.Context(), w.store.DB)
+	letters, err := rowstore.Letters(t.Context(), w.store.DB, 100)
 	if err != nil || len(letters) != 1 || !strings.Contains(letters[0].Reason, "must set") {
 		t.Errorf("%+v, %v", letters, err)
 	}

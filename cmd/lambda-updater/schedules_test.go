@@ -543,7 +543,7 @@ func compareRows(t *testing.T, db *sqlx.DB, journal es.Journal, keys map[es.Aggr
 		t.Fatal(err)
 	}
 	parked := map[es.AggregateID]uint64{}
-	letters, err := rowstore.Letters(t.Context(), db)
+	letters, err := rowstore.Letters(t.Context(), db, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

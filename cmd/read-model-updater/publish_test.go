@@ -226,7 +226,7 @@ func TestEveryEventIsPublishedInOrder(t *testing.T) {
 			testenv.Eventually(t, soon, func() error { return errors.Join(all(), events.isAt(refused, 1)) })
 			var letter projection.DeadLetter
 			testenv.Eventually(t, soon, func() error {
-				letters, err := rowstore.Letters(t.Context(), s.db)
+				letters, err := rowstore.Letters(t.Context(), s.db, 100)
 				if err == nil && len(letters) != 1 {
 					err = fmt.Errorf("%d dead letters", len(letters))
 				}

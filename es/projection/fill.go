@@ -119,7 +119,7 @@ func (p *Projector) readEvents(ctx context.Context, gap eventGap, left int, piec
 		}
 		event, err := p.decode(record, p.options.Skipped)
 		if err != nil {
-			piece.failure = &failure{seqNr: record.SeqNr, eventID: event.EventID, payload: record.Payload, cause: fmt.Errorf("the event can't be read: %w", err)}
+			piece.failure = &failure{seqNr: record.SeqNr, eventID: event.EventID, cause: fmt.Errorf("the event can't be read: %w", err)}
 			return nil
 		}
 		piece.events = append(piece.events, event)

@@ -121,7 +121,7 @@ type DeadLetter struct {
 	Key        es.AggregateID `json:"-" db:"tenant_code,aggregate_type,aggregate_id"`
 	SeqNr      uint64         `json:"seq_nr" db:"seq_nr"`
 	EventID    string         `json:"event_id" db:"event_id"` // empty if it could not be read
-	Payload    []byte         `json:"-" db:"payload"`         // as stored in the journal; empty if it could be decoded
+	Payload    []byte         `json:"-" db:"payload"`         // empty, but in letters of former releases
 	Reason     string         `json:"reason" db:"reason"`
 	Attempts   int            `json:"attempts" db:"attempts"` // for this event
 	ParkedAt   time.Time      `json:"parked_at" db:"parked_at"`

@@ -33,7 +33,6 @@ const (
 type failure struct {
 	seqNr       uint64
 	eventID     string
-	payload     []byte
 	unreachable bool // the journal could not be read; the event itself is not known to be bad
 	cause       error
 }

@@ -150,8 +150,7 @@ func (t *transaction) park(key es.AggregateID, failed *failure) {
 	position := t.positions[key]
 	known := cmp.Or(position.Parked, &DeadLetter{ParkedAt: t.changes.At})
 	letter := DeadLetter{
-		Key: key, SeqNr: failed.seqNr, EventID: failed.eventID, Payload: failed.payload, Reason: failed.cause.Error(),
-		Attempts: 1, ParkedAt: known.ParkedAt,
+		Key: key, SeqNr: failed.seqNr, EventID: failed.eventID, Reason: failed.cause.Error(), Attempts: 1, ParkedAt: known.ParkedAt,
 	}
 	if known.SeqNr == letter.SeqNr {
 		letter.Attempts += known.Attempts

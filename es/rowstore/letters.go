@@ -15,14 +15,14 @@ import (
 	"example.com/threads/es/projection"
 )
 
-// Letters lists the dead letters of all projections, those that have been parked longest first.
-func Letters(ctx context.Context, db *sqlx.DB) (found []projection.DeadLetter, err error) {
+// Letters lists at most limit dead letters of all projections, those that have been parked longest first.
+func Letters(ctx context.Context, db *sqlx.DB, limit int) (found []projection.DeadLetter, err error) {
 	err = deadLetters.Select(ctx, db, func(letter projection.DeadLetter) {
 		letter.Projection, _, _ = strings.Cut(letter.Projection, setSeparator)
 		found = append(found, letter)
 	}, "WHERE projection IN (SELECT set_name FROM row_sets) "+
 		"OR (projection NOT IN (SELECT projection FROM row_sets) AND projection NOT LIKE '%"+setSeparator+"%') "+
-		"ORDER BY parked_at, projection, tenant_code, aggregate_id")
+		"ORDER BY parked_at, projection, tenant_code, aggregate_id LIMIT ?", limit)
 	return found, err
 }
 

@@ -238,13 +238,12 @@ var (
 const (
 	eventIDKept = 64   // code points
 	reasonKept  = 2000 // code points
-	payloadKept = 1 << 20
 )
 
 // letterIn is a dead letter as it is stored in a set.
 func letterIn(set string, letter projection.DeadLetter) projection.DeadLetter {
 	letter.Projection, letter.EventID, letter.Reason = set, Cut(letter.EventID, eventIDKept), Cut(letter.Reason, reasonKept)
-	letter.Payload = append([]byte{}, letter.Payload[:min(len(letter.Payload), payloadKept)]...)
+	letter.Payload = []byte{} // no NULL
 	return letter
 }
 

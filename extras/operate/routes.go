@@ -69,6 +69,7 @@ type Difference struct {
 
 const (
 	maxOrder       = 16 << 10 // bytes of a body
+	maxLetters     = 10_000   // in an answer
 	verifyTimeout  = 20 * time.Second
 	maxDifferences = 100 // differences in an answer
 )
@@ -194,7 +195,7 @@ func (o operations) list(ctx context.Context, _ order) (letters, error) {
 	if err != nil {
 		return shown, err
 	}
-	found, err := rowstore.Letters(ctx, databases.Rows)
+	found, err := rowstore.Letters(ctx, databases.Rows, maxLetters)
 	for _, l := range found {
 		shown.Parked = append(shown.Parked, Letter{Named: Name(l.Key), DeadLetter: l})
 	}

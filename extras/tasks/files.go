@@ -43,6 +43,9 @@ func (s Store) put(ctx context.Context, file es.File, first uint64, parts ...[]b
 // putSealed stores parts sealed with the key of the file's creator. Texts in an export are sealed, as in the journal.
 func (s Store) putSealed(ctx context.Context, file es.File, first uint64, parts ...[]byte) error {
 	for i, part := range parts {
+		if len(part) == 0 { // says nothing, and would not be empty any more
+			continue
+		}
 		sealed, err := s.Keys.Seal(ctx, file.Tenant, file.Owner, fmt.Sprintf("%s %d", file.Name, first+uint64(i)), string(part))
 		if err != nil {
 			return err

@@ -41,7 +41,7 @@ func unreadableEvent(t *testing.T, db Database) {
 
 	letter, parked := letterOf(t, db, bad.key)
 	event := journal.Of(bad.key)[9]
-	if !parked || letter.SeqNr != 10 || letter.EventID != event.EventID || string(letter.Payload) != string(records[9].Payload) ||
+	if !parked || letter.SeqNr != 10 || letter.EventID != event.EventID ||
 		!strings.Contains(letter.Reason, "unexpected end") || letter.Attempts != 1 || !letter.ParkedAt.Equal(clock.read()) || !letter.RetryAt.After(clock.read()) {
 		t.Errorf("the dead letter is %+v", letter)
 	}

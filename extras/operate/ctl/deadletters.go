@@ -101,7 +101,7 @@ func (q queue) stores(c *call) (*rowstore.Store, *process.Outbox, error) {
 // find reads what a call selects, in one or all projections and processes: an aggregate, or a command by its event.
 func (q queue) find(ctx context.Context, c *call, of aggregates) (stuck, error) {
 	found := stuck{Parked: []operate.Letter{}, Commands: []shownCommand{}}
-	letters, err := rowstore.Letters(ctx, c.db)
+	letters, err := rowstore.Letters(ctx, c.db, maxListed)
 	if err != nil {
 		return found, fmt.Errorf("read the dead letters: %w", err)
 	}

@@ -610,7 +610,7 @@ func TestRebuildThatStopsShortStaysApart(t *testing.T) {
 	if err != nil || state.Live || !strings.Contains(state.Failure, "event 10") {
 		t.Errorf("the progress is %+v, %v", state, err)
 	}
-	letters, err := rowstore.Letters(t.Context(), r.db.DB)
+	letters, err := rowstore.Letters(t.Context(), r.db.DB, 100)
 	if err != nil || len(letters) != 0 {
 		t.Errorf("the live rows have dead letters: %+v, %v", letters, err)
 	}

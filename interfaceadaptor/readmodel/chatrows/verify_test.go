@@ -345,7 +345,7 @@ func TestAnEventThatOnlyAHeadClaimedIsNotWaitedFor(t *testing.T) {
 		if _, err := projector.RetryParked(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if letters, err := rowstore.Letters(t.Context(), v.db.DB); err != nil || len(letters) > 0 != want {
+		if letters, err := rowstore.Letters(t.Context(), v.db.DB, 100); err != nil || len(letters) > 0 != want {
 			t.Errorf("parked: %+v, want %t, %v", letters, want, err)
 		}
 	}
@@ -395,7 +395,7 @@ func TestWhatWasSkippedIsNoDifference(t *testing.T) {
 		if _, err := v.RetryParked(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if letters, err := rowstore.Letters(t.Context(), v.db.DB); len(letters) > 0 || err != nil {
+		if letters, err := rowstore.Letters(t.Context(), v.db.DB, 100); len(letters) > 0 || err != nil {
 			t.Errorf("the aggregate is still parked: %+v, %v", letters, err)
 		}
 		for range 2 {
