@@ -794,6 +794,7 @@ func TestALoginInAnotherTab(t *testing.T) {
 	invite(p, ada, "bob")
 	evaluate[bool](p, "window.same = true")
 	other := open(t, anotherTab(t, browser), s.url, 1200, 900)
+	other.allow("401") // what it asks for while it logs out
 	is := func(user string) {
 		t.Helper()
 		other.click(labelled("document", "Log out"))
