@@ -92,8 +92,8 @@ func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.Aggre
 	return key, false
 }
 
-// Unregistered returns the first aggregate of each type that has events but no handler and is not ignored. If all events
-// of a type are gone from the journal, it is reported until the program is started again.
+// Unregistered returns the first aggregate of each type that has events but no handler and is not ignored. A type whose
+// events are gone from the journal is reported until the program is started again.
 func (p *Projector) Unregistered() []es.AggregateID {
 	p.mu.Lock()
 	defer p.mu.Unlock()

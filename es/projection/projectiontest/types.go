@@ -91,8 +91,8 @@ func ignoredType(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// goneType: a type without a handler is reported at a start if the journal has an event of it, and in any case projected
-// later.
+// goneType: a type without a handler is reported at a start if the journal has an event of it, and projected later in
+// any case.
 func goneType(t *testing.T, db Database) {
 	journal := NewJournal()
 	order, later := beginAs(t, journal, "order", "acme"), beginAs(t, journal, "order", "")
