@@ -170,13 +170,16 @@ func (h *handler) tend(ctx context.Context, lost bool) error {
 	if err := h.begin(ctx, h.rows); err != nil { // another environment may have compared them
 		return err
 	}
+	deadline, _ := ctx.Deadline()
+	comparing, stop := context.WithTimeout(ctx, time.Until(deadline)*3/4) // the rest is for what is due
+	defer stop()
 	err := h.each(func(p *projection.Projector) error {
 		if lost {
 			if err := p.OweRepair(ctx); err != nil {
 				return err
 			}
 		}
-		return p.RepairIfDue(ctx)
+		return p.RepairIfDue(comparing)
 	})
 	h.tended = time.Time{}
 	return errors.Join(err, h.settle(ctx, time.Now()))

@@ -123,7 +123,7 @@ func (r *reader) deliver(ctx context.Context) (wait time.Duration, err error) {
 		if p.read == 0 {
 			r.sawNothing(p.asked)
 		} else { // in a shard, records are in the order of their times
-			r.empties, r.clear = 0, later(r.clear, p.position.at)
+			r.empties, r.clear = 0, later(r.clear, p.position.at.Add(-r.settings.PollMax))
 		}
 	})
 	r.counters.records.Add(int64(len(p.records)))

@@ -126,7 +126,7 @@ func (p *Projector) Repair(ctx context.Context) (total Outcome, err error) {
 	return total, err
 }
 
-// compare applies the missing events of aggregates, and returns how many of them have a position then.
+// compare applies the missing events of aggregates, and returns how many of them had a position before.
 func (p *Projector) compare(ctx context.Context, heads []AtVersion) (outcome Outcome, positions int, err error) {
 	versions, err := p.store.Versions(ctx, keysOf(heads, func(head AtVersion) es.AggregateID { return head.Key }))
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *Projector) compare(ctx context.Context, heads []AtVersion) (outcome Out
 	var gaps []eventGap
 	for _, head := range heads {
 		after := versions[head.Key]
-		if max(after, head.Version) > 0 {
+		if after > 0 {
 			positions++
 		}
 		if after > head.Version {

@@ -338,14 +338,14 @@ var errLost = errors.New("the queue does not have this event")
 // [errLost] if that is not there. Without a mark nothing is checked. Only one goroutine at a time may read.
 func (q *queue) Read(ctx context.Context, after uint64, mark string, limit int) ([]es.Queued, error) {
 	found, err := q.after(ctx, after, mark, limit)
+	if n := len(found); n == 0 || n < limit && found[n-1].Position < q.settled {
+		q.settled, q.next = 0, 0 // perhaps numbers of another server, which lacks some
+	}
 	if err == nil && len(found) > 0 && len(q.beforeHole(after, found)) == 0 {
 		settled := q.settled
 		if err = q.settle(ctx, after); q.settled > settled { // entries that became visible since may come first
 			found, err = q.after(ctx, after, mark, limit)
 		}
-	}
-	if err != nil {
-		q.settled, q.next = 0, 0 // perhaps numbers of another server
 	}
 	return q.beforeHole(after, found), q.gateway.explain(ctx, err, "read the queue of events after %d", after)
 }

@@ -53,7 +53,7 @@ func newLogin(ctx context.Context, settings Settings, accessControl *access.Acce
 	attempts := securecookie.New(securecookie.GenerateRandomKey(64), securecookie.GenerateRandomKey(32))
 	return &login{
 		settings: settings, access: accessControl, stopping: ctx, client: &http.Client{Timeout: issuerWithin}, log: log,
-		sessions: &sessions{origin: strings.ToLower(settings.URL), secure: strings.HasPrefix(settings.URL, "https:"), open: map[string]*session{}},
+		sessions: newSessions(settings.URL),
 		attempts: attempts.MaxAge(int(loginTime.Seconds())).SetSerializer(securecookie.JSONEncoder{}),
 	}
 }
@@ -92,15 +92,16 @@ func (l *login) finish(w http.ResponseWriter, r *http.Request) {
 		err = l.attempts.Decode("login", cookie.Value, &begun)
 	}
 	http.SetCookie(w, l.sessions.newCookie("login", "", -time.Second))
+	answer := r.URL.Query()
 	switch {
-	case err != nil || r.FormValue("state") != begun.State:
+	case err != nil || answer.Get("state") != begun.State:
 		l.fail(w, r, http.StatusBadRequest, "this login was not started in this browser, or too long ago; start again", nil)
 		return
-	case r.FormValue("code") == "":
-		l.fail(w, r, http.StatusForbidden, "the issuer has refused the login", errors.New(r.FormValue("error")))
+	case answer.Get("code") == "":
+		l.fail(w, r, http.StatusForbidden, "the issuer has refused the login", errors.New(answer.Get("error")))
 		return
 	}
-	found, err := l.exchange(oidc.ClientContext(r.Context(), l.client), r.FormValue("code"), begun)
+	found, err := l.exchange(oidc.ClientContext(r.Context(), l.client), answer.Get("code"), begun)
 	if err != nil {
 		l.fail(w, r, http.StatusForbidden, "the issuer's answer can't be used; the log says why", err)
 		return
@@ -229,7 +230,7 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 func (l *login) end(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	r.Header.Set(csrfHeader, r.FormValue("csrf"))
-	if _, admitted := l.sessions.admit(w, r); admitted {
+	if mayChange(w, r, l.sessions.byCookie(r)) {
 		l.sessions.end(w, r)
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	}

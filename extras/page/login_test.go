@@ -238,18 +238,53 @@ func TestAPageOfAnotherOriginHasNoSession(t *testing.T) {
 	}
 }
 
-func TestFormsAreBounded(t *testing.T) {
-	home := startPage(t, newProvider(t))
-	for _, path := range []string{"/login", "/logout"} {
-		form := "user=ada&more=" + strings.Repeat("x", 1<<20)
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, home.URL+path, strings.NewReader(form))
+// A form of another origin does not log out, nor one without the session's CSRF token.
+func TestOnlyThePageLogsOut(t *testing.T) {
+	p := newProvider(t)
+	home := startPage(t, p)
+	b := home.logIn(t, p, ada)
+	for _, origin := range []string{"", "null", home.URL, "http://127.0.0.1:3000"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, home.URL+"/logout", strings.NewReader("csrf=guessed"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		if response, err := http.DefaultTransport.RoundTrip(request); err == nil {
-			if _ = response.Body.Close(); !response.Close {
-				t.Errorf("%s reads a form of a megabyte: %s", path, response.Status)
+		if origin != "" {
+			request.Header.Set("Origin", origin)
+		}
+		response, err := b.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = response.Body.Close(); response.StatusCode != http.StatusForbidden || home.token(t, b) == "" {
+			t.Errorf("a form of the origin %q: %s", origin, response.Status)
+		}
+	}
+}
+
+// The answer comes before the body has been read, so the connection ends.
+func TestFormsAreBounded(t *testing.T) {
+	p := newProvider(t)
+	home := startPage(t, p)
+	b := browser(t)
+	b.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for path, method := range map[string]string{"/login": http.MethodPost, "/logout": http.MethodPost, callback: http.MethodGet} {
+		for media, form := range map[string]string{
+			"application/x-www-form-urlencoded": "user=ada&more=",
+			"multipart/form-data; boundary=a":   "--a\r\nContent-Disposition: form-data; name=\"user\"\r\n\r\n",
+		} {
+			if _, _, err := send(t.Context(), b, home.URL+"/login"); err != nil { // a login that has begun
+				t.Fatal(err)
+			}
+			request, err := http.NewRequestWithContext(t.Context(), method, home.URL+path, strings.NewReader(form+strings.Repeat("x", 1<<20)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Content-Type", media)
+			if response, err := b.Do(request); err == nil {
+				if _ = response.Body.Close(); !response.Close {
+					t.Errorf("%s reads a megabyte of %s: %s", path, media, response.Status)
+				}
 			}
 		}
 	}

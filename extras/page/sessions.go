@@ -77,11 +77,19 @@ func (s *session) replace() (any, error) {
 
 // sessions are kept in memory: when the process ends, users must log in again.
 type sessions struct {
-	origin string // of the page, for browsers
-	secure bool   // it is served over https
+	sameOrigin *http.CrossOriginProtection
+	secure     bool // the page is served over https
 
 	mutex sync.Mutex
 	open  map[string]*session
+}
+
+// newSessions returns the sessions of the page with this URL.
+func newSessions(url string) *sessions {
+	s := &sessions{sameOrigin: http.NewCrossOriginProtection(), secure: strings.HasPrefix(url, "https:"), open: map[string]*session{}}
+	// Behind a proxy Host may be another. It never fails: ReadSettings has checked the URL.
+	_ = s.sameOrigin.AddTrustedOrigin(url)
+	return s
 }
 
 // cookie is the full name of a cookie. With https its prefix binds it to this host.
@@ -127,10 +135,19 @@ func (s *sessions) newCookie(name, value string, lasts time.Duration) *http.Cook
 }
 
 // of returns the session of a request; nil: there is none. A page of another origin has none, even if that origin may
-// use the APIs: browsers send it the cookie along where both are of one site.
+// use the APIs: where both are of one site, browsers send the cookie along.
 func (s *sessions) of(r *http.Request) *session {
+	asked := *r
+	asked.Method = http.MethodPost // to look at what only reads, too
+	if s.sameOrigin.Check(&asked) != nil {
+		return nil
+	}
+	return s.byCookie(r)
+}
+
+func (s *sessions) byCookie(r *http.Request) *session {
 	cookie, err := r.Cookie(s.cookie("session"))
-	if origin := r.Header.Get("Origin"); err != nil || origin != "" && origin != s.origin && !strings.HasSuffix(origin, "://"+r.Host) {
+	if err != nil {
 		return nil
 	}
 	s.mutex.Lock()
@@ -157,12 +174,16 @@ const csrfHeader = "X-CSRF-Token"
 // session's CSRF token, which pages of other origins can't read; otherwise it is refused.
 func (s *sessions) admit(w http.ResponseWriter, r *http.Request) (found *session, admitted bool) {
 	found = s.of(r)
+	return found, mayChange(w, r, found)
+}
+
+func mayChange(w http.ResponseWriter, r *http.Request, found *session) bool {
 	if found == nil || r.Method == http.MethodGet || r.Method == http.MethodHead ||
 		subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(found.csrf)) == 1 {
-		return found, true
+		return true
 	}
 	httpserver.WriteProblem(w, http.StatusForbidden, "forbidden", "send the session's CSRF token, which /session returns, as "+csrfHeader)
-	return found, false
+	return false
 }
 
 // authorized adds the session's token to requests and removes the session's cookie, which is for this program only. A

@@ -77,13 +77,21 @@ func (s *socket) receive(inTime func() bool) bool {
 		s.log.DebugContext(s.ctx, "a WebSocket ended", "error", err)
 		return false
 	}
-	release, err := s.guard.Hold(maxMessage) // from its first frame on
-	if err != nil {
-		s.closeFor(closeTryAgainLater, err)
-		return false
+	// The read closes the connection if the message is too long.
+	raw, err := io.ReadAll(io.LimitReader(arriving, shortMessage))
+	if err == nil && len(raw) == shortMessage && s.acknowledged {
+		var release func()
+		if release, err = s.guard.Hold(maxMessage); err != nil {
+			s.closeFor(closeTryAgainLater, err)
+			return false
+		}
+		defer release()
 	}
-	defer release()
-	raw, err := io.ReadAll(arriving) // closes the connection if the message is too long
+	if err == nil && len(raw) == shortMessage {
+		var rest []byte
+		rest, err = io.ReadAll(arriving)
+		raw = append(raw, rest...)
+	}
 	if err != nil {
 		s.log.DebugContext(s.ctx, "a WebSocket ended", "error", err)
 		return false
@@ -148,6 +156,7 @@ func (s *socket) initialize(payload json.RawMessage) {
 	}
 	s.ctx = graphql.As(s.ctx, principal)
 	s.acknowledged = true
+	s.conn.SetReadLimit(maxMessage)
 	s.send(s.ctx, message{Type: "connection_ack"})
 	s.goroutines.Go(s.keepAlive)
 	s.stay()
@@ -231,11 +240,8 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 	})
 }
 
-// operationBytes is what an operation takes beside what its client has sent: goroutines, and the parsed document.
-const operationBytes = 16 << 10
-
-// begin returns an operation that may run beside count others, or the answer of a refused one. Its memory is held until
-// release, when the operation has ended.
+// begin returns an operation that may run beside count others, or the answer of a refused one. What the client has sent
+// is held until release, when the operation has ended.
 func (s *socket) begin(count int, id string, payload json.RawMessage) (operation *gqlgen.OperationContext, release func(), refused *gqlgen.Response) {
 	err := s.guard.Next(s.ctx)
 	if err == nil && count >= s.settings.OperationLimit {
@@ -247,7 +253,7 @@ func (s *socket) begin(count int, id string, payload json.RawMessage) (operation
 		params, err = graphql.ParseOperation("payload", payload)
 	}
 	if err == nil {
-		release, err = s.guard.Hold(operationBytes + len(id) + len(payload))
+		release, err = s.guard.Hold(len(id) + len(payload))
 	}
 	if err != nil {
 		return nil, nil, s.endpoint.Response(s.ctx, err)

@@ -29,6 +29,8 @@ const (
 	subprotocol  = "graphql-transport-ws"
 	tenantHeader = "X-Tenant-Code"
 	maxMessage   = 64 << 10 // bytes
+	firstMessage = 16 << 10 // bytes of connection_init, and of what comes before
+	shortMessage = 4 << 10  // bytes of a message that is not held as memory while it arrives
 )
 
 // Settings are set by operators. A zero field takes its default.
@@ -72,7 +74,7 @@ func (s Settings) accept(w http.ResponseWriter, r *http.Request, endpoint *graph
 		log.DebugContext(r.Context(), "a WebSocket was refused", "error", err)
 		return
 	}
-	conn.SetReadLimit(maxMessage)
+	conn.SetReadLimit(firstMessage)
 	socket := &socket{
 		endpoint: endpoint, settings: s, log: log, conn: conn, guard: admission.Of(r), headers: r.Header, operations: map[string]*running{},
 	}

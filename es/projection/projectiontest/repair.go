@@ -81,6 +81,19 @@ func repairBesideACreation(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
+// repairWithRowsAhead: rows without a head are found beside a ledger that has none yet.
+func repairWithRowsAhead(t *testing.T, db Database) {
+	journal := NewJournal()
+	projector := newProjector(db, journal, newClock())
+	gone, stays := begin(t, journal, ""), begin(t, journal, "")
+	project(t, projector, append(gone.all(), stays.all()...)...)
+	journal.remove(gone.key)
+	begin(t, journal, "")
+	if _, err := projector.Repair(t.Context()); err != nil || projector.Drift().Ahead == 0 {
+		t.Errorf("the rows that are ahead are not found: %+v, %v", projector.Drift(), err)
+	}
+}
+
 // repair: a source that delivers nothing, and a read model that lacks some events.
 func repair(t *testing.T, db Database) {
 	journal, clock := NewJournal(), newClock()

@@ -54,6 +54,7 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"tenants":                           tenants,
 		"repair beside the source":          repairBesideTheSource,
 		"repair beside a creation":          repairBesideACreation,
+		"repair with rows ahead":            repairWithRowsAhead,
 		"repair with stale heads":           repairWithStaleHeads,
 		"notify":                            notify,
 		"traces":                            traces,
