@@ -60,6 +60,7 @@ type Projector struct {
 	checked      int                       // comparisons of an aggregate with the journal
 	repairSince  time.Time                 // since when a repair is due; zero: none is
 	unregistered map[string]es.AggregateID // by type without a handler that is not ignored: the first aggregate met
+	met          atomic.Int64              // how many events of such types were met; changed with mu
 }
 
 // New returns a projector. A source calls its methods; the program also runs [Projector.Run].
@@ -120,6 +121,7 @@ func (p *Projector) project(ctx context.Context, batch decodedBatch) (outcome Ou
 
 const (
 	parkedEvery = time.Second     // interval of looking for parked aggregates and a repair that are due
+	typesEvery  = 10              // of these intervals between two looks at types without a handler
 	repairAgain = 5 * time.Second // delay after a failed repair
 )
 
@@ -137,7 +139,10 @@ func (p *Projector) Run(ctx context.Context) {
 		}
 	}
 	repairing.Go(func() { pprof.Do(ctx, pprof.Labels("projection", "repair"), repairs) })
-	for es.Wait(ctx, parkedEvery) == nil {
+	for look := 0; es.Wait(ctx, parkedEvery) == nil; look++ {
+		if look%typesEvery == 0 {
+			p.forgetTypes(ctx)
+		}
 		if _, err := p.RetryParked(ctx); err != nil && ctx.Err() == nil {
 			p.logger.WarnContext(ctx, "retrying parked aggregates failed; next try in a moment", "error", err)
 		}

@@ -65,6 +65,7 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 		if first, known = p.unregistered[key.Type]; !known {
 			first, p.unregistered[key.Type] = key, key
 		}
+		p.met.Add(1)
 		p.mu.Unlock()
 	}
 	if !known {
@@ -76,6 +77,23 @@ func (p *Projector) meet(types []Type, key es.AggregateID) []Type {
 		return types
 	}
 	return append(types, Type{Name: key.Type, FirstTenant: first.Tenant, FirstID: first.ID})
+}
+
+// forgetTypes stops reporting types whose events are gone from the journal. They stay incomplete: some may come again.
+func (p *Projector) forgetTypes(ctx context.Context) {
+	for _, first := range p.Unregistered() {
+		met := p.met.Load()
+		other, remains := p.remaining(ctx, first)
+		p.mu.Lock()
+		switch {
+		case p.met.Load() != met: // an event came meanwhile: the next look decides
+		case remains:
+			p.unregistered[first.Type] = other
+		default:
+			delete(p.unregistered, first.Type)
+		}
+		p.mu.Unlock()
+	}
 }
 
 // remaining returns an aggregate of the key's type that is in the journal, or may be: the key's own first.
@@ -92,8 +110,7 @@ func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.Aggre
 	return key, false
 }
 
-// Unregistered returns the first aggregate of each type that has events but no handler and is not ignored. A type whose
-// events are gone from the journal is reported until the program is started again.
+// Unregistered returns the first aggregate of each type that has events but no handler and is not ignored.
 func (p *Projector) Unregistered() []es.AggregateID {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -90,8 +90,18 @@ var (
 	ErrUnfinished   = errors.New("there is a rebuild that was interrupted")
 	ErrNothingBegun = errors.New("there is no rebuild to go on with")
 	ErrCancelled    = errors.New("the rebuild was cancelled")
-	ErrEmptyJournal = errors.New("the event store is empty, or not that of the rows: it does not have the oldest of them; restore it, or correct its settings")
+
+	ErrEmptyJournal error = emptyJournal{}
 )
+
+type emptyJournal struct{}
+
+func (e emptyJournal) Error() string { return e.Reason() }
+
+// Reason may be told to anybody.
+func (emptyJournal) Reason() string {
+	return "the event store is empty, or not that of the rows: it does not have the oldest of them; restore it, or correct its settings"
+}
 
 // Start starts a rebuild and runs it to the end.
 func (r *Rebuild) Start(ctx context.Context) error { return r.locked(ctx, true, r.begin) }

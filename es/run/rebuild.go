@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ import (
 const (
 	rebuildLook  = time.Second
 	rebuildAgain = time.Minute // delay after a failed rebuild
+
+	inTheLog = "the log says why" // in place of a reason with texts of rows, or of a driver
 )
 
 // rowKeeper checks whether the rows have to be rebuilt, and rebuilds them if it may.
@@ -28,11 +31,17 @@ type rowKeeper struct {
 	rebuild *rowstore.Rebuild
 	live    *projection.Projector
 
-	asked    atomic.Bool               // an operator requested a rebuild
-	waited   bool                      // at the last check, because another process rebuilt
-	outdated atomic.Pointer[[]string]  // aggregate types whose rows were made by another version of their handler
-	seen     string                    // the latest set at the last check, and whether it was live
-	failed   atomic.Pointer[time.Time] // when the latest rebuild failed; nil: it did not
+	asked    atomic.Bool              // an operator requested a rebuild
+	waited   bool                     // at the last check, because another process rebuilt
+	outdated atomic.Pointer[[]string] // aggregate types whose rows were made by another version of their handler
+	seen     string                   // the latest set at the last check, and whether it was live
+	failure  atomic.Pointer[rebuildFailure]
+}
+
+// rebuildFailure is why the latest rebuild failed, as it may be told to anybody, and when; nil: it did not.
+type rebuildFailure struct {
+	reason string
+	at     time.Time
 }
 
 func (t *Turn) newKeeper() (*rowKeeper, error) {
@@ -59,7 +68,7 @@ func (m ReadModel) Rebuild(rows *sqlx.DB, journal es.Journal, term uint64, log *
 func (k *rowKeeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := k.look(ctx); err != nil && ctx.Err() == nil {
-			k.failed.Store(new(time.Now()))
+			k.failure.Store(&rebuildFailure{cmp.Or(es.PublicReason(err), inTheLog), time.Now()})
 			message := "the rebuild failed: ask for it again"
 			if k.options.RebuildAuto {
 				message = "the rebuild failed and will be retried in " + rebuildAgain.String()
@@ -93,12 +102,12 @@ func (k *rowKeeper) look(ctx context.Context) error {
 		}
 		k.seen = live
 	}
-	asked, failed := k.asked.Swap(false), k.failed.Load()
+	asked, failure := k.asked.Swap(false), k.failure.Load()
 	if asked && k.waited && state.Over() {
 		asked = false // another process has done it
 	}
 	k.waited = false
-	if !asked && (!k.options.RebuildAuto || failed != nil && time.Since(*failed) < rebuildAgain) {
+	if !asked && (!k.options.RebuildAuto || failure != nil && time.Since(failure.at) < rebuildAgain) {
 		return nil
 	}
 	switch {
@@ -119,23 +128,23 @@ func (k *rowKeeper) look(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
-		k.failed.Store(nil)
+		k.failure.Store(nil)
 	}
 	return err
 }
 
 // reasons returns why the updater is not ready, and warnings for operators.
 func (k *rowKeeper) reasons() (versions, journal, warning string) {
-	todo, auto, failed := k.options.Advice.Rebuild, k.options.RebuildAuto, k.failed.Load()
+	todo, auto, failure := k.options.Advice.Rebuild, k.options.RebuildAuto, k.failure.Load()
 	switch {
-	case auto && failed != nil:
-		todo = "the automatic rebuild fails; the log says why"
+	case auto && failure != nil:
+		todo = "the automatic rebuild fails: " + failure.reason
 	case auto:
 		todo = "they are being rebuilt automatically"
 	}
 	if outdated := *k.outdated.Load(); len(outdated) > 0 {
 		found := fmt.Sprintf("the rows of %s were made by another version of this program: %s", strings.Join(outdated, ", "), todo)
-		if auto && failed == nil {
+		if auto && failure == nil {
 			warning = found
 		} else {
 			versions = found

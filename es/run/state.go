@@ -63,7 +63,7 @@ func (u *Updater) Look(ctx context.Context) State {
 		found.ParkedAggregates = &parked
 		u.parked.Store(int64(parked))
 		if found.Rebuild, err = opened.store.RebuildState(ctx); found.Rebuild.Failure != "" {
-			found.Rebuild.Failure = "the log says why" // it may have texts of rows
+			found.Rebuild.Failure = inTheLog
 		}
 		if found.Rebuild.Over() {
 			found.RebuiltAt, found.Rebuild = found.Rebuild.DoneAt(), rowstore.RebuildState{}

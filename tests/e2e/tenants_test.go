@@ -84,7 +84,7 @@ func TestTenantsInSeveralDatabases(t *testing.T) {
 	s.reader.Start(t)
 	nobody.goesOn(t)
 	if health := get(t, s.readURL+"/health/ready"); !strings.Contains(health, `"ready"`) ||
-		!strings.Contains(health, "the database of acme") || strings.Contains(health, "threads:threads") {
+		!strings.Contains(health, "a database of TENANT_DATABASES") || strings.Contains(health, "acme") || strings.Contains(health, "threads:threads") {
 		t.Errorf("without a database: %s", health)
 	}
 	second.start(t)
