@@ -221,7 +221,7 @@ type Sequence struct {
 		Draw(ctx context.Context, tenant Tenant, sequence string) (uint64, error)
 	}
 	Kind  string           // such as "ORDER": codes begin with it
-	Reset string           // when the numbers start with 1 again: each year, month, day or never, which is the default
+	Reset string           // when the numbers start with 1 again: each year, month or day, or never, the default
 	Clock func() time.Time // default: time.Now
 }
 

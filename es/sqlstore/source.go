@@ -261,8 +261,9 @@ func (g *Gateway) queued(ctx context.Context, most int, at, rest string, args ..
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }()                             // rows.Err has the error
-	for size := 0; (size < most || len(page) < 2) && rows.Next(); { // [queue.Read] needs one after its position
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	// Two at least: [queue.Read] needs one after its position.
+	for size := 0; (size < most || len(page) < 2) && rows.Next(); {
 		var entry es.Queued
 		var stored string
 		// Not by the columns' names, which takes longer.

@@ -104,8 +104,9 @@ func (o operations) follow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no")              // proxies must not buffer events
-	if _, err := io.Copy(io.Discard, r.Body); err != nil { // net/http waits for it before it sends the answer
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer events
+	// A body that nobody reads: net/http waits for it before it sends the answer, soon without a deadline.
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		return nil
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})

@@ -28,7 +28,6 @@ const (
 	loginTime    = 10 * time.Minute // time limit of a login
 	issuerWithin = 5 * time.Second  // time limit of a request to the issuer
 	callback     = "/login/callback"
-	maxForm      = 4 << 10 // bytes of a body
 )
 
 // scopes are requested; an issuer grants those that the user may have.
@@ -202,7 +201,6 @@ func (l *login) config(ctx context.Context) (*oauth2.Config, *oidc.Provider, err
 
 // beDeveloper logs in as a user of the development issuer.
 func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	user := r.FormValue("user")
 	if l.access.Settings.Mode != access.Dev || !slices.Contains(devissuer.Users(), user) {
 		l.fail(w, r, http.StatusNotFound, "there is no such user of the issuer for development, or no such issuer", nil)
@@ -228,7 +226,6 @@ func (l *login) beDeveloper(w http.ResponseWriter, r *http.Request) {
 
 // end logs out. The form contains the session's CSRF token.
 func (l *login) end(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	r.Header.Set(csrfHeader, r.FormValue("csrf"))
 	if mayChange(w, r, l.sessions.byCookie(r)) {
 		l.sessions.end(w, r)

@@ -55,8 +55,9 @@ func (s *Server) routes(ctx context.Context, logins *login, programs Programs) h
 	mux := chi.NewRouter()
 	mux.HandleFunc("GET /login", logins.begin)
 	mux.HandleFunc("GET "+callback, logins.finish)
-	mux.HandleFunc("POST /login", logins.beDeveloper)
-	mux.HandleFunc("POST /logout", logins.end)
+	forms := mux.With(middleware.RequestSize(maxForm))
+	forms.HandleFunc("POST /login", logins.beDeveloper)
+	forms.HandleFunc("POST /logout", logins.end)
 	for _, behind := range []struct{ prefix, name, url string }{
 		{"/api/write", "write-api", programs.Write},
 		{"/api/read", "read-api", programs.Read},
@@ -92,6 +93,7 @@ var embedded embed.FS
 
 const (
 	UsualAddress  = ":28083"         // the default of WEB_ADDR
+	maxForm       = 4 << 10          // bytes of a form
 	uploadTimeout = 15 * time.Second // for a body
 	importTimeout = 5 * time.Minute  // for an import: its body and the answer, as in the write-api // extra:tasks
 	answerTimeout = 30 * time.Second // for each piece of an answer; the programs limit the whole
