@@ -54,7 +54,7 @@ func newSystem(t testing.TB, eventsURL, rowsURL string) *system {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.commands = es.NewService(notebook.Aggregate(), s.gateway, es.Settings{Logger: logger})
+	s.commands = es.NewService(notebook.Aggregate(), s.gateway, es.Settings{Logger: logger, Timeout: time.Minute})
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		if err := errors.Join(s.commands.Close(ctx), s.gateway.Close(ctx)); err != nil {
