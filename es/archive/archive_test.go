@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -309,6 +310,35 @@ func TestAnArchiveThatCantBeReadIsTold(t *testing.T) {
 	}
 	if err := first(); es.KindOf(err) != es.Inconsistent || !strings.Contains(err.Error(), "lacks event 1") {
 		t.Errorf("a lost archive: %v", err)
+	}
+}
+
+// Another user than that of the programs may run it: each command looks into the folders.
+func TestWhoReadsTheFolderReadsTheFiles(t *testing.T) {
+	store, s, folder := opened(t)
+	if err := os.Chmod(folder, 0o750); err != nil { //nolint:gosec // the group may read it
+		t.Fatal(err)
+	}
+	id := newID("acme")
+	grow(t, store, id, 0, 10, 10, long)
+	if _, err := s.Archive(t.Context(), id, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		want := fs.FileMode(0o640)
+		if entry.IsDir() {
+			want = 0o750
+		}
+		if info, err := entry.Info(); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s has the mode %s, want %s: %v", path, info.Mode(), want, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

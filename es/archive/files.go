@@ -108,10 +108,15 @@ func (s *Store) read(id es.AggregateID, f file) (events []es.Entry, err error) {
 	return events, nil
 }
 
-// write makes a file that is complete, or none. Its content is durable, and its name after sync.
+// write makes a file that is complete, or none. Its content is durable, and its name after sync. Who may read the
+// archive's folder may read the file: programs that look for any event fail if they run as a user who may not.
 func (s *Store) write(id es.AggregateID, events []es.Entry) error {
+	readers := fs.FileMode(0o700)
+	if folder, err := os.Stat(filepath.Clean(s.Folder)); err == nil {
+		readers = folder.Mode().Perm()
+	}
 	dir := s.dir(id)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, readers); err != nil {
 		return err
 	}
 	part, err := os.CreateTemp(dir, "*.tmp")
@@ -125,7 +130,7 @@ func (s *Store) write(id es.AggregateID, events []es.Entry) error {
 	for _, e := range events {
 		err = errors.Join(err, lines.Encode(e))
 	}
-	if err := errors.Join(err, packed.Close(), part.Sync(), part.Close()); err != nil {
+	if err := errors.Join(err, packed.Close(), part.Chmod(readers&0o666), part.Sync(), part.Close()); err != nil {
 		return err
 	}
 	whole := file{events[0].SeqNr, events[len(events)-1].SeqNr}
