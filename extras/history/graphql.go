@@ -29,7 +29,9 @@ func (r HistoryResolver) ThreadHistory(
 		return Connection{}, err
 	}
 	if upTo != nil {
-		asked.Before = query.Position{At: int64(max(*upTo, 0)) + 1}
+		if end := int64(max(*upTo, 0)) + 1; asked.Before.IsZero() || end < asked.Before.At {
+			asked.Before = query.Position{At: end}
+		}
 	}
 	return connection(r.Entries(ctx, viewer, id, asked))
 }

@@ -30,8 +30,8 @@ type history struct {
 	PageInfo struct{ HasNextPage, HasPreviousPage bool }
 }
 
-const historyQuery = `query($t: ID!, $u: ID!, $first: Int, $after: String, $last: Int, $before: String) {
-	threadHistory(threadId: $t, userAccountId: $u, first: $first, after: $after, last: $last, before: $before) {
+const historyQuery = `query($t: ID!, $u: ID!, $first: Int, $after: String, $last: Int, $before: String, $upTo: Int) {
+	threadHistory(threadId: $t, userAccountId: $u, first: $first, after: $after, last: $last, before: $before, upTo: $upTo) {
 		edges { cursor node { seqNr eventId type occurredAt executorId commandId correlationId causationId source requestId data } }
 		pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
 	}
@@ -96,6 +96,19 @@ func TestHistory(t *testing.T) {
 		}
 		if want := upTo(27); !slices.Equal(numbers, want) {
 			t.Errorf("events %v", numbers)
+		}
+		numbers = nil
+		for before := any(nil); ; { // backwards, from the number of an event
+			page := asks(ada, fields{"last": 3, "before": before, "upTo": 7}).ThreadHistory
+			for _, edge := range slices.Backward(page.Edges) {
+				numbers, before = append(numbers, edge.Node.SeqNr), edge.Cursor
+			}
+			if !page.PageInfo.HasPreviousPage || len(numbers) > 7 {
+				break
+			}
+		}
+		if slices.Reverse(numbers); !slices.Equal(numbers, upTo(7)) {
+			t.Errorf("events %v up to the seventh", numbers)
 		}
 		last := asks(ada, fields{"last": 4}).ThreadHistory
 		if edited, renamed := last.Edges[0].Node, last.Edges[2].Node; edited.Type != "ThreadMessageEdited" || edited.Data.Message.Text != "second" || edited.ExecutorID != bob.id ||

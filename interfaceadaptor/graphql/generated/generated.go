@@ -606,7 +606,7 @@ extend type Query {
     last: Int
     "The cursor of the event before which the range ends."
     before: String
-    "The number of the event that the range ends with, instead of before."
+    "The number of the last event that the range may have."
     upTo: Int
   ): HistoryConnection!
   """
