@@ -107,7 +107,7 @@ func TestTasksOverREST(t *testing.T) {
 func TestUploadsAreBounded(t *testing.T) {
 	const size = 60_000
 	s := newSystemWith(t, 5*size/2, 7*size/2)
-	body := strings.Repeat(strings.Repeat(" ", 99)+"\n", size/100)
+	body := strings.Repeat("{}"+strings.Repeat(" ", 97)+"\n", size/100)
 	importing := func(who, key, tenant string) answer {
 		t.Helper()
 		return post(t, s, "/tasks/import", body, lines(who, headers{"Idempotency-Key": key, "X-Tenant-Code": tenant}))

@@ -73,8 +73,12 @@ func (s Store) storeInput(ctx context.Context, asked rest.Conditions, id task.ID
 		return err
 	}
 	for part, err := range cut(input) {
+		before := request.Total
 		for range part.all() {
 			request.Total++
+		}
+		if err == nil && request.Total == before { // of blank lines: it would cost rows that no limit counts
+			continue
 		}
 		if err == nil {
 			err = s.sealOthers(ctx, asked, file.Name, part)

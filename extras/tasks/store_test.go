@@ -102,6 +102,20 @@ func testTheInputOfACancelledTaskIsDeleted(t *testing.T) {
 	}
 }
 
+func TestBlankLinesAreNotStored(t *testing.T) { testenv.Bubble(t, testBlankLinesAreNotStored) }
+
+func testBlankLinesAreNotStored(t *testing.T) {
+	w := newWorld()
+	result, err := w.store().Import(t.Context(), asked(), strings.NewReader(strings.Repeat(" \n", 100_000)+"{}"))
+	id := created(t, result, err)
+	if w.held() != 1 {
+		t.Errorf("%d parts are stored", w.held())
+	}
+	if found, rejected := w.finish(t, id); found.Done != 1 || !strings.HasPrefix(rejected, `{"line":100001,`) {
+		t.Errorf("%+v, %s", found.Row, rejected)
+	}
+}
+
 func TestNoRoom(t *testing.T) { testenv.Bubble(t, testNoRoom) }
 
 func testNoRoom(t *testing.T) {
