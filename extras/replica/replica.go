@@ -100,8 +100,11 @@ func (r *Replica) Run(ctx context.Context) {
 			answering, end := context.WithCancel(ctx)
 			r.current.Store(&session{db, answering, end})
 			r.log.InfoContext(ctx, "queries read the replica")
-		case err != nil && (s != nil || first):
-			r.fail(ctx, s, err)
+		case err != nil && ctx.Err() == nil && (s != nil || first):
+			r.log.WarnContext(ctx, "the replica does not answer: queries read the writer", "error", err)
+			if r.current.Store(nil); s != nil {
+				s.end()
+			}
 		}
 	}
 	if db != nil {
@@ -115,17 +118,6 @@ func check(ctx context.Context, db *sqlx.DB) error {
 	defer cancel()
 	_, err := queryreader.New(db).Versions(ctx, []es.AggregateID{{}})
 	return err
-}
-
-// fail ends a session, which may be nil, until the next successful check.
-func (r *Replica) fail(ctx context.Context, s *session, err error) {
-	if errors.Is(err, context.Canceled) || !r.current.CompareAndSwap(s, nil) {
-		return
-	}
-	r.log.WarnContext(ctx, "the replica does not answer: queries read the writer", "error", err)
-	if s != nil {
-		s.end()
-	}
 }
 
 type bypassKey struct{}
@@ -156,8 +148,9 @@ func (r *Replica) leave(ctx context.Context, reason string) {
 	}
 }
 
-// Read runs a reading on the replica, or on the writer: again, if the replica fails before all rows are read. It also
-// reads the writer if the replica lacks the row that a page begins after; the client may have it from the writer.
+// Read runs a reading on the replica, or on the writer: again, if it fails before all rows are read. It also reads the
+// writer if the replica lacks the row that a page begins after; the client may have it from the writer. Whether the
+// replica answers, only Run decides: the reading itself may be what fails.
 func (r *Replica) Read(ctx context.Context, read queryreader.Reading) error {
 	if s := r.session(ctx); s != nil {
 		within, cancel := context.WithTimeout(ctx, readTimeout)
@@ -170,10 +163,9 @@ func (r *Replica) Read(ctx context.Context, read queryreader.Reading) error {
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			r.leave(ctx, "behind")
-		case within.Err() != nil && s.ctx.Err() == nil: // a slow reading; whether the replica answers, Run looks
+		case within.Err() != nil && s.ctx.Err() == nil:
 			r.leave(ctx, "slow")
 		default:
-			r.fail(ctx, s, err)
 			r.leave(ctx, "unavailable")
 		}
 	}
@@ -181,15 +173,12 @@ func (r *Replica) Read(ctx context.Context, read queryreader.Reading) error {
 }
 
 // versions reads versions in the replica alone: those of the writer may be newer than the rows that are read next.
-func (r *Replica) versions(ctx context.Context, keys []es.AggregateID) (versions map[es.AggregateID]uint64, err error) {
+func (r *Replica) versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
 	s := r.current.Load()
 	if s == nil {
 		return nil, es.ErrUnavailable
 	}
-	if versions, err = queryreader.New(s.db).Versions(ctx, keys); err != nil {
-		r.fail(ctx, s, err)
-	}
-	return versions, err
+	return queryreader.New(s.db).Versions(ctx, keys)
 }
 
 // await waits on the replica, for a share of ctx's time, and then on the writer.

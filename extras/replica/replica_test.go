@@ -99,10 +99,23 @@ func TestAWaitForAChangeStaysOnTheReplica(t *testing.T) {
 			t.Errorf("%v, read %d times", err, len(slow))
 		}
 	})
+	// So is one that fails for a reason of its own.
+	var failed []*sqlx.DB
+	reads(func(ctx context.Context) {
+		err := r.Read(ctx, func(_ context.Context, from *sqlx.DB) error {
+			if failed = append(failed, from); from != db.DB {
+				return errors.New("a row that can't be read")
+			}
+			return nil
+		})
+		if err != nil || len(failed) != 2 || failed[1] != db.DB {
+			t.Errorf("%v, read %d times", err, len(failed))
+		}
+	})
 	reads(func(ctx context.Context) {
 		err := r.Read(ctx, func(_ context.Context, from *sqlx.DB) error {
 			if from == db.DB {
-				t.Error("a slow reading has ended the session")
+				t.Error("another's reading has ended the session")
 			}
 			return nil
 		})
