@@ -64,7 +64,7 @@ type Budget struct {
 	by    map[string]int
 }
 
-// NewBudget returns a budget of total, of which one key can hold share; 0: nil, no limit.
+// NewBudget returns a budget of total, of which one key can hold share, or one n above it; share 0: nil, no limit.
 func NewBudget(total, share int) *Budget {
 	if share == 0 {
 		return nil

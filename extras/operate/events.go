@@ -29,7 +29,7 @@ const (
 	sendTimeout = 15 * time.Second
 )
 
-// Event is an event of the journal, for people and programs.
+// Event is an event of the journal, for people and programs. Of a search in one aggregate, its position is its number.
 type Event struct {
 	Position uint64 `json:"position,omitempty"` // in the order of the store, if it has one
 	Named

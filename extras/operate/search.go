@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -17,8 +18,9 @@ import (
 )
 
 const (
-	maxFound  = 200     // events in an answer
-	maxLooked = 100_000 // events that a request reads where the store can't search
+	maxFound   = 200     // events in an answer
+	maxLooked  = 100_000 // events that a request reads where the store can't search
+	lookAtOnce = 1000    // of these, in one reading of an aggregate
 )
 
 // searcher is a journal that finds events of all aggregates, in their order. DynamoDB has no order of all events.
@@ -55,6 +57,9 @@ type wanted struct {
 	limit        int
 }
 
+// visible are the characters of event types and accounts. MySQL refuses to compare them with others.
+var visible = regexp.MustCompile(`^[!-~]*$`)
+
 func parseWanted(values url.Values) (w wanted, err error) {
 	if aid := values.Get("aid"); aid != "" {
 		if w.id, err = es.ParseAggregateID(es.Tenant(values.Get("tenant")), aid); err == nil {
@@ -69,7 +74,8 @@ func parseWanted(values url.Values) (w wanted, err error) {
 	w.limit, limitErr = strconv.Atoi(cmp.Or(values.Get("limit"), "50"))
 	w.before, beforeErr = strconv.ParseUint(cmp.Or(values.Get("before"), "0"), 10, 63)
 	w.after = values.Get("after")
-	if cmp.Or(err, sinceErr, untilErr, limitErr, beforeErr) != nil || w.limit < 1 || w.limit > maxFound {
+	wrong := !visible.MatchString(w.like.EventType) || !visible.MatchString(w.like.UserID) || w.limit < 1 || w.limit > maxFound
+	if cmp.Or(err, sinceErr, untilErr, limitErr, beforeErr) != nil || wrong {
 		return w, errQuery
 	}
 	return w, nil
@@ -109,23 +115,26 @@ func (f *found) lookBack(ctx context.Context, journal es.Journal, w wanted) erro
 		return err
 	}
 	last := min(head.Version, cmp.Or(w.before, math.MaxUint64)-1)
-	for looked := 0; last > 0 && len(f.Events) < w.limit && looked < maxLooked; looked += w.limit {
-		after := last - min(last, uint64(w.limit))
-		var some []Event
+	for looked := 0; last > 0 && len(f.Events) < w.limit && looked < maxLooked; looked += lookAtOnce {
+		after := last - min(last, lookAtOnce)
+		var some []Event // the latest, as many as are wanted
+		more := false
 		for entry, err := range journal.Entries(ctx, w.id, after, last) {
 			if err != nil {
 				return err
 			}
 			if _, is := w.matches(entry.Payload); is {
+				if more = more || len(some) == w.limit-len(f.Events); more {
+					some = slices.Delete(some, 0, 1)
+				}
 				some = append(some, Event{0, Name(w.id), entry.SeqNr, Payload(entry.Payload)})
 			}
 		}
-		slices.Reverse(some)
 		last = after
-		if enough := w.limit - len(f.Events); len(some) > enough {
-			some = some[:enough]
-			last = some[enough-1].SeqNr - 1
+		if more {
+			last = some[0].SeqNr - 1
 		}
+		slices.Reverse(some)
 		f.Events = append(f.Events, some...)
 	}
 	if last > 0 {

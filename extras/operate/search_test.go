@@ -14,7 +14,7 @@ import (
 	"example.com/threads/es"
 )
 
-var wrongQueries = []string{"limit=0", "limit=201", "limit=x", "before=-1", "aid=counter", "aid=counter-1", "since=yesterday"}
+var wrongQueries = []string{"limit=0", "limit=201", "limit=x", "before=-1", "aid=counter", "aid=counter-1", "since=yesterday", "type=Gr%C3%BC%C3%9Fe", "executor=a%20b"}
 
 func TestTheJournalIsSearched(t *testing.T) {
 	s := start(t)
@@ -86,7 +86,7 @@ func TestAJournalWithoutAnOrderIsLookedThrough(t *testing.T) {
 		"aid=counter-" + two + "&before=2":       "1",
 		"aid=counter-" + two + "&before=1":       "",
 		"aid=counter-01ARZ3NDEKTSV4RRFFQ69G5FAV": "",
-		"aid=counter-" + two + "&limit=1&correlation=request-3":                           "3, before 2",
+		"aid=counter-" + two + "&limit=1&correlation=request-3":                           "3",
 		"aid=counter-" + two + "&limit=2&correlation=request-3":                           "3",
 		"aid=counter-" + two + "&limit=2&until=2000-01-01T00:00:00Z":                      "",
 		"aid=counter-" + two + "&limit=3&since=2000-01-01T00:00:00Z":                      "9 7 5, before 3",

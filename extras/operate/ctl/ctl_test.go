@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es"
+	"example.com/threads/es/projection"
 	"example.com/threads/infrastructure/config"
 )
 
@@ -64,5 +66,18 @@ func TestProgressIsShownNowAndThen(t *testing.T) {
 	c.clear()
 	if got := strings.ReplaceAll(out.String(), "\r\x1b[K", "|"); got != "|1 of 9|3 of 9|" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Rows that are behind, and whether they catch up, is looked at for so many aggregates only: the others are not well.
+func TestWhatIsNotLookedAtAgainIsCounted(t *testing.T) {
+	v := verify{c: &call{}}
+	for range maxBehind + 2 {
+		if err := v.count(es.AggregateID{}, projection.Verified{Behind: true}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(v.behind) != maxBehind || v.unchecked != 2 {
+		t.Errorf("%d are looked at again, %d are not", len(v.behind), v.unchecked)
 	}
 }
