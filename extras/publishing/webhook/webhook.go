@@ -20,7 +20,9 @@ var Kind = &publishing.Kind{
 	Schemes: []string{"http", "https"},
 	URLs:    "http:// or https:// (a webhook)",
 	Open: func(at *url.URL, _ string) (send func(context.Context, publishing.Message) error, end func(), err error) {
-		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = transport.MaxIdleConns // all are to one host
+		client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		return func(ctx context.Context, m publishing.Message) error { return post(ctx, client, at, m) }, client.CloseIdleConnections, nil
 	},
 }

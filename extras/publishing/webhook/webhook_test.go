@@ -3,12 +3,17 @@ package webhook
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"example.com/threads/es/projection"
 	"example.com/threads/extras/publishing"
@@ -65,6 +70,42 @@ func TestWebhook(t *testing.T) {
 	hook.Close()
 	if err := brokertest.Fails(t, publish); err != nil && strings.Contains(err.Error(), "t0psecret") {
 		t.Errorf("the error contains the password: %v", err)
+	}
+}
+
+// Events of several aggregates are published at once, and the next ones need no new connections.
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	const atOnce, rounds = 16, 5
+	var made atomic.Int32
+	all := make(chan struct{}, atOnce)
+	hook := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		all <- struct{}{}
+		for len(all) < atOnce {
+			runtime.Gosched()
+		}
+	}))
+	hook.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			made.Add(1)
+		}
+	}
+	hook.Start()
+	defer hook.Close()
+	publish := brokertest.Open(t, Kind, hook.URL)
+	for range rounds {
+		var posts errgroup.Group
+		for range atOnce {
+			posts.Go(func() error { return publish(t.Context(), brokertest.Event(1, 10)) })
+		}
+		if err := posts.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		for range atOnce {
+			<-all
+		}
+	}
+	if n := made.Load(); n > atOnce+2 { // one more may be on its way when another becomes free
+		t.Errorf("%d connections for %d posts at once", n, atOnce)
 	}
 }
 
