@@ -3,7 +3,6 @@ package asset
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 var contentTypes = map[string]string{
@@ -60,8 +61,8 @@ func Load(files fs.FS, name, policy string) http.Handler {
 
 func pack(content []byte) []byte {
 	var packed bytes.Buffer
-	writer := gzip.NewWriter(&packed)
-	_, _ = writer.Write(content) // into memory: it can't fail
+	writer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // once, for every first view; the level is valid
+	_, _ = writer.Write(content)                                    // into memory: it can't fail
 	_ = writer.Close()
 	return packed.Bytes()
 }

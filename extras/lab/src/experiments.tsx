@@ -288,7 +288,7 @@ const experiments: Experiment[] = [
           const conflicts = (await figure(page, 'commands_conflicts_total')) - before;
           return [
             [written.length === 10 && all.size === 20, `${own.length + written.length} messages, ${all.size} versions, ${10 - written.length} not written${why}.`],
-            [undefined, `This page's writer decided ${conflicts} times again.`],
+            [undefined, `This page's writer decided ${conflicts === 1 ? 'once' : `${conflicts} times`} again.`],
             await compared(page),
           ];
         },

@@ -10,7 +10,9 @@ export type Check = [held: boolean | undefined, text: string];
 export const faults = signal<Faults | null>(null);
 export async function set(page: PageForLab, change: Partial<Faults>): Promise<void> {
   changes++;
-  know(await page.ask('POST /lab/state', change));
+  const found = await page.ask('POST /lab/state', change);
+  changes++; // what was asked meanwhile may be older
+  know(found);
 }
 
 let changes = 0;
@@ -34,8 +36,9 @@ export const pause = (ms: number): Promise<void> => new Promise((done) => setTim
 /** Compares every row with the journal. */
 export async function compared(page: PageForLab): Promise<Check> {
   const found = await page.ask('POST /operate/rows/verify', { repair: false });
-  if (found.wrong === 0 && !found.complete) return [undefined, `The rows of ${found.verified} aggregates are what the journal says; there was no time to compare all.`];
-  return [found.wrong === 0, found.wrong === 0 ? `All rows of ${found.verified} aggregates are what the journal says.` : `The rows of ${found.wrong} aggregates are NOT what the journal says.`];
+  const of = (n: number): string => `${n} ${n === 1 ? 'aggregate' : 'aggregates'}`;
+  if (found.wrong === 0 && !found.complete) return [undefined, `The rows of ${of(found.verified)} are what the journal says; there was no time to compare all.`];
+  return [found.wrong === 0, found.wrong === 0 ? `All rows of ${of(found.verified)} are what the journal says.` : `The rows of ${of(found.wrong)} are NOT what the journal says.`];
 }
 
 /** Repairs what can't be read, and has what is parked tried again. */
@@ -120,6 +123,7 @@ export function open(page: PageForLab): Lab {
   return { faults, set: (change) => set(page, change), newRows, View: () => <View page={page} />, Banner: (props) => <Banner page={page} {...props} /> };
 }
 
+const isMissing = signal(false); // the experiments could not be loaded
 const experiments = signal<typeof import('./experiments.tsx').Experiments | null>(null);
 
 async function load(): Promise<void> {
@@ -129,7 +133,7 @@ async function load(): Promise<void> {
 
 function View({ page }: { page: PageForLab }) {
   const now = faults.value;
-  if (!experiments.value) void load();
-  if (!experiments.value || !now) return <p class="card quiet">…</p>;
+  if (!experiments.value) load().catch(() => (isMissing.value = true));
+  if (!experiments.value || !now) return <p class="card quiet">{isMissing.value ? 'The experiments can not be loaded. Load the page again.' : '…'}</p>;
   return <experiments.value page={page} now={now} />;
 }

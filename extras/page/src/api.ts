@@ -48,13 +48,11 @@ export async function command<C extends Command>(path: C, executor: Person, fiel
     if (outcome && 'problem' in outcome && outcome.problem.status === 429) wait = 5000; // it has not been looked at
     else if (outcome) return outcome;
     if (!isWritten(state.traces.peek().find((each) => each.key === key))) updateTrace(key, { stage: 'unknown' });
-    await Promise.race([new Promise((again) => setTimeout(again, wait)), nextConnection()]);
+    await Promise.race([new Promise((again) => setTimeout(again, wait)), connection.promise]);
   }
 }
 
 let connection = Promise.withResolvers<void>();
-
-const nextConnection = (): Promise<void> => connection.promise;
 
 /** Sends again at once what got no answer: the connection is there. */
 export function retry(): void {
@@ -71,7 +69,8 @@ async function attempt<C extends Command>(path: C, trace: Trace, init: RequestIn
   }
   const unread = (error: unknown): unknown => (error instanceof SyntaxError ? refusedOnTheWay(response.status) : null); // or it was cut off
   const answer = (await response.json().catch(unread)) as Record<string, unknown> | null;
-  if (response.status === 503 || response.status === 502 || answer === null) return null;
+  // 504, and a 500 without a code, are of a gateway: it does not know the outcome either.
+  if (answer === null || [502, 503, 504].includes(response.status) || (response.status >= 500 && !answer.code)) return null;
   if (answer.code === 'concurrent_update') return null; // nothing was written: it may be decided on the next state
   if (response.status === 401 && isStale(init.headers)) return null;
   if (answer.code === 'forbidden' && (await isRenewed(init.headers))) return null;
@@ -184,7 +183,8 @@ export async function query<V, A>(document: Query<V, A>, variables: V, token = '
     return fetch('/api/read/graphql', { method: 'POST', headers, signal: limit(), body });
   });
   if (response.status === 401) expired();
-  const answer = (await response.json()) as { data?: A; errors?: Array<{ message: string; extensions?: { code?: string } }> };
+  const unread = (error: unknown): unknown => (error instanceof SyntaxError ? {} : Promise.reject(error as Error)); // of a proxy, or it was cut off
+  const answer = (await response.json().catch(unread)) as { data?: A; errors?: Array<{ message: string; extensions?: { code?: string } }> };
   const failure = answer.errors?.[0];
   if (failure) throw new QueryError(failure.extensions?.code ?? '', failure.message);
   if (!answer.data) throw new QueryError('', `the read-api answers ${response.status}`);
@@ -197,7 +197,7 @@ interface Page<T> {
   pageInfo: { hasNextPage: boolean; endCursor: null | string };
 }
 
-const longest = 500; // of a page
+export const longest = 500; // of a page
 
 /** Reads the first things of a list, page by page. What moves meanwhile may be on two pages. */
 export async function readList<T extends { id: string }>(

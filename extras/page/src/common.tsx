@@ -18,6 +18,11 @@ export const moment = (text: string): string => (text ? exactly.format(new Date(
 /** The beginning of a day, in local time. */
 export const dayOf = (text: string): number => new Date(text).setHours(0, 0, 0, 0);
 
+const shortly = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'short' });
+
+/** A time, with its day unless that is today. */
+export const when = (text: string): string => (dayOf(text) === new Date().setHours(0, 0, 0, 0) ? time(text) : shortly.format(new Date(text)));
+
 /** A day in words. */
 export function day(text: string): string {
   const ago = Math.round((new Date().setHours(0, 0, 0, 0) - dayOf(text)) / 86_400_000);

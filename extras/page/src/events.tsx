@@ -9,7 +9,7 @@ import { eventNames } from './requests.ts';
 import { learned, personOf, state } from './state.ts';
 import { isAhead, kept, placeOf, search, watched } from './watch.ts';
 import type { Next } from './watch.ts';
-import { sentence } from './words.ts';
+import { counted, reasonOf, sentence } from './words.ts';
 import type { JournalEvent } from './words.ts';
 
 const none = { tenant: '', aid: '', type: '', executor: '', correlation: '', since: '', until: '' };
@@ -29,6 +29,7 @@ const page = {
 const pageSize = 100;
 
 let asking = 0;
+let searched = none; // what the events that are shown were searched by
 
 /** Reads a page: the latest events, or those after the ones that are shown. */
 async function load(more: boolean): Promise<void> {
@@ -36,17 +37,20 @@ async function load(more: boolean): Promise<void> {
   const told = watched.told.peek();
   page.busy.value = true;
   page.said.value = '';
-  const { since, until, aid, executor, ...rest } = wanted.peek();
+  if (!more) searched = wanted.peek();
+  const { since, until, aid, executor, ...rest } = searched;
   const time = (local: string): string => (local ? new Date(local).toISOString() : '');
-  const asked = { ...rest, aid: aidOf(aid), executor: personId(executor), since: time(since), until: time(until) };
   try {
+    const [found = '', another] = aidsOf(aid);
+    if (another) throw new Error(`Several are called "${aid.trim()}": give an id.`);
+    const asked = { ...rest, aid: found, executor: personId(executor), since: time(since), until: time(until) };
     if (asked.aid && !/^[a-z]+-./.test(asked.aid)) throw new Error(`No ${usual()} of the name "${aid.trim()}" was shown here yet: give its id.`);
     const next = (more && page.next.peek()) || 0;
-    const found = await search({ ...asked, limit: pageSize, [typeof next === 'string' ? 'after' : 'before']: next });
+    const read = await search({ ...asked, limit: pageSize, [typeof next === 'string' ? 'after' : 'before']: next });
     if (mine !== asking) return;
-    const all = more ? [...page.events.peek(), ...found.events] : found.events;
+    const all = more ? [...page.events.peek(), ...read.events] : read.events;
     page.events.value = typeof next === 'string' ? all.sort((a, b) => (a.occurredAt < b.occurredAt ? 1 : -1)) : all;
-    page.next.value = found.next;
+    page.next.value = read.next;
     page.problem.value = '';
     if (!more) {
       watched.missed.value = false;
@@ -54,7 +58,7 @@ async function load(more: boolean): Promise<void> {
     }
   } catch (error) {
     if (mine !== asking) return;
-    page.problem.value = error instanceof Error ? error.message : String(error);
+    page.problem.value = reasonOf(error);
     if (!more) [page.events.value, page.next.value] = [[], null];
   } finally {
     if (mine === asking) page.busy.value = false;
@@ -64,11 +68,12 @@ async function load(more: boolean): Promise<void> {
 /** The usual type of aggregates: their ids are written with it, or without. */
 const usual = (): string => app().aggregates.at(-1)?.type ?? 'aggregate';
 
-/** The id of an aggregate whose name the page has learned; else what was typed, which may be an id. */
-function aidOf(text: string): string {
+/** The ids of the aggregates whose name the page has learned; else what was typed, which may be an id. */
+function aidsOf(text: string): string[] {
   const name = text.trim();
-  if (/^[0-9A-Z]{26}$/i.test(name)) return `${usual()}-${name.toUpperCase()}`;
-  return (name && Object.keys(learned.peek()).find((each) => learned.peek()[each]?.toLowerCase() === name.toLowerCase())) || name;
+  if (/^[0-9A-Z]{26}$/i.test(name)) return [`${usual()}-${name.toUpperCase()}`];
+  const called = Object.keys(learned.peek()).filter((each) => name && learned.peek()[each]?.toLowerCase() === name.toLowerCase());
+  return called.length > 0 ? called : [name];
 }
 
 /** The id of somebody whose name the page has learned; else what was typed, which may be an id. */
@@ -93,7 +98,7 @@ function fresh(): JournalEvent[] {
   const known = new Set(page.events.value.map((event) => event.eventId));
   return watched.events.value
     .filter((event) => !known.has(event.eventId) && event.occurredAt >= last && (!since || new Date(event.occurredAt) >= new Date(since)))
-    .filter((event) => (!aid || (event.aid === aidOf(aid) && event.tenant === tenant)) && (!type || event.type === type))
+    .filter((event) => (!aid || (aidsOf(aid).includes(event.aid) && event.tenant === tenant)) && (!type || event.type === type))
     .filter((event) => (!executor || event.executorId === personId(executor)) && (!correlation || event.correlationId === correlation))
     .reverse();
 }
@@ -113,7 +118,7 @@ function Events() {
   };
   const copy = async (): Promise<void> => {
     const all = events.map(({ tenant, aid, seqNr, position, raw }) => ({ tenant, aid, seq_nr: seqNr, position, event: raw }));
-    page.said.value = await copied(JSON.stringify(all, null, 2), `${events.length} events are copied.`);
+    page.said.value = await copied(JSON.stringify(all, null, 2), `${counted(events.length, 'event is', 'events are')} copied.`);
   };
   return (
     <section class="card browser" aria-label="All events">
@@ -159,7 +164,7 @@ function Events() {
       {page.problem.value && <p class="problem" role="alert">{page.problem.value}</p>}
       {(watched.missed.value || watched.told.value - page.told.value > kept) && following.value && <p class="notice">More events come than can be shown as they come: some are left out until you press Find.</p>}
       <p role="status" class="quiet">
-        {page.said.value || (page.busy.value ? 'Searching …' : `${events.length} events are shown${page.next.value ? ', there may be more' : page.next.value === 0 ? ', that is all' : ''}.`)}
+        {page.said.value || (page.busy.value ? 'Searching …' : `${counted(events.length, 'event is', 'events are')} shown${page.next.value ? ', there may be more' : page.next.value === 0 ? ', that is all' : ''}.`)}
       </p>
       <div class="wide-table" tabIndex={0}>
         <table>

@@ -6,7 +6,7 @@ import { Everything } from './feed.tsx';
 import { brake, drawnStage, firstShown, replay, setSpeed, slowness, speeds } from './slow.ts';
 import { state } from './state.ts';
 import type { Sample, Trace } from './state.ts';
-import { isAtEnd } from './status.ts';
+import { isAtEnd, programOf } from './status.ts';
 import { isLost } from './traces.ts';
 import { isAhead, watched } from './watch.ts';
 import { inTime } from './words.ts';
@@ -189,7 +189,7 @@ function Speed({ trace }: { trace: Trace | undefined }) {
     <div class="row speed" role="group" aria-label="Slow motion">
       <span aria-hidden="true">Slow motion</span>
       {speeds.map((each) => (
-        <button key={each} aria-pressed={pressed === each} onClick={() => void setSpeed(each)}>
+        <button key={each} aria-pressed={pressed === each} onClick={() => void setSpeed(each).catch(() => undefined)}>
           {each}×
         </button>
       ))}
@@ -278,7 +278,7 @@ export function Lag() {
   const line = (list: Sample[]): string => list.map((sample) => `${x(sample.at).toFixed(1)},${y(sample.lag).toFixed(1)}`).join(' ');
   const last = samples.at(-1);
   const unknown = state.traces.value.some(isLost) || watched.events.value.some(isAhead);
-  const dead = state.status.value.some((each) => each.name === 'read-model-updater' && !each.up);
+  const dead = programOf('read-model-updater')?.up === false;
   const told = last ? (isAtEnd(last) ? (unknown ? 'none that it knows of' : 'none') : lagInWords(last.lag, last.records, last.atLeast)) : '…';
   return (
     <figure class="lag">
@@ -303,8 +303,8 @@ export function Lag() {
 }
 
 function Counts() {
-  const updater = state.status.value.find((each) => each.name === 'read-model-updater')?.figures ?? {};
-  const writer = state.status.value.find((each) => each.name === 'write-api')?.figures ?? {};
+  const updater = programOf('read-model-updater')?.figures ?? {};
+  const writer = programOf('write-api')?.figures ?? {};
   const count = (of: Record<string, number>, name: string): number | string => of[name] ?? '–'; // unknown: see the operations
   const events = (updater.projection_events_applied_total ?? NaN) + (updater.projection_events_filled_total ?? 0);
   const shown: Array<[string, number | string]> = [

@@ -74,6 +74,7 @@ function connect(): void {
   };
   opened.onclose = () => {
     lost();
+    if (wait > 1000) state.live.value = 'lost'; // it may never have been there
     setTimeout(connect, wait);
     wait = Math.min(wait * 2, 4000);
   };

@@ -88,7 +88,9 @@ export function RowMap({ trace }: { trace: Trace | undefined }) {
   }, [shown?.aid, shown?.viewer]);
   useEffect(() => {
     journal.value = [];
-    if (shown) void readJournal(shown).then((events) => events[0]?.aid === shown.aid && (journal.value = events));
+    let mine = true;
+    if (shown) void readJournal(shown).then((events) => mine && (journal.value = events));
+    return () => void (mine = false);
   }, [shown?.aid, shown?.tenant]);
   return shown ? <MapOf key={shown.aid} shown={shown} trace={trace} /> : null;
 }

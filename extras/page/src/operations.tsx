@@ -9,8 +9,9 @@ import { Lag, lagInWords } from './flow.tsx';
 import { inNumbers, rebuild } from './rebuild.ts';
 import type { Letter, ProgramStatus, Requests, Verification } from './requests.ts';
 import { state } from './state.ts';
-import { quantile, rate } from './status.ts';
+import { programOf, quantile, rate } from './status.ts';
 import { watched } from './watch.ts';
+import { counted } from './words.ts';
 
 const known = {
   letters: signal<Letter[]>([]),
@@ -101,7 +102,7 @@ export const operations: View = { id: 'operations', name: 'Operations', Body: Op
 
 /** What operators can do; others are not shown what the programs would refuse. */
 function Orders() {
-  const parked = state.status.value.find((each) => each.name === 'read-model-updater')?.health?.parked_aggregates;
+  const parked = programOf('read-model-updater')?.health?.parked_aggregates;
   useEffect(() => void loadLetters(), [parked]);
   return (
     <>
@@ -208,7 +209,7 @@ function Parked({ letter }: { letter: Letter }) {
   };
   return (
     <li>
-      <b>{letter.aid}</b> on event {letter.seq_nr} <small>({letter.projection}, {letter.attempts} attempts)</small>
+      <b>{letter.aid}</b> on event {letter.seq_nr} <small>({letter.projection}, {counted(letter.attempts, 'attempt')})</small>
       <p class="quiet">{letter.reason}</p>
       <div class="row">
         <button onClick={() => void act('retry', which, 'It is due, and tried again within a second.')}>Retry</button>
@@ -233,7 +234,7 @@ function Parked({ letter }: { letter: Letter }) {
 }
 
 function Rebuild() {
-  const found = state.status.value.find((each) => each.name === 'read-model-updater')?.health?.rebuild;
+  const found = programOf('read-model-updater')?.health?.rebuild;
   if (!found) return null;
   return (
     <p>
@@ -247,7 +248,7 @@ function Verified({ found }: { found: Verification }) {
   return (
     <>
       <p role="status">
-        {found.verified} aggregates compared with the journal: {found.wrong === 0 ? 'all is well.' : `${found.wrong} differ, ${found.repaired} repaired.`}{' '}
+        {counted(found.verified, 'aggregate')} compared with the journal: {found.wrong === 0 ? 'all is well.' : `${counted(found.wrong, 'differs', 'differ')}, ${found.repaired} repaired.`}{' '}
         {!found.complete && <span class="problem">There are more than can be compared in the time of a request: threadctl rows verify compares all.</span>}
       </p>
       <ul>

@@ -1,8 +1,7 @@
 // A rebuild of the read model: asks for one, and follows it to what really becomes of it, by the updater's health and figures.
 import { ask } from './api.ts';
 import type { ProgramStatus, Rebuild } from './requests.ts';
-import { state } from './state.ts';
-import { readStatus } from './status.ts';
+import { programOf, readStatus } from './status.ts';
 import { inTime } from './words.ts';
 
 /** What has become of a rebuild. */
@@ -20,7 +19,7 @@ const often = 8; // looks: one may find the updater's database busy
 const finished = 'projection_rebuild_done_timestamp_seconds';
 const again = 'Mend the cause and press Rebuild ten seconds later: it goes on where it has stopped.';
 
-const updater = (): ProgramStatus | undefined => state.status.peek().find((each) => each.name === 'read-model-updater');
+const updater = (): ProgramStatus | undefined => programOf('read-model-updater');
 
 /** How far a rebuild is. */
 export const inNumbers = ({ phase, events, events_total: total }: Rebuild): string => `${phase}: ${events.toLocaleString()} of ${total.toLocaleString()} events`;

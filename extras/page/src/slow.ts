@@ -60,7 +60,14 @@ const renewal = 3000; // milliseconds: the brake ends the hold some seconds afte
 let renewing = 0;
 let hidden = false; // when it was to be asked last
 
-const hold = async (speed: number): Promise<void> => brake.peek()?.hold(speed === 1 ? 0 : usual * speed);
+let holding = Promise.resolve();
+
+/** Holds as long as was asked last: one request after the other. */
+function hold(speed: number): Promise<void> {
+  const mine = holding.then(() => brake.peek()?.hold(speed === 1 ? 0 : usual * speed));
+  holding = mine.catch(() => undefined);
+  return mine;
+}
 
 const kept = 'threads.visited';
 let visited = localStorage.getItem(kept) !== null;

@@ -108,3 +108,12 @@ export function keep(key: string, text: string, storage = localStorage): void {
     // It is full: what the page shows needs no storage.
   }
 }
+
+/** What keep has kept; nothing where there is none, or none that can be read. */
+export function recalled<T>(key: string, nothing: T): T {
+  try {
+    return (JSON.parse(localStorage.getItem(key) ?? 'null') as T | null) ?? nothing;
+  } catch {
+    return nothing;
+  }
+}

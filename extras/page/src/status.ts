@@ -22,6 +22,9 @@ function both(program: string): { now: Record<string, number>; before: Record<st
   return { now, before: same ? before : {}, seconds: last && first && same ? (last.at - first.at) / 1000 : 0 };
 }
 
+/** How a program is, as it was read last. */
+export const programOf = (name: string): ProgramStatus | undefined => state.status.value.find((each) => each.name === name);
+
 /** How many a second. */
 export function rate(program: string, ...names: string[]): number {
   const { now, before, seconds } = both(program);
@@ -53,18 +56,18 @@ function markLost(at: number): void {
 export async function readStatus(): Promise<void> {
   try {
     const answer = await ask('GET /status');
-    const updater = answer.programs.find((program) => program.name === 'read-model-updater');
     const at = performance.now();
     state.status.value = answer.programs;
     counts.value = [...counts.peek().filter((each) => at - each.at < 60_000), { at, programs: answer.programs }];
-    if (!updater?.up || updater.health?.behind_records === undefined) return; // how far it is is not known
+    const { up, health, figures = {} } = programOf('read-model-updater') ?? {};
+    if (!up || health?.behind_records === undefined) return; // how far it is is not known
     const sample: Sample = {
-      at, lag: (updater.health.behind_seconds ?? 0) * 1000, records: updater.health.behind_records, atLeast: updater.health.behind_at_least ?? false,
-      duplicates: updater.figures.projection_duplicates_total ?? 0, filled: updater.figures.projection_events_filled_total ?? 0,
+      at, lag: (health.behind_seconds ?? 0) * 1000, records: health.behind_records, atLeast: health.behind_at_least ?? false,
+      duplicates: figures.projection_duplicates_total ?? 0, filled: figures.projection_events_filled_total ?? 0,
     };
     state.samples.value = [...state.samples.peek().filter((each) => sample.at - each.at < 60_000), sample];
     // While this page's own connection is lost, it is not told what is in the rows.
-    if (state.live.peek() === 'connected' && isAtEnd(sample) && updater.health.active && updater.health.parked_aggregates === 0) markLost(sample.at);
+    if (state.live.peek() === 'connected' && isAtEnd(sample) && health.active && health.parked_aggregates === 0) markLost(sample.at);
   } catch {
     state.status.value = state.status.peek().map((program) => ({ ...program, up: false }));
   }

@@ -42,3 +42,9 @@ export const inShort = (event: HistoryEvent): string => `${nameOf(undefined, eve
 
 /** A time as people say it. */
 export const inTime = (ms: number): string => (ms < 1000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+/** A number of things. */
+export const counted = (n: number, one: string, more = `${one}s`): string => `${n.toLocaleString()} ${n === 1 ? one : more}`;
+
+/** What an error says. */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

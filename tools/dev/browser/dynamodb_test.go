@@ -30,7 +30,7 @@ func TestThePageOnDynamoDB(t *testing.T) {
 	events := within("All events")
 	p.shows(events, "Is anybody there?")
 	p.fill(labelled(events, "Person"), "bob\r")
-	p.shows(events, "1 events are shown, that is all")
+	p.shows(events, "1 event is shown, that is all")
 	p.showsNot(events, "Is anybody there?")
 	p.click(labelled("document", "Chat"))
 	says(p, bob, "Bob", "I am")

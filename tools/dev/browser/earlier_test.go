@@ -53,6 +53,32 @@ func TestADeletedMessageMakesNoOtherNew(t *testing.T) {
 	p.shows(ada, "One new message")
 }
 
+// A change that is no message may be one of an earlier message: they are read again, and stay.
+func TestAChangeKeepsEarlierMessages(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	thread := evaluate[string](p, "document.querySelector('.picker select').value")
+	viewer := evaluate[string](p, "document.querySelector('.who select').value")
+	fill(t, s, viewer, thread, 2, 1200)
+	p.run(reload)
+	p.shows(ada, "version 1200")
+	p.scrolled(ada, "100")
+	count := ada + ".querySelectorAll('.message').length"
+	p.eventually("all are loaded", `(() => { `+ada+`.querySelector('.earlier button')?.click(); return `+count+` === 1198; })()`)
+	p.fetching(`
+		if (String(asked[1]?.body).includes('earlierMessages')) globalThis.reads = (globalThis.reads ?? 0) + 1;
+		return load(...asked)`)
+	send(t, s, "/threads/rename", map[string]any{"executor_id": viewer, "thread_id": thread, "name": "Tea at five"})
+	p.shows(ada, "Tea at five")
+	p.eventually("they are read again", "globalThis.reads === 3")
+	p.scrolled(ada, "200")
+	if n := evaluate[int](p, count); n != 1198 {
+		t.Errorf("%d messages are left", n)
+	}
+}
+
 // Who has scrolled up far does not keep all messages that have ever come.
 func TestNotAllEarlierMessagesAreKept(t *testing.T) {
 	t.Parallel()

@@ -139,6 +139,8 @@ func TestAClockThatIsSetBackChangesNoOrder(t *testing.T) {
 	says(p, ada, "Ada", "first")
 	p.shows(ada, "first")
 	p.beforeEachPage("{ const now = Date.now; Date.now = () => now() - 24 * 3600 * 1000; }")
+	// What is damaged stops nothing.
+	p.run(evaluation("for (const key of ['outbox.0', 'tour', 'panes']) localStorage.setItem('threads.' + key, '{'); null", nil))
 	p.run(reload)
 	p.shows(ada, "first")
 	says(p, ada, "Ada", "second")
@@ -678,6 +680,15 @@ func TestTheLastMessageIsEditedByArrow(t *testing.T) {
 	p.fill("document.activeElement", "Tea?\r")
 	p.shows(bob, "Tea?")
 	p.eventually("she can go on writing", labelled(ada, "Message from Ada")+" === document.activeElement")
+	// What is typed outlives its message.
+	p.run(focus(labelled(bob, "Message from Bob")))
+	p.press(kb.ArrowUp)
+	p.eventually("his last text has the focus", "document.activeElement.value === 'What?'")
+	p.fill("document.activeElement", "What kind?")
+	p.click(labelled(ada, `Delete "What?"`))
+	p.click(labelled(question, "Delete the message"))
+	p.shows(bob, "The message that you were editing has been deleted.")
+	p.eventually("his text waits", labelled(bob, "Message from Bob")+".value === 'What kind?'")
 }
 
 func TestUnreadMessagesAreCounted(t *testing.T) {
@@ -696,6 +707,11 @@ func TestUnreadMessagesAreCounted(t *testing.T) {
 	p.shows(bob, "Or salad?")
 	p.showsNot(bob, "unread")
 	p.eventually("the title has no count", "document.title === 'Threads'")
+	p.hide(true)
+	says(p, ada, "Ada", "Are you there?")
+	p.eventually("who looks elsewhere is told", "document.title === '(1) Threads'")
+	p.hide(false)
+	p.eventually("and reads it on return", "document.title === 'Threads'")
 	p.choose(bob+".querySelector('.picker select')", "Tea at four")
 	p.run(reload)
 	p.shows(bob, "Tea at four")

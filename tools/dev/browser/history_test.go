@@ -235,7 +235,7 @@ func TestALongPast(t *testing.T) {
 	p.run(chromedp.Evaluate(browser+".querySelector('select').value = 'ThreadMemberAdded'; "+browser+".querySelector('select').dispatchEvent(new Event('change'))", nil))
 	began = time.Now()
 	p.click(labelled(browser, "Find"))
-	p.shows(browser, "1 events are shown, that is all")
+	p.shows(browser, "1 event is shown, that is all")
 	p.shows(browser, "Ada added Bob as Member")
 	t.Logf("one event found by type among %d: %s", count, time.Since(began))
 	p.click(labelled(browser, "Tea at four"))

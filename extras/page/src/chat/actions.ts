@@ -1,14 +1,15 @@
 // What people do in the chat, and what is read for them.
-import { command, query, QueryError, readList, ulid } from '../api.ts';
+import { command, longest, query, QueryError, readList, ulid } from '../api.ts';
 import type { Outcome } from '../api.ts';
 import { inFrame } from '../frame.ts';
 import { follow } from '../live.ts';
 import * as queries from '../queries.ts';
 import type { MessagePage, ShownMessage, ShownThread } from '../queries.ts';
 import type { AddMember } from '../requests.ts';
-import { keep, know, state } from '../state.ts';
+import { keep, know, recalled, state } from '../state.ts';
 import type { Person } from '../state.ts';
 import { arrived, left } from '../traces.ts';
+import { reasonOf } from '../words.ts';
 import * as out from './outbox.ts';
 import { Pane, panes, unnamed } from './panes.ts';
 import { countUnread } from './unread.ts';
@@ -59,6 +60,7 @@ export async function loadThreads(pane: Pane, token = ''): Promise<void> {
     if (count !== pane.listed.peek()) return; // more are asked for
     pane.hasMore.value = more;
     const listed = threads.some((thread) => thread.id === pane.selected.peek());
+    for (const { id } of pane.threads.peek()) if (!more && id !== pane.selected.peek() && !threads.some((thread) => thread.id === id)) left(id, pane.id);
     if (JSON.stringify(threads) !== JSON.stringify(pane.threads.peek())) pane.threads.value = threads;
     for (const { id, version } of threads) if (id !== pane.selected.peek()) arrived(id, version, { threads: [{ id, version }] });
     const latest = threads[0];
@@ -93,6 +95,7 @@ export function open(pane: Pane, thread: string): void {
   pane.more.value = null;
   pane.own.value = null;
   pane.further.value = [];
+  pane.wantedMembers = 0;
   pane.gone.value = '';
   pane.editing.value = null;
   if (!thread) return;
@@ -156,17 +159,24 @@ function refresh(pane: Pane, thread: ShownThread, at: number): void {
   pane.older.value = known.slice(0, Math.max(0, start)); // after a gap, only the latest are known
   if (pane.older.value.length === 0) pane.more.value = thread.messages.pageInfo.hasPreviousPage ? thread.messages.pageInfo.startCursor : null;
   pane.thread.value = thread;
+  const editing = pane.editing.peek();
+  const has = (messages: ShownMessage[]): boolean => messages.some(({ id }) => id === editing?.id);
+  if (editing && editing.id >= (latest[0]?.id ?? '') && has(known) && !has(latest)) {
+    pane.editing.value = null;
+    pane.putBack(thread.id, editing.text);
+    pane.problem('draft', 'The message that you were editing has been deleted.');
+  }
   pane.threads.value = pane.threads.peek().map((each) => (each.id === thread.id ? { ...each, name: thread.name, version: thread.version } : each));
   out.seen(pane.id, thread.id, thread.version);
   arrived(thread.id, thread.version, { threadChanged: brief(thread) }, at);
   // New messages explain the new version. If they don't, one of the older ones may have changed.
   const posted = latest.filter((message) => !known.some((each) => each.id === message.id)).length;
-  const changed = before && (pane.older.value.length > 0 || pane.loading) && thread.version - before.version !== posted;
+  const changed = before && (pane.older.value.length > 0 || pane.loading === thread.id) && thread.version - before.version !== posted;
   if (changed || pane.older.value.length > mostOlder) {
     pane.stale = true;
     readAgain(pane);
   }
-  if (thread.members.pageInfo.hasNextPage) void readMembers(pane, pane.further.peek().length);
+  if (thread.members.pageInfo.hasNextPage) void readMembers(pane);
   else {
     pane.own.value = null;
     pane.further.value = [];
@@ -175,9 +185,10 @@ function refresh(pane: Pane, thread: ShownThread, at: number): void {
 }
 
 /** Reads members after the thread's first ones, and the person's own membership if it is not among those. */
-export async function readMembers(pane: Pane, count: number): Promise<void> {
+export async function readMembers(pane: Pane): Promise<void> {
   const thread = pane.thread.peek();
   if (!thread || pane.reading) return;
+  const count = pane.wantedMembers;
   pane.reading = true;
   try {
     const asked = { thread: thread.id, viewer: pane.id };
@@ -192,11 +203,11 @@ export async function readMembers(pane: Pane, count: number): Promise<void> {
     pane.manyMembers.value = further.more;
     pane.problem('further', '');
   } catch (error) {
-    pane.problem('further', error instanceof Error ? error.message : String(error));
+    if (pane.selected.peek() === thread.id) pane.problem('further', reasonOf(error));
   } finally {
     pane.reading = false;
     const now = pane.thread.peek();
-    if (now !== thread && now?.members.pageInfo.hasNextPage) void readMembers(pane, pane.further.peek().length); // it has changed meanwhile
+    if ((now !== thread || pane.wantedMembers !== count) && now?.members.pageInfo.hasNextPage) void readMembers(pane); // it has changed meanwhile
   }
 }
 
@@ -210,29 +221,35 @@ function readAgain(pane: Pane): void {
 export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
   const thread = pane.thread.peek();
   const before = again ? thread?.messages.pageInfo.startCursor : pane.more.peek();
-  if (!thread || !before || pane.loading) return;
-  pane.loading = true;
+  if (!thread || !before || pane.loading === thread.id) return;
+  pane.loading = thread.id;
   let wait = 250; // milliseconds
   if (again) pane.stale = false;
   try {
-    const variables = { thread: thread.id, viewer: pane.id, last: Math.min(again || page, 500), before };
-    const { getThread } = await query(queries.earlierMessages, variables);
-    if (pane.selected.peek() !== thread.id) return;
+    const count = again > mostOlder ? longest : again || page;
+    let read: ShownMessage[] = [];
+    let more: string | null = before;
+    while (more && read.length < count) {
+      const range = { last: Math.min(count - read.length, longest), before: more };
+      const messages: MessagePage = (await query(queries.earlierMessages, { thread: thread.id, viewer: pane.id, ...range })).getThread.messages;
+      if (pane.selected.peek() !== thread.id) return;
+      read = [...nodes(messages), ...read];
+      more = messages.pageInfo.hasPreviousPage ? messages.pageInfo.startCursor : null;
+    }
     if (again && pane.thread.peek() !== thread) { // something newer is there
       pane.stale = true;
       return;
     }
     if (!again && pane.more.peek() !== before) return; // after many new messages, only the latest are known
-    const { pageInfo } = getThread.messages;
-    const read = nodes(getThread.messages);
     pane.older.value = again ? read : [...read, ...pane.older.peek()];
-    pane.more.value = pageInfo.hasPreviousPage ? pageInfo.startCursor : null;
+    pane.more.value = more;
     pane.problem('earlier', '');
   } catch (error) {
-    pane.problem('earlier', error instanceof Error ? error.message : String(error));
+    if (pane.selected.peek() !== thread.id) return;
+    pane.problem('earlier', reasonOf(error));
     if (again) [pane.stale, wait] = [true, 2000];
   } finally {
-    pane.loading = false;
+    if (pane.loading === thread.id) pane.loading = '';
     if (pane.stale) setTimeout(() => readAgain(pane), wait);
   }
 }
@@ -321,24 +338,16 @@ async function readAccount(id: string, token: string): Promise<void> {
 /** Who is in which pane, where nobody is asked who they are. */
 export function remember(): void {
   if (state.session.peek().account) return;
-  for (const each of stored<Person>('threads.people')) if (!state.people.peek().some(({ id }) => id === each.id)) know(each); // by another tab
+  for (const each of recalled<Person[]>('threads.people', [])) if (!state.people.peek().some(({ id }) => id === each.id)) know(each); // by another tab
   keep('threads.people', JSON.stringify(state.people.peek()));
   keep('threads.panes', JSON.stringify(panes.peek().map((pane) => pane.id)));
 }
 
 export function recall(): void {
-  const people = stored<Person>('threads.people');
+  const people = recalled<Person[]>('threads.people', []);
   state.people.value = people;
-  const ids = stored<string>('threads.panes').filter((id) => people.some((person) => person.id === id));
+  const ids = recalled<string[]>('threads.panes', []).filter((id) => people.some((person) => person.id === id));
   panes.value = (ids.length > 0 ? ids : people.slice(0, 2).map((person) => person.id)).map((id) => new Pane(id));
-}
-
-function stored<T>(key: string): T[] {
-  try {
-    return JSON.parse(localStorage.getItem(key) ?? '[]') as T[];
-  } catch {
-    return [];
-  }
 }
 
 /** Shows what another person sees. */

@@ -7,7 +7,7 @@ import { QueryError } from '../api.ts';
 import { nameOf, state } from '../state.ts';
 import type { HistoryEvent } from '../state.ts';
 import { placeOf, sameRequest } from '../watch.ts';
-import { byProcess, words } from '../words.ts';
+import { byProcess, counted, words } from '../words.ts';
 import type { JournalEvent } from '../words.ts';
 import { accountHistory, history } from './journal.ts';
 import type { Pane } from './panes.ts';
@@ -30,6 +30,7 @@ export async function loadCauses(pane: Pane, events: HistoryEvent[]): Promise<vo
     known.accounts.clear();
     known.threads.clear();
     known.viewer = viewer;
+    others.value = [];
   }
   const reactions = events.filter(byProcess);
   if (reactions.length === 0) return;
@@ -133,7 +134,7 @@ function Graph({ chosen, seen }: { chosen: HistoryEvent; seen: Placed[] }) {
           );
         })}
       </div>
-      {all.length > most && <p class="quiet">and {all.length - most} more events</p>}
+      {all.length > most && <p class="quiet">and {counted(all.length - most, 'more event')}</p>}
     </div>
   );
 }

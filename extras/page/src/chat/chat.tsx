@@ -60,7 +60,7 @@ function PaneView({ pane, at }: { pane: Pane; at: number }) {
     <section class={`card pane ${front.value === at ? 'front' : ''}`} aria-label={`What ${name} sees`} tabIndex={-1}>
       <header class="who">
         <span class="avatar" style={hue(pane.id)} aria-hidden="true">
-          {name.slice(0, 1)}
+          {[...name][0]}
         </span>
         <Who pane={pane} at={at} />
         <ThreadPicker pane={pane} at={at} />
@@ -80,6 +80,7 @@ function PaneView({ pane, at }: { pane: Pane; at: number }) {
         </p>
       )}
       {pane.gone.value && <p class="notice">{pane.gone.value}</p>}
+      {!pane.thread.value && <Problem of={pane} field="draft" />}
       <Rejected pane={pane} composer={composer} />
       {pane.thread.value ? (
         <>
@@ -127,7 +128,7 @@ function Who({ pane, at }: { pane: Pane; at: number }) {
   };
   if (adding.value) {
     return (
-      <form class="row name" onSubmit={add} onKeyDown={(event) => event.key === 'Escape' && (adding.value = false)}>
+      <form class="row name" onSubmit={add} onKeyDown={(event) => event.key === 'Escape' && !event.isComposing && (adding.value = false)}>
         <label>
           <span class="hidden">Name of the new person</span>
           <input name="name" placeholder="Name" dir="auto" ref={focusFirst} />
@@ -165,7 +166,7 @@ const more = 'more'; // no thread has this id
 
 function ThreadPicker({ pane, at }: { pane: Pane; at: number }) {
   if (pane.threads.value.length === 0) return null;
-  const unread = Object.values(pane.unread.value).reduce((sum, count) => sum + count, 0);
+  const unread = Object.entries(pane.unread.value).reduce((sum, [id, count]) => (id === pane.selected.value ? sum : sum + count), 0);
   const choose = (list: HTMLSelectElement): void => {
     if (list.value !== more) return act.open(pane, list.value);
     list.value = pane.selected.peek();

@@ -3,12 +3,12 @@
 import { effect, signal, untracked } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { query } from '../api.ts';
-import { moment, time } from '../common.tsx';
+import { moment, when } from '../common.tsx';
 import { threadAt } from '../queries.ts';
 import type { Past } from '../queries.ts';
 import { nameOf, state } from '../state.ts';
 import type { HistoryEvent } from '../state.ts';
-import { words } from '../words.ts';
+import { reasonOf, words } from '../words.ts';
 import { sentence } from './aggregates.ts';
 import { Causes, loadCauses } from './causes.tsx';
 import { history } from './journal.ts';
@@ -81,7 +81,7 @@ async function load(pane: Pane): Promise<void> {
     await goTo(pane, atEnd ? latest : seen.peek().version);
   } catch (error) {
     const known = seen.peek().thread === thread ? seen.peek() : { ...nothing, thread };
-    seen.value = { ...known, problem: String(error instanceof Error ? error.message : error) };
+    seen.value = { ...known, problem: reasonOf(error) };
   }
 }
 
@@ -101,7 +101,7 @@ async function goTo(pane: Pane, version: number): Promise<void> {
     }
     see({ problem: '' });
   } catch (error) {
-    see({ problem: String(error instanceof Error ? error.message : error) });
+    see({ problem: reasonOf(error) });
     playing.value = 0;
   } finally {
     going = false;
@@ -110,9 +110,9 @@ async function goTo(pane: Pane, version: number): Promise<void> {
 
 async function readStates(pane: Pane, version: number): Promise<void> {
   const known = seen.peek();
-  const before = known.now?.version === version - 1 ? known.now : version > 1 ? await readPast(pane, version - 1) : null;
-  const now = known.now?.version === version ? known.now : await readPast(pane, version);
-  if (version === wanted) see({ now, before });
+  const before = known.now?.version === version - 1 ? known.now : version > 1 ? await readPast(pane, known.thread, version - 1) : null;
+  const now = known.now?.version === version ? known.now : await readPast(pane, known.thread, version);
+  if (version === wanted && seen.peek().thread === known.thread) see({ now, before });
 }
 
 /** Reads the page of the list that a version is in, and what caused its events. */
@@ -126,8 +126,8 @@ async function readEvents(pane: Pane, version: number): Promise<void> {
   await loadCauses(pane, read);
 }
 
-async function readPast(pane: Pane, version: number): Promise<Past> {
-  const data = await query(threadAt, { thread: pane.selected.peek(), viewer: pane.id, version, last: shown });
+async function readPast(pane: Pane, thread: string, version: number): Promise<Past> {
+  const data = await query(threadAt, { thread, viewer: pane.id, version, last: shown });
   return data.threadAt;
 }
 
@@ -204,7 +204,7 @@ export function History() {
           ))}
         </div>
         <p class="said" role="status" dir="auto">
-          {event ? `${said(event, before?.version === version - 1 ? before : null)}` : '…'} {event && <small>{moment(event.occurredAt)}</small>}
+          {event ? said(event, before?.version === version - 1 ? before : null) : '…'} {event && <small>{moment(event.occurredAt)}</small>}
         </p>
         <Timeline pane={pane} />
       </section>
@@ -255,7 +255,7 @@ function Timeline({ pane }: { pane: Pane }) {
         {events.map((event) => (
           <li key={event.eventId} class={event.seqNr === version ? 'now' : event.seqNr > version ? 'later' : ''}>
             <button aria-current={event.seqNr === version ? 'step' : undefined} onClick={() => turn(event.seqNr)}>
-              <b>{event.seqNr}</b> {words(event.type)} <small>{nameOf(undefined, event.executorId)}, {time(event.occurredAt)}</small>
+              <b>{event.seqNr}</b> {words(event.type)} <small>{nameOf(undefined, event.executorId)}, {when(event.occurredAt)}</small>
             </button>
             {event.seqNr === version && <pre tabIndex={0}>{JSON.stringify(event.data, null, 2)}</pre>}
           </li>

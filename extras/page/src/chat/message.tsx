@@ -154,7 +154,7 @@ function Edit({ pane, id, composer }: { pane: Pane; id: string; composer: Field 
   };
   return (
     <li class="message own">
-      <form onSubmit={save} onKeyDown={(event) => event.key === 'Escape' && close()}>
+      <form onSubmit={save} onKeyDown={(event) => event.key === 'Escape' && !event.isComposing && close()}>
         <label>
           <span class="hidden">New text</span>
           <textarea

@@ -7,7 +7,7 @@ import type { Command, Fields, Outcome, OutcomeOf } from '../api.ts';
 import type { ShownMessage } from '../queries.ts';
 import type { MessageAnswer } from '../requests.ts';
 import { afterFirst, beforeFirst } from '../slow.ts';
-import { keep, personOf, state } from '../state.ts';
+import { keep, personOf, recalled, state } from '../state.ts';
 import { lab } from './forlab.ts';
 import { Pane, panes } from './panes.ts';
 
@@ -29,7 +29,7 @@ const prefix = 'threads.outbox.'; // an entry a key, so that tabs don't overwrit
 const answered = new Map<string, (outcome: Outcome) => void>();
 const sending = new Set<string>(); // by person
 
-/** How many commands of a person wait to be sent. */
+/** The commands of each person that wait to be sent. */
 export const waiting = computed(() => Map.groupBy(outbox.value.filter((entry) => entry.state === 'waiting'), (entry) => entry.person));
 
 const store = (entry: Entry): void => keep(prefix + entry.key, JSON.stringify(entry));
@@ -66,7 +66,7 @@ export function refuse(pane: Pane, field: string, { thread_id: thread }: { threa
 export function resume(): void {
   const keys = Object.keys(localStorage).filter((key) => key.startsWith(prefix)).sort();
   last = keys.at(-1)?.slice(prefix.length) ?? ''; // what is ordered now comes after them, also if the clock was set back
-  const entries = keys.map((key) => JSON.parse(localStorage.getItem(key) ?? '') as Entry);
+  const entries = keys.map((key) => recalled<Entry | null>(key, null)).filter((entry) => entry !== null);
   const account = state.session.peek().account;
   outbox.value = entries.filter((entry) => !account || entry.person === account);
   for (const person of new Set(outbox.value.map((entry) => entry.person))) void send(person);

@@ -26,9 +26,10 @@ export class Pane {
   readonly unread = signal<Record<string, number>>({}); // by thread
   asking = false; // for the list of threads, as every second
   absent = false; // from the list of threads that was read last
-  loading = false; // earlier messages
+  loading = ''; // the thread whose earlier messages are being read
   stale = false; // one of the earlier messages may have changed
   reading = false; // further members
+  wantedMembers = 0; // after the thread's first ones
   pushed: { thread: ShownThread; at: number } | null = null; // not drawn yet
   drawn = 0; // when the thread was drawn last
   unfollow = (): void => undefined;

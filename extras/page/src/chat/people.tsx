@@ -18,7 +18,7 @@ export function People({ pane, at }: { pane: Pane; at: number }) {
         ))}
       </ul>
       {pane.manyMembers.value && (
-        <button class="plain" onClick={() => void act.readMembers(pane, pane.further.peek().length + 100)}>
+        <button class="plain" onClick={() => ((pane.wantedMembers = pane.further.peek().length + 100), void act.readMembers(pane))}>
           More people
         </button>
       )}
@@ -48,7 +48,7 @@ function Person({ pane, member }: { pane: Pane; member: ShownMember }) {
   return (
     <li>
       <span class="avatar small" style={hue(member.userAccountId)} aria-hidden="true">
-        {name.slice(0, 1)}
+        {[...name][0]}
       </span>
       <span class="grow">
         <bdi>{name}</bdi>

@@ -3,13 +3,14 @@
 import { signal } from '@preact/signals';
 import { asker, check, command, inWords, query, readList } from '../api.ts';
 import type { Command, Fields } from '../api.ts';
-import { sure, time } from '../common.tsx';
+import { sure, when } from '../common.tsx';
 import { follow } from '../live.ts';
 import { taskChanged, taskList } from '../queries.ts';
 import type { ShownTask as Task } from '../queries.ts';
 import type { Problem, RejectedLine as Rejected } from '../requests.ts';
 import type { Person } from '../state.ts';
 import { arrived } from '../traces.ts';
+import { counted, reasonOf } from '../words.ts';
 import { frontPane } from './panes.ts';
 import type { Pane } from './panes.ts';
 
@@ -66,7 +67,7 @@ export async function load(pane: Pane | undefined, token = ''): Promise<void> {
     for (const task of list) arrived(`task-${task.id}`, task.version, { tasks: [task] });
     for (const task of known.tasks.peek()) if (!finished(task) && !followed.has(task.id)) keepUp(viewer, task.id);
   } catch (error) {
-    known.problem.value = error instanceof Error ? error.message : String(error);
+    known.problem.value = reasonOf(error);
   }
 }
 
@@ -116,7 +117,7 @@ async function importFile(pane: Pane, form: HTMLFormElement): Promise<void> {
   if (!file || wrong) return say('', wrong);
   // In memory, so that a retry sends the same bytes.
   const lines = new File([await file.arrayBuffer()], file.name, { type: 'application/x-ndjson' });
-  if (await order(pane, '/tasks/import', lines, `${file.name} is being imported.`)) form.reset();
+  if (await order(pane, '/tasks/import', lines, `The import of ${file.name} has begun.`)) form.reset();
 }
 
 async function resultOf(task: Task, person: Person): Promise<Blob | null> {
@@ -151,7 +152,7 @@ async function save(task: Task, person: Person): Promise<void> {
   link.href = URL.createObjectURL(result);
   link.download = `${task.kind}-${task.id}.ndjson`;
   link.click();
-  URL.revokeObjectURL(link.href);
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // some browsers read it later
 }
 
 export function Tasks() {
@@ -217,7 +218,7 @@ function TaskView({ task, pane }: { task: Task; pane: Pane }) {
     <li aria-label={`${kinds[task.kind] ?? task.kind} …${task.id.slice(-6)}`}>
       <div class="row">
         <span class="grow">
-          <b>{kinds[task.kind] ?? task.kind}</b> <small>…{task.id.slice(-6)}, {time(task.createdAt)}</small>
+          <b>{kinds[task.kind] ?? task.kind}</b> <small>…{task.id.slice(-6)}, {when(task.createdAt)}</small>
         </span>
         <span class={`status ${task.rejected > 0 && task.status === 'succeeded' ? 'partly' : task.status}`} role="status">
           {outcome(task)}
@@ -257,7 +258,7 @@ function RejectedLines({ task, person }: { task: Task; person: Person }) {
             Line {line}: {(problem as Problem).detail} <code>{typeof request === 'string' ? request : JSON.stringify(request)}</code>
           </li>
         ))}
-        {lines.length > shownLines && <li>{lines.length - shownLines} more are in the result.</li>}
+        {lines.length > shownLines && <li>{counted(lines.length - shownLines, 'more is', 'more are')} in the result.</li>}
       </ol>
     </details>
   );

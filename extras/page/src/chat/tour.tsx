@@ -6,11 +6,11 @@ import { asked } from '../map.tsx';
 import { threadVersion } from '../queries.ts';
 import { rebuild as rebuildRows } from '../rebuild.ts';
 import type { Problem } from '../requests.ts';
-import { keep, state } from '../state.ts';
+import { keep, recalled, state } from '../state.ts';
 import type { Trace } from '../state.ts';
 import { isAtEnd, readStatus } from '../status.ts';
 import { watched } from '../watch.ts';
-import { inTime } from '../words.ts';
+import { inTime, reasonOf } from '../words.ts';
 import { lab } from './forlab.ts';
 import { order, post } from './outbox.ts';
 import { panes } from './panes.ts';
@@ -48,7 +48,7 @@ interface Kept {
 }
 
 const key = 'threads.tour';
-const kept = signal<Kept>({ step: 0, open: true, ...(JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Kept>) });
+const kept = signal<Kept>({ step: 0, open: true, ...recalled<Partial<Kept>>(key, {}) });
 const facts = signal<Facts>({ since: 0 });
 const notes = signal<Array<{ name: string; text: string; skipped: boolean }>>([]); // of the steps that were on last
 const resting = signal(false); // the result of the step is looked at, before the next one
@@ -361,7 +361,7 @@ const toBeSeen = 3500; // milliseconds for what the map shows for a moment
 const wholeReplay = 12_000; // milliseconds for all events, if they are many
 
 function fail(error: unknown): void {
-  problem.value = error instanceof Error ? error.message : String(error);
+  problem.value = reasonOf(error);
 }
 
 async function run(what: () => Promise<unknown>): Promise<void> {

@@ -3,7 +3,7 @@
 import { query } from '../api.ts';
 import { lastMessages } from '../queries.ts';
 import type { ListedThread, ShownMessage } from '../queries.ts';
-import { keep } from '../state.ts';
+import { keep, recalled } from '../state.ts';
 import { panes } from './panes.ts';
 import type { Pane } from './panes.ts';
 
@@ -17,9 +17,7 @@ type Read = Record<string, string>; // times by thread; '': of threads that have
 
 const key = (pane: Pane): string => `threads.read.${pane.id}`;
 
-function read(pane: Pane): Read | null {
-  return JSON.parse(localStorage.getItem(key(pane)) ?? 'null') as Read | null;
-}
+const read = (pane: Pane): Read | null => recalled<Read | null>(key(pane), null);
 
 /** The person has seen the messages up to this one. */
 export function markRead(pane: Pane, message: ShownMessage | undefined): void {
@@ -32,7 +30,7 @@ export function markRead(pane: Pane, message: ShownMessage | undefined): void {
 
 const counted = new WeakMap<Pane, Map<string, number>>(); // the version at which a thread's messages were counted
 
-/** Counts the unread messages of others in the threads that are not open. */
+/** Counts the unread messages of others in the threads that are not looked at. */
 export async function countUnread(pane: Pane, threads: ListedThread[]): Promise<void> {
   let since = read(pane);
   if (!since) {
@@ -46,8 +44,9 @@ export async function countUnread(pane: Pane, threads: ListedThread[]): Promise<
   const unread = Object.entries(pane.unread.peek());
   if (unread.some(([id]) => !listed.has(id))) pane.unread.value = Object.fromEntries(unread.filter(([id]) => listed.has(id)));
   for (const { id, version } of threads) {
-    if (id === pane.selected.peek()) versions.delete(id);
-    if (id === pane.selected.peek() || versions.get(id) === version) continue;
+    const isOpen = id === pane.selected.peek() && !document.hidden;
+    if (isOpen) versions.delete(id);
+    if (isOpen || versions.get(id) === version) continue;
     versions.set(id, version);
     try {
       const data = await query(lastMessages, { thread: id, viewer: pane.id });
