@@ -6,7 +6,6 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { day, dayOf, Problem, submitOnEnter } from '../common.tsx';
 import type { Field } from '../common.tsx';
 import type { ShownMessage } from '../queries.ts';
-import { nameOf } from '../state.ts';
 import * as act from './actions.ts';
 import { Message, post, Unwritten } from './message.tsx';
 import * as out from './outbox.ts';
@@ -18,10 +17,9 @@ export function Messages({ pane, composer }: { pane: Pane; composer: Field }) {
   const entries = out.outbox.value.filter((entry) => entry.person === pane.id && entry.fields.thread_id === pane.selected.value);
   const posts = entries.filter((entry) => entry.path === out.post && !messages.some((message) => message.id === entry.message) && (out.versionOf(entry) ?? Infinity) > (pane.thread.value?.version ?? 0) && !out.isPushed(entry, messages));
   const { list, toEnd, unseen } = useScroll(pane, messages, posts.length);
-  const latest = messages.at(-1);
   return (
     <div class="scroll">
-      <ol class="messages" aria-label="Messages" tabIndex={0} ref={list}>
+      <ol class="messages" aria-label="Messages" aria-live="polite" tabIndex={0} ref={list}>
         {pane.more.value && (
           <li class="earlier">
             <button class="plain" onClick={() => void act.loadEarlier(pane)}>
@@ -46,9 +44,6 @@ export function Messages({ pane, composer }: { pane: Pane; composer: Field }) {
           <Unwritten key={entry.key} pane={pane} entry={entry} composer={composer} />
         ))}
       </ol>
-      <p class="hidden" aria-live="polite">
-        {latest && latest.userAccountId !== pane.id && `${nameOf(latest.sender?.name, latest.userAccountId)}: ${latest.text}`}
-      </p>
       {unseen.value > 0 && (
         <button class="pill primary" onClick={toEnd}>
           {unseen.value === 1 ? 'One new message' : `${unseen.value} new messages`} ↓
