@@ -94,7 +94,7 @@ func (m *mariaDB) start(t *testing.T) {
 	defer func() { _ = log.Close() }()
 	m.life = exec.CommandContext(context.WithoutCancel(t.Context()), m.args[0], m.args[1:]...)
 	m.life.Stdout, m.life.Stderr = log, log
-	m.life.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	m.life.SysProcAttr = testenv.DieWithParent()
 	if err := m.life.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"example.com/threads/es/estest/testenv"
 )
 
 // Errors of an invocation.
@@ -217,7 +219,7 @@ func (s *Service) start(ctx context.Context) (*environment, error) {
 	go func() { _ = e.server.Serve(listener) }()
 	e.process.Env = append(slices.Clone(s.Env), "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String())
 	e.process.Stdout, e.process.Stderr = s.Output, s.Output
-	e.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	e.process.SysProcAttr = testenv.DieWithParent()
 	began := time.Now()
 	if err := e.process.Start(); err != nil {
 		return nil, errors.Join(err, e.server.Close())

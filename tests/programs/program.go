@@ -73,7 +73,7 @@ func (p *Program) Start(t *testing.T) {
 	life := exec.CommandContext(context.WithoutCancel(t.Context()), p.path)
 	life.Env = p.env
 	life.Stdout, life.Stderr = output, output
-	life.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	life.SysProcAttr = testenv.DieWithParent()
 	if err := life.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,7 @@ for word; do
 		;;
 	./es | ./es/*) es+=(".${word#./es}") ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;
+	./tools/bench) bench=. ;; # extra:whole
 	./*)
 		all="$(go list "$word")" || exit
 		root+=($all)
@@ -45,7 +46,7 @@ rest=($(printf '%s\n' "${root[@]}" | grep -vE "$watch"))
 # Much of a test's time is waiting: the modules are tested side by side, and where tests start programs or browsers, one
 # test more runs than there are processors. The databases come first, as all wait for them, and then the programs, which
 # have limits of time.
-more=$(($(nproc) + 1)) running=() code=0
+more=$(($(getconf _NPROCESSORS_ONLN) + 1)) running=() code=0
 go_test() {
 	nice -n "$1" go -C "$2" test -json "${flags[@]}" "${@:3}" &
 	running+=($!)
@@ -55,6 +56,7 @@ go_test() {
 [[ ! $simulated ]] || go_test 10 es "$simulated"
 [[ ! ${watched[0]} ]] || go_test 10 . "${race[@]}" "${watched[@]}"
 [[ ! ${dev[0]} ]] || go_test 10 tools/dev -parallel="$more" "${dev[@]}"
+[[ ! $bench ]] || go_test 10 tools/bench "$bench" # extra:whole
 [[ ${running[0]} ]] || { echo "gotest.sh: no package is named" >&2 && exit 2; }
 for one in "${running[@]}"; do wait "$one" || code=$?; done
 exit "$code"

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -107,7 +108,10 @@ func (p *program) begin() {
 	defer func() { _ = output.Close() }()
 	p.life = exec.CommandContext(context.WithoutCancel(p.t.Context()), filepath.Join(binaries, p.name))
 	p.life.Env, p.life.Stdout, p.life.Stderr = p.env, output, output
-	p.life.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.life.SysProcAttr = new(syscall.SysProcAttr)
+	if signal := reflect.ValueOf(p.life.SysProcAttr).Elem().FieldByName("Pdeathsig"); signal.IsValid() { // not on macOS
+		signal.SetInt(int64(syscall.SIGKILL)) // when this process ends
+	}
 	if err := p.life.Start(); err != nil {
 		p.t.Fatal(err)
 	}
