@@ -13,7 +13,7 @@ MODULES += ./tools/bench # extra:whole
 # Without paths in the compiled code, another copy of the tree finds it in the build cache.
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
-# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all modules.
+# To test a part: make test PACKAGES=./usecase/... TEST_FLAGS='-run Decide'. ./... means all but the tools and clients.
 PACKAGES   ?= ./...
 TEST_FLAGS ?= -race -count=1 -timeout=25m
 
@@ -50,8 +50,9 @@ test-clients: $(DEVSERVICES) ## the tests that need Node with npm: the page in C
 
 # Backwards: the slowest come first.
 TOOLS := $(patsubst %,./%...,$(filter-out %/browser/,$(shell ls -dr tools/dev/*/)))
+TOOLS += ./tools/bench # extra:whole
 
-test-tools: ## the tests of the tools in tools/dev, most of which run the tool on a copy of the project
+test-tools: ## the tests of the tools, most of which run the tool on a copy of the project
 	@$(MAKE) --no-print-directory test PACKAGES="$(TOOLS)"
 
 test-short: ## the tests that need no service, no Node and no waiting, without the race detector; under a minute
@@ -96,17 +97,17 @@ generate: ## writes the generated code
 	go generate ./...
 
 new-aggregate: ## writes a small working aggregate with fields of several types, to change: make new-aggregate NAME=order. PROCESS=yes adds a process manager
-	@go -C tools/dev run ./scaffold -root ../.. -process "$(or $(PROCESS),no)" $(NAME)
+	@go -C tools/dev run ./scaffold -root ../.. -process "$(or $(PROCESS),no)" "$(NAME)"
 
 # extra:whole {
 core: ## copies the project without extras, except those named: make core DIR=../core EXTRAS="access limits", or all but WITHOUT="tasks". An extra that another kept one needs is copied, too
-	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" $(or $(EXTRAS),$(if $(WITHOUT),$(filter-out $(WITHOUT),$(notdir $(wildcard extras/*)))))
+	@go -C tools/dev run ./core -root ../.. -dir "$(DIR)" $(or $(EXTRAS),$(if $(WITHOUT),$(filter-out $(WITHOUT),$(notdir $(wildcard extras/*)))))
 
 pictures: ## makes the pictures and the film of README.md from the running program; needs Chromium and Debian's package webp
 	@PICTURES=1 go -C tools/dev test -count=1 -v -run=TestPictures ./browser
 
 new-app: ## writes a new repository without chat: make new-app DIR=../shop MODULE=example.org/shop AGGREGATE=order EXTRAS="access operate page"
-	@go -C tools/dev run ./core -root ../.. -dir "$(abspath $(DIR))" -new -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
+	@go -C tools/dev run ./core -root ../.. -dir "$(DIR)" -new -module "$(MODULE)" -aggregate "$(AGGREGATE)" $(EXTRAS)
 
 EACH    := none $(notdir $(wildcard extras/*))
 FOR_NEW := $(filter-out erasure history lab tasks,$(notdir $(wildcard extras/*))) # the others are about chat
@@ -146,7 +147,7 @@ release-check: $(DEVSERVICES) ## what is too slow for every change: lessons and 
 # extra:whole }
 
 sbom: ## a list of what each program is made of, in CycloneDX's form, beside the programs in ./bin/release
-	@mkdir -p ./bin/release && go build -ldflags="-s -w" -o ./bin/release/ ./cmd/...
+	@rm -rf ./bin/release && mkdir -p ./bin/release && go build -ldflags="-s -w" -o ./bin/release/ ./cmd/...
 	@for program in ./bin/release/*; do case "$$program" in *.json) ;; *) go run $(CYCLONEDX) bin -json -version "$$(git describe --always --dirty)" -output "$$program.cdx.json" "$$program" || exit 1 ;; esac; done
 
 CHECKS := check-format check-lint check-modules check-dependencies check-generated check-layers
@@ -155,7 +156,9 @@ CHECKS += check-observe # extra:whole
 check: ## formatting, vet, lint, dependencies, generated code up to date, layer rules; shows the faults of all
 	@$(MAKE) --no-print-directory --keep-going $(CHECKS)
 
-GO_FILES := git ls-files --cached --others --exclude-standard '*.go'
+# The files that are there: not those whose deletion is not committed yet.
+FILES := git ls-files --cached --others --exclude-standard
+GO_FILES := $(FILES) '*.go' | xargs ls -d 2>/dev/null
 
 check-format:
 	@echo "check: formatting"
@@ -176,7 +179,7 @@ check-dependencies:
 	@echo "check: vulnerabilities and licences of what is built in"
 	@go -C tools/dev run ./dependencies -root ../..
 
-GENERATED := git ls-files --cached --others --exclude-standard "*.go" "extras/*.js" "extras/*.css" "extras/*.ts"
+GENERATED := $(FILES) "*.go" "extras/*.js" "extras/*.css" "extras/*.ts" | xargs ls -d 2>/dev/null
 
 # Compares files before and after generating, so uncommitted changes do not matter.
 check-generated:
@@ -204,7 +207,7 @@ bench: $(DEVSERVICES) ## runs the benchmark, about 10 minutes, 20 with BASE=comm
 	@go build -C tools/bench -o ../../bin/ . && ./bin/bench -base "$(BASE)"
 
 compare: $(DEVSERVICES) ## measures and kills this project and another in turns, 15 minutes, for docs/comparison.md: make compare PEER=folder
-	@$(if $(PEER),,$(error set PEER to the folder of the other program))go build -C tools/bench -o ../../bin/ . && ./bin/bench -peer "$(abspath $(PEER))" -duration 3s -warm-up 1s -output data/compare.json
+	@$(if $(PEER),,$(error set PEER to the folder of the other program))go build -C tools/bench -o ../../bin/ . && ./bin/bench -peer "$(PEER)" -duration 3s -warm-up 1s -output data/compare.json
 # extra:whole }
 
 help: ## prints this table

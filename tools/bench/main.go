@@ -181,7 +181,12 @@ func readSettings(args []string, stderr io.Writer) (s settings, err error) {
 	if s.runs < 1 || flags.NArg() > 0 {
 		return s, errors.New("set at least one run and no arguments after the flags; see --help")
 	}
-	s.only, err = regexp.Compile(*only)
+	if s.peer != "" {
+		s.peer, err = filepath.Abs(s.peer)
+	}
+	if err == nil {
+		s.only, err = regexp.Compile(*only)
+	}
 	return s, err
 }
 

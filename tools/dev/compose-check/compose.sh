@@ -24,8 +24,8 @@ compose_build() {
 compose_up() {
 	compose up --detach --no-build --remove-orphans || fail "the system did not start: see its log above, or docker ps --all"
 	local deadline=$((SECONDS + 180)) waiting
-	while waiting=$(containers_not_healthy) && [[ -n $waiting ]]; do
-		((SECONDS < deadline)) || fail "not healthy after 180 s: $waiting"
+	until waiting=$(containers_not_healthy) && [[ -z $waiting ]]; do
+		((SECONDS < deadline)) || fail "not healthy after 180 s: ${waiting:-Docker does not answer}"
 		sleep 1
 	done
 }

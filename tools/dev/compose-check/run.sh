@@ -89,7 +89,8 @@ export WRITE_API_PORT UPDATER_PORT READ_API_PORT WEB_PORT DEV_DYNAMODB_PORT DEV_
 obtain_daemon
 obtain_compose
 daemon_ready=yes
-COMPOSE_PROFILES=auth,publish compose down --volumes --remove-orphans --timeout 10 >/dev/null 2>&1 # leftovers of a killed run
+COMPOSE_PROFILES=auth,publish compose down --volumes --remove-orphans --timeout 10 >"$cache/down.log" 2>&1 ||
+	fail "what a killed run left can't be removed: see $cache/down.log"
 obtain_images
 
 started=yes

@@ -120,6 +120,9 @@ func main() {
 	flag.StringVar(&another.module, "module", "", "its Go module")
 	flag.StringVar(&another.aggregate, "aggregate", "", "its aggregate")
 	flag.Parse()
+	if *to != "" && !filepath.IsAbs(*to) { // it is given as seen from the project
+		*to = filepath.Join(*root, *to)
+	}
 	var err error
 	if *isNew {
 		err = another.run(ctx, *root, *to, flag.Args())

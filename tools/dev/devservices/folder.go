@@ -52,7 +52,7 @@ func removeLeftovers(parent string) error {
 			err = os.RemoveAll(folder)
 		}
 		err = errors.Join(err, lock.Close())
-		if err != nil && !errors.Is(err, os.ErrPermission) { // another user's folder
+		if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, os.ErrNotExist) { // another user's, or removed by another run
 			return fmt.Errorf("remove what a killed run left: %w", err)
 		}
 	}

@@ -86,6 +86,8 @@ func (s devSettings) environment() []string {
 		"SHARD_COUNT=",  // depends on the existing data
 		"METRICS_ADDR=", // only one program could use it
 		"READ_DATABASE_URL=",
+		"TENANT_DATABASES=",
+		"ARCHIVE_DIR=",
 		"PPROF_ADDR=",
 		"AUTH_DEV_ADDR=",
 		"PUBLISH_URL="+s.publishURL, // a broker that is exported may be that of another system

@@ -149,7 +149,7 @@ var (
 // reserved word of MySQL, MariaDB or SQLite either; these are in the plural.
 func typesAndTables(root string) (types, tables map[string]bool, err error) {
 	types, tables = map[string]bool{"Query": true, "Subscription": true, "Mutation": true, "String": true, "Int": true, "Float": true, "Boolean": true, "ID": true}, map[string]bool{}
-	for _, reserved := range []string{"databases", "groups", "keys", "lines", "references", "rows", "schemas", "values"} {
+	for _, reserved := range []string{"databases", "exists", "groups", "keys", "lines", "references", "rows", "schemas", "values"} {
 		tables[reserved] = true
 	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -112,7 +112,9 @@ func (b Background) Stop(p Program) (wasRunning bool, err error) {
 		return false, err
 	}
 	if pid != 0 {
-		stop(pid, p)
+		if err := stop(pid, p); err != nil {
+			return true, err
+		}
 	}
 	if err := os.Remove(b.file(p, ".pid")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return pid != 0, fmt.Errorf("pid of %s: %w", p.Name, err)
@@ -120,14 +122,19 @@ func (b Background) Stop(p Program) (wasRunning bool, err error) {
 	return pid != 0, nil
 }
 
-func stop(pid int, p Program) {
+func stop(pid int, p Program) error {
 	killAt := time.Now().Add(Grace)
-	_ = syscall.Kill(pid, syscall.SIGTERM)
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) { // as of another user's
+		return fmt.Errorf("stop %s (pid %d): %w", p.Name, pid, err)
+	}
 	ticker := time.NewTicker(stopInterval)
 	defer ticker.Stop()
 	for p.is(pid) {
 		if time.Now().After(killAt) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if time.Now().After(killAt.Add(Grace)) {
+			return fmt.Errorf("%s (pid %d) does not end", p.Name, pid)
 		}
 		<-ticker.C
 	}
@@ -135,6 +142,7 @@ func stop(pid int, p Program) {
 	for PortTaken(context.Background(), p.Port) && time.Now().Before(giveUp) {
 		<-ticker.C
 	}
+	return nil
 }
 
 func (b Background) file(p Program, suffix string) string {
