@@ -60,13 +60,21 @@ const renewal = 3000; // milliseconds: the brake ends the hold some seconds afte
 let renewing = 0;
 let hidden = false; // when it was to be asked last
 
-let holding = Promise.resolve();
+let wanted = 1;
+let holding: Promise<void> | null = null;
 
 /** Holds as long as was asked last: one request after the other. */
 function hold(speed: number): Promise<void> {
-  const mine = holding.then(() => brake.peek()?.hold(speed === 1 ? 0 : usual * speed));
-  holding = mine.catch(() => undefined);
-  return mine;
+  wanted = speed;
+  holding ??= holdWanted().finally(() => (holding = null));
+  return holding;
+}
+
+async function holdWanted(): Promise<void> {
+  for (let asked = 0; asked !== wanted; ) {
+    asked = wanted;
+    await brake.peek()?.hold(asked === 1 ? 0 : usual * asked);
+  }
 }
 
 const kept = 'threads.visited';

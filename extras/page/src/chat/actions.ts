@@ -159,13 +159,7 @@ function refresh(pane: Pane, thread: ShownThread, at: number): void {
   pane.older.value = known.slice(0, Math.max(0, start)); // after a gap, only the latest are known
   if (pane.older.value.length === 0) pane.more.value = thread.messages.pageInfo.hasPreviousPage ? thread.messages.pageInfo.startCursor : null;
   pane.thread.value = thread;
-  const editing = pane.editing.peek();
-  const has = (messages: ShownMessage[]): boolean => messages.some(({ id }) => id === editing?.id);
-  if (editing && editing.id >= (latest[0]?.id ?? '') && has(known) && !has(latest)) {
-    pane.editing.value = null;
-    pane.putBack(thread.id, editing.text);
-    pane.problem('draft', 'The message that you were editing has been deleted.');
-  }
+  if (latest.length === 0 || latest.some(({ id }) => known.some((each) => each.id === id))) keepEdit(pane, known); // not after a gap
   pane.threads.value = pane.threads.peek().map((each) => (each.id === thread.id ? { ...each, name: thread.name, version: thread.version } : each));
   out.seen(pane.id, thread.id, thread.version);
   arrived(thread.id, thread.version, { threadChanged: brief(thread) }, at);
@@ -182,6 +176,16 @@ function refresh(pane: Pane, thread: ShownThread, at: number): void {
     pane.further.value = [];
     pane.manyMembers.value = false;
   }
+}
+
+/** Puts back what is being edited if its message was there and is not any more. */
+function keepEdit(pane: Pane, before: ShownMessage[]): void {
+  const editing = pane.editing.peek();
+  const isIn = (messages: ShownMessage[]): boolean => messages.some(({ id }) => id === editing?.id);
+  if (!editing || !isIn(before) || isIn(pane.messages)) return;
+  pane.editing.value = null;
+  pane.putBack(pane.selected.peek(), editing.text);
+  pane.problem('draft', 'The message that you were editing has been deleted.');
 }
 
 /** Reads members after the thread's first ones, and the person's own membership if it is not among those. */
@@ -223,6 +227,7 @@ export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
   const before = again ? thread?.messages.pageInfo.startCursor : pane.more.peek();
   if (!thread || !before || pane.loading === thread.id) return;
   pane.loading = thread.id;
+  const first = pane.older.peek()[0];
   let wait = 250; // milliseconds
   if (again) pane.stale = false;
   try {
@@ -236,12 +241,10 @@ export async function loadEarlier(pane: Pane, again = 0): Promise<void> {
       read = [...nodes(messages), ...read];
       more = messages.pageInfo.hasPreviousPage ? messages.pageInfo.startCursor : null;
     }
-    if (again && pane.thread.peek() !== thread) { // something newer is there
-      pane.stale = true;
-      return;
-    }
-    if (!again && pane.more.peek() !== before) return; // after many new messages, only the latest are known
-    pane.older.value = again ? read : [...read, ...pane.older.peek()];
+    const older = pane.older.peek();
+    if (again ? older[0] !== first : pane.more.peek() !== before) return; // after many new messages, only the latest are known
+    pane.older.value = [...read, ...older.slice(again)];
+    if (again <= mostOlder) keepEdit(pane, older);
     pane.more.value = more;
     pane.problem('earlier', '');
   } catch (error) {
@@ -258,7 +261,7 @@ const mostEarlier = 500; // messages
 
 /** Forgets earlier messages, if there are many: who scrolls up loads them again. */
 export function forgetEarlier(pane: Pane): void {
-  if (pane.older.peek().length <= mostEarlier) return;
+  if (pane.older.peek().length <= mostEarlier || pane.editing.peek()) return;
   pane.older.value = [];
   pane.more.value = pane.thread.peek()?.messages.pageInfo.startCursor ?? null;
 }

@@ -23,9 +23,9 @@ const read = (pane: Pane): Read | null => recalled<Read | null>(key(pane), null)
 export function markRead(pane: Pane, message: ShownMessage | undefined): void {
   const thread = pane.selected.peek();
   const before = read(pane) ?? {};
-  if (!message || document.hidden || (before[thread] ?? '') >= message.createdAt) return;
-  keep(key(pane), JSON.stringify({ ...before, [thread]: message.createdAt }));
+  if (!message || document.hidden) return;
   if (pane.unread.peek()[thread]) pane.unread.value = { ...pane.unread.peek(), [thread]: 0 };
+  if ((before[thread] ?? '') < message.createdAt) keep(key(pane), JSON.stringify({ ...before, [thread]: message.createdAt }));
 }
 
 const counted = new WeakMap<Pane, Map<string, number>>(); // the version at which a thread's messages were counted
