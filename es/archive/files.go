@@ -119,6 +119,9 @@ func (s *Store) write(id es.AggregateID, events []es.Entry) error {
 	if err := os.MkdirAll(dir, readers); err != nil {
 		return err
 	}
+	for at := dir; at != filepath.Clean(s.Folder); at = filepath.Dir(at) {
+		_ = os.Chmod(at, readers) // whatever the umask is; a folder of another user is as that made it
+	}
 	part, err := os.CreateTemp(dir, "*.tmp")
 	if err != nil {
 		return err

@@ -29,9 +29,9 @@ const (
 	sendTimeout = 15 * time.Second
 )
 
-// Event is an event of the journal, for people and programs. Of a search in one aggregate, its position is its number.
+// Event is an event of the journal, for people and programs.
 type Event struct {
-	Position uint64 `json:"position,omitempty"` // in the order of the store, if it has one
+	Position uint64 `json:"position,omitempty"` // in the order that was searched: the store's, or the aggregate's
 	Named
 	SeqNr uint64 `json:"seq_nr"`
 	Event any    `json:"event"` // see [Payload]

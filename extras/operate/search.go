@@ -115,8 +115,9 @@ func (f *found) lookBack(ctx context.Context, journal es.Journal, w wanted) erro
 		return err
 	}
 	last := min(head.Version, cmp.Or(w.before, math.MaxUint64)-1)
-	for looked := 0; last > 0 && len(f.Events) < w.limit && looked < maxLooked; looked += lookAtOnce {
-		after := last - min(last, lookAtOnce)
+	atOnce := w.limit // enough, if all are wanted
+	for looked := 0; last > 0 && len(f.Events) < w.limit && looked < maxLooked; looked, atOnce = looked+atOnce, lookAtOnce {
+		after := last - min(last, uint64(atOnce))
 		var some []Event // the latest, as many as are wanted
 		more := false
 		for entry, err := range journal.Entries(ctx, w.id, after, last) {

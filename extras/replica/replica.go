@@ -76,7 +76,7 @@ func (s Settings) Of(writer *sqlx.DB, watcher *projection.Watcher, log *slog.Log
 	}
 	r.own = projection.NewWatcher(r.versions, slog.New(slog.DiscardHandler)) // the end of the session is logged
 	r.left = promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
-		Name: "replica_bypassed_total", Help: "Requests that read the writer, because the replica was behind or unavailable.",
+		Name: "replica_bypassed_total", Help: "Requests that read the writer, because the replica was behind, slow or unavailable.",
 	}, []string{"reason"})
 	return r
 }
@@ -194,7 +194,7 @@ func (r *Replica) await(ctx context.Context, share int, wait func(context.Contex
 			return err
 		}
 		reason := "behind"
-		if s.ctx.Err() != nil {
+		if s.ctx.Err() != nil || waiting.Err() == nil { // or a look at the versions has failed
 			reason = "unavailable"
 		}
 		r.leave(ctx, reason)

@@ -19,7 +19,7 @@ for folder in ./tests/e2e ./cmd/read-model-updater ./cmd/standalone ./cmd/lambda
 done
 watch="${WATCH:-/cmd/}"
 
-flags=() race=() es=() simulated='' root=() dev=()
+flags=() race=() es=() simulated='' root=() dev=() bench=()
 for word; do
 	case $word in
 	./...)
@@ -31,7 +31,7 @@ for word; do
 		;;
 	./es | ./es/*) es+=(".${word#./es}") ;;
 	./tools/dev/*) dev+=("./${word#./tools/dev/}") ;;
-	./tools/bench) bench=. ;; # extra:whole
+	./tools/bench) bench+=(.) ;; # extra:whole
 	./*)
 		all="$(go list "$word")" || exit
 		root+=($all)
@@ -56,7 +56,7 @@ go_test() {
 [[ ! $simulated ]] || go_test 10 es "$simulated"
 [[ ! ${watched[0]} ]] || go_test 10 . "${race[@]}" "${watched[@]}"
 [[ ! ${dev[0]} ]] || go_test 10 tools/dev -parallel="$more" "${dev[@]}"
-[[ ! $bench ]] || go_test 10 tools/bench "$bench" # extra:whole
+[[ ! ${bench[0]} ]] || go_test 10 tools/bench "${bench[@]}" # extra:whole
 [[ ${running[0]} ]] || { echo "gotest.sh: no package is named" >&2 && exit 2; }
 for one in "${running[@]}"; do wait "$one" || code=$?; done
 exit "$code"

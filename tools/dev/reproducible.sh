@@ -6,7 +6,7 @@ trap 'rm -rf "$work"' EXIT
 
 build() { # folder cache
 	mkdir -p "$work/$1"
-	git ls-files --cached --others --exclude-standard | xargs ls -d 2>/dev/null | tar -cf - -T - | tar -xf - -C "$work/$1"
+	git ls-files --cached --others --exclude-standard | { xargs ls -d 2>/dev/null || true; } | tar -cf - -T - | tar -xf - -C "$work/$1"
 	(cd "$work/$1" && GOCACHE="$2" CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false" go build -ldflags="-s -w" -o "$work/$1.out/" ./cmd/...)
 }
 

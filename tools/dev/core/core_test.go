@@ -42,7 +42,7 @@ func TestTheReadmesLeaveOutWhatTheySay(t *testing.T) {
 		}
 		for _, command := range without.FindAllStringSubmatch(string(text), -1) {
 			leftOut := strings.Fields(strings.Trim(command[1], `"`))
-			_, extras, _ := strings.Cut(treecopy.Do(t, root, "make", "-n", "core", "DIR=copy", "WITHOUT="+strings.Join(leftOut, " ")), `/copy" `)
+			_, extras, _ := strings.Cut(treecopy.Do(t, root, "make", "-n", "core", "DIR=copy", "WITHOUT="+strings.Join(leftOut, " ")), `"copy" `)
 			kept, err := withNeeded(root, strings.Fields(extras))
 			if err != nil {
 				t.Fatal(err)

@@ -122,6 +122,9 @@ func main() {
 	flag.Parse()
 	if *to != "" && !filepath.IsAbs(*to) { // it is given as seen from the project
 		*to = filepath.Join(*root, *to)
+		if absolute, err := filepath.Abs(*to); err == nil {
+			*to = absolute
+		}
 	}
 	var err error
 	if *isNew {

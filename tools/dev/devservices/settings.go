@@ -87,7 +87,6 @@ func (s devSettings) environment() []string {
 		"METRICS_ADDR=", // only one program could use it
 		"READ_DATABASE_URL=",
 		"TENANT_DATABASES=",
-		"ARCHIVE_DIR=",
 		"PPROF_ADDR=",
 		"AUTH_DEV_ADDR=",
 		"PUBLISH_URL="+s.publishURL, // a broker that is exported may be that of another system
