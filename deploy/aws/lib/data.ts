@@ -167,7 +167,7 @@ export class Data extends Stack {
       backup: { retention: Duration.days(backupDays) },
       deletionProtection: this.stage.keepData,
       removalPolicy: this.stage.keepData ? RemovalPolicy.SNAPSHOT : RemovalPolicy.DESTROY,
-      cloudwatchLogsExports: ["error", "slowquery"],
+      cloudwatchLogsExports: ["error"],
     });
     cluster.connections.allowFrom(this.databaseClients, Port.tcp(mysqlPort), "programs");
     Validations.of(cluster).acknowledge(

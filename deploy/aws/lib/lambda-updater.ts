@@ -6,6 +6,7 @@ import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, EventSourceMapping, FilterCriteria, FilterRule, Function, MetricType, Runtime, StartingPosition } from "aws-cdk-lib/aws-lambda";
 import { SqsDlq, SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Validations } from "aws-cdk-lib";
 import { Construct } from "constructs";
@@ -58,7 +59,13 @@ export class LambdaUpdater extends Construct {
       logGroup: log,
       environmentEncryption: data.key,
       // Functions have no secrets of their own: CloudFormation puts the value in when it deploys.
-      environment: { ...settingsOf(as, data), DATABASE_URL: data.writerUrl.secretValue.unsafeUnwrap() },
+      environment: {
+        ...settingsOf(as, data),
+        DATABASE_URL: data.writerUrl.secretValue.unsafeUnwrap(),
+        ...(as === "lambda-publisher" && stage.publishSecret !== undefined && {
+          PUBLISH_URL: Secret.fromSecretCompleteArn(this, "PublishUrl", stage.publishSecret).secretValue.unsafeUnwrap(),
+        }),
+      },
     });
     this.givenUp = new Queue(this, "GivenUp", {
       encryption: QueueEncryption.SQS_MANAGED, // a message has numbers of records, and nothing of them

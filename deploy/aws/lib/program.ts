@@ -79,6 +79,8 @@ export class Program extends Construct {
         image: ContainerImage.fromRegistry(collectorImage),
         environment: { AOT_CONFIG_CONTENT: Stack.of(this).toJsonString(collector(program, data.stage.region, props.metricsTo)) },
         memoryReservationMiB: 64,
+        essential: false, // its end must not end the program
+        enableRestartPolicy: true,
         logging: logs,
       });
       this.role.addToPolicy(remoteWrite(props.metricsTo));

@@ -5,7 +5,7 @@ import {
   ApplicationListener, ApplicationLoadBalancer, ApplicationProtocol, ApplicationTargetGroup, ListenerAction, ListenerCertificate, ListenerCondition, SslPolicy,
 } from "aws-cdk-lib/aws-elasticloadbalancingv2";
 import { BlockPublicAccess, Bucket, BucketEncryption } from "aws-cdk-lib/aws-s3";
-import type { ISecret } from "aws-cdk-lib/aws-secretsmanager";
+import { type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 import { type Data, networkRange } from "./data.js";
 import type { Jobs } from "./jobs.js";
@@ -61,9 +61,12 @@ export class Programs extends Stack {
     let publisher: LambdaUpdater | undefined;
     if (stage.updater === "lambda") {
       lambda = new LambdaUpdater(this, "LambdaUpdater", data, "lambda-updater");
-      publisher = stage.publishUrl === undefined ? undefined : new LambdaUpdater(this, "LambdaPublisher", data, "lambda-publisher");
+      publisher = (stage.publishUrl ?? stage.publishSecret) === undefined ? undefined : new LambdaUpdater(this, "LambdaPublisher", data, "lambda-publisher");
     }
-    const updater = lambda ?? start("read-model-updater", 28081, stage.keepData ? 2 : 1); // one works, the others stand by
+    const updater = lambda ?? start("read-model-updater", 28081, stage.keepData ? 2 : 1, { // one works, the others stand by
+      DATABASE_URL: data.writerUrl,
+      ...(stage.publishSecret !== undefined && { PUBLISH_URL: Secret.fromSecretCompleteArn(this, "PublishUrl", stage.publishSecret) }),
+    });
     // A release replaces them in this order: docs/operations.md, "Upgrading".
     read.node.addDependency(updater);
     write.node.addDependency(read);

@@ -25,6 +25,8 @@ export interface Stage {
   readonly lambdaZip: string;
   /** Where events are published, as PUBLISH_URL says it. Without it, none are. */
   readonly publishUrl?: string;
+  /** ARN of the secret that has the same with a password. */
+  readonly publishSecret?: string;
   /** Who issues access tokens. Without an issuer, every caller is trusted, and the load balancer has no public address. */
   readonly issuer?: string;
   readonly audience: string;
@@ -38,7 +40,7 @@ export interface Stage {
   readonly logDays: number;
 }
 
-const stages: Record<string, Omit<Stage, "name" | "region" | "tag" | "shards" | "issuer" | "audience" | "certificate" | "email" | "lambdaZip" | "publishUrl" | "updater">> = {
+const stages: Record<string, Omit<Stage, "name" | "region" | "tag" | "shards" | "issuer" | "audience" | "certificate" | "email" | "lambdaZip" | "publishUrl" | "publishSecret" | "updater">> = {
   dev: {
     keepData: false,
     capacity: "on-demand",
@@ -92,8 +94,12 @@ export function readStage(node: Node): Stage {
     updater,
     lambdaZip: updater === "lambda" ? context("lambdaZip") : "",
     publishUrl: node.tryGetContext("publishUrl"),
+    publishSecret: node.tryGetContext("publishSecret"),
     capacity: readCapacity(context("capacity", "on-demand")),
   };
+  if (/\/\/[^/]*@|\?/.test(stage.publishUrl ?? "")) {
+    throw new Error("the task and the template would show the password in publishUrl: store the URL in Secrets Manager, and set -c publishSecret=<ARN>");
+  }
   if (stage.keepData && (stage.issuer === undefined || stage.certificate === undefined)) {
     throw new Error(`stage ${name} is reached from the internet: it needs -c issuer=... and -c certificate=...`);
   }

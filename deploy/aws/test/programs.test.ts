@@ -65,6 +65,11 @@ test("the updater alone publishes, where it is told to", () => {
     );
   assert.deepEqual(publishes(told), [["read-model-updater", "nats://broker:4222"]]);
   assert.deepEqual(publishes(dev), []);
+  const publishSecret = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:broker-AbCdEf";
+  const secret = templatesOf({ ...contexts.dev!, publishSecret });
+  assert.deepEqual(publishes(secret), []);
+  const updater = containers(secret.programs)["read-model-updater"]!;
+  assert.ok(updater.Secrets?.some(({ Name, ValueFrom }) => Name === "PUBLISH_URL" && ValueFrom === publishSecret));
 });
 
 test("prod trusts tokens alone, dev trusts those who reach it from inside", () => {

@@ -152,6 +152,7 @@ test("a collector beside each service knows its job's name, as Prometheus does",
   const configured = tasks.map(({ Properties: task }) => {
     const [program, beside] = task.ContainerDefinitions;
     assert.deepEqual([program.Name, beside.Name], ["program", "collector"]);
+    assert.deepEqual([program.Essential, beside.Essential, beside.RestartPolicy.Enabled], [true, false, true]);
     const config = JSON.stringify(beside.Environment.find(({ Name }: { Name: string }) => Name === "AOT_CONFIG_CONTENT").Value);
     const address = program.Environment.find(({ Name }: { Name: string }) => Name === "METRICS_ADDR").Value;
     assert.ok(config.includes(address));
