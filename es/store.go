@@ -163,8 +163,9 @@ type Snapshot struct {
 	Unlisted bool `json:"-"`
 }
 
-// MaxAppend limits the entries and receipts of an [Append]: DynamoDB's transaction holds 100 items.
-const MaxAppend = 98
+// MaxAppend limits the entries and receipts of an [Append]. A transaction of DynamoDB holds 100 items: these, the head,
+// and a look for the first event under up to three other numbers of shards.
+const MaxAppend = 96
 
 // Append is one write to one aggregate.
 type Append struct {

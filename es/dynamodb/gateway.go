@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -50,6 +51,9 @@ var _ es.Store = (*Gateway)(nil)
 func New(client *dynamodb.Client, settings Settings) (*Gateway, error) {
 	if settings.JournalTable == "" || settings.SnapshotTable == "" || settings.JournalTable == settings.SnapshotTable {
 		return nil, errors.New("dynamodb gateway: set the names of the journal table and the snapshot table")
+	}
+	if len(settings.Shards) > maxChanges-es.MaxAppend {
+		return nil, fmt.Errorf("dynamodb gateway: %d numbers of shards are more than %d", len(settings.Shards), maxChanges-es.MaxAppend)
 	}
 	if len(settings.Shards) == 0 {
 		settings.Shards = []int{64}

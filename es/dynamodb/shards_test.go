@@ -267,9 +267,23 @@ func TestRemainsUnderAFormerNumberOfShards(t *testing.T) {
 }
 
 func TestNumbersOfShardsThatAreNone(t *testing.T) {
-	for _, shards := range [][]int{{0}, {64, -1}} {
+	for _, shards := range [][]int{{0}, {64, -1}, {5, 4, 3, 2, 1}} {
 		if _, err := dynamodb.New(nil, dynamodb.Settings{JournalTable: "journal", SnapshotTable: "snapshot", Shards: shards}); err == nil {
 			t.Errorf("%v was accepted", shards)
 		}
+	}
+}
+
+// A write that begins an aggregate looks for it under all other numbers, in the same transaction.
+func TestAFullWriteFitsBesideAllNumbersOfShards(t *testing.T) {
+	gateway := newStore(t).sharded(t, 1024, 512, 256, 64)
+	write := es.Append{ID: es.AggregateID{Type: "notebook", ID: ulid.Make().String()}}
+	for seqNr := range uint64(es.MaxAppend) {
+		write.Entries = append(write.Entries, es.Entry{
+			SeqNr: seqNr + 1, EventID: ulid.Make().String(), OccurredAt: time.Now(), CommandID: ulid.Make().String(), Payload: []byte("{}"),
+		})
+	}
+	if err := gateway.Append(t.Context(), write); err != nil {
+		t.Error(err)
 	}
 }

@@ -292,6 +292,14 @@ func TestFindingsAreBounded(t *testing.T) {
 	if last := found[len(found)-1]; len(found) != 101 || last.Kind != "more" || last.Found != "130" {
 		t.Errorf("%d findings, the last is %+v", len(found), last)
 	}
+	// A head among them can be repaired.
+	w.spoil(t, id, "UPDATE aggregates SET version = 5"+whose)
+	if _, _, err := journalcheck.New(w, tested).Repair(t.Context(), id, false); err != nil {
+		t.Error(err)
+	}
+	if head, err := w.StoredHead(t.Context(), id); err != nil || head.Version != 230 {
+		t.Errorf("the head is %+v, %v", head, err)
+	}
 }
 
 // busy is a store in which a program appends during every check, after the journal and before the head is read.

@@ -37,8 +37,11 @@ const (
 // headAhead is the kind of a head that the journal does not reach.
 const headAhead = "head_ahead"
 
-// maxFindings limits the findings of one aggregate. A last one counts the others.
-const maxFindings = 100
+// maxFindings limits the findings of one aggregate, but for those of its head. A last one counts the others.
+const (
+	maxFindings  = 100
+	moreFindings = "more" // the kind of the last one
+)
 
 // look is the stored data of one aggregate and its findings.
 type look struct {
@@ -53,10 +56,9 @@ type look struct {
 }
 
 func (l *look) add(kind string, by fix, expected, found, next string, what string, args ...any) {
-	if len(l.told) >= maxFindings {
-		l.told, l.more = l.told[:maxFindings], l.more+1
-		kind, by, expected, found = "more", nothing, "none", fmt.Sprint(l.more)
-		next, what, args = "fix the findings listed, and check again", "%d more findings are not told", []any{l.more}
+	if len(l.told) >= maxFindings && by != newHead && kind != moreFindings {
+		l.more++
+		return
 	}
 	l.told = append(l.told, Finding{
 		Tenant: l.id.Tenant.String(), AID: l.id.String(), Kind: kind, What: fmt.Sprintf(what, args...), Expected: expected, Found: found,
@@ -95,6 +97,9 @@ func (c *Checker) look(ctx context.Context, id es.AggregateID) (*look, error) {
 	}
 	l.checkSnapshots()
 	l.checkHead()
+	if l.more > 0 {
+		l.add(moreFindings, nothing, "none", fmt.Sprint(l.more), "fix the findings listed, and check again", "%d more findings are not told", l.more)
+	}
 	return l, nil
 }
 

@@ -33,8 +33,11 @@ type schema struct {
 }
 
 const (
-	none            = -1
-	duplicateColumn = 1060 // number of an error of MySQL
+	none = -1
+
+	// Numbers of errors of MySQL.
+	duplicateColumn = 1060
+	duplicateKey    = 1061
 )
 
 // Up migrates the sets' schemas in db to the versions of this program, and returns the migrations that it ran. A newer
@@ -63,7 +66,7 @@ func Up(ctx context.Context, db *sqlx.DB, sets ...Set) (taken []string, err erro
 }
 
 // up migrates, also after an earlier migration was killed. On MySQL, that may have done something without a record of
-// it: goose's table may be empty, and a column be there. A migration that adds one does nothing else.
+// it: goose's table may be empty, and a column or an index be there. A migration that adds one does nothing else.
 func (s Set) up(ctx context.Context, db *sqlx.DB, schema schema) (taken []*goose.MigrationResult, err error) {
 	if schema.found == none && db.DriverName() == "mysql" {
 		if _, err := db.ExecContext(ctx, "DROP TABLE IF EXISTS "+s.Table); err != nil {
@@ -73,7 +76,7 @@ func (s Set) up(ctx context.Context, db *sqlx.DB, schema schema) (taken []*goose
 	for {
 		results, err := schema.Up(ctx)
 		partial, failed := errors.AsType[*goose.PartialError](err)
-		if refused, is := errors.AsType[*mysql.MySQLError](err); !failed || !is || refused.Number != duplicateColumn {
+		if refused, is := errors.AsType[*mysql.MySQLError](err); !failed || !is || refused.Number != duplicateColumn && refused.Number != duplicateKey {
 			return append(taken, results...), err
 		}
 		taken = append(taken, append(partial.Applied, partial.Failed)...)

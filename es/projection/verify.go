@@ -212,14 +212,13 @@ func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 	if !able {
 		return fmt.Errorf("this program can't rebuild rows of aggregate type %q", key.Type)
 	}
-	skipped, err := p.store.Skipped(ctx)
-	if err != nil {
-		return err
-	}
-	v := &verification{projector: p, key: key, skipped: skipped}
-	err = p.retry(ctx, func() error {
+	v := &verification{projector: p, key: key}
+	err := p.retry(ctx, func() error {
 		return p.store.Change(ctx, func(ctx context.Context, tx Tx) error {
 			positions, err := tx.Load(ctx, []es.AggregateID{key})
+			if err == nil { // with the lock: no event of it is skipped from now on
+				v.skipped, err = p.store.Skipped(ctx)
+			}
 			if err != nil {
 				return err
 			}

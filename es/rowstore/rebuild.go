@@ -161,11 +161,15 @@ func (r *Rebuild) locked(ctx context.Context, over bool, work func(context.Conte
 
 // abandon ends a rebuild and drops its rows.
 func (r *Rebuild) abandon(ctx context.Context, state RebuildState) error {
+	errLive := errors.New("the new rows are live already: go on with --resume, which takes moments")
 	if state.Live {
-		return errors.New("the new rows are live already: go on with --resume, which takes moments")
+		return errLive
 	}
 	if err := r.drop(ctx); err != nil {
 		return err
+	}
+	if now, err := r.Store.RebuildState(ctx); err != nil || now.Live { // on a file, the drop has waited for the switch
+		return cmp.Or(err, errLive)
 	}
 	state.Phase, state.UpdatedAt = phaseCancelled, time.Now()
 	_, err := r.Store.saveRebuild(ctx, state)
@@ -197,25 +201,29 @@ func (r *Rebuild) check(ctx context.Context) error {
 	if err != nil {
 		return r.Store.Explain("read which aggregate types have rows", err)
 	}
-	empty := len(types) > 0 && !r.FromEmpty
+	empty, lost := true, false // no type has its oldest aggregate; one lacks it
 	for _, name := range types {
 		if !slices.ContainsFunc(r.Handlers, func(h projection.Handler) bool { return h.Type() == name }) {
 			return fmt.Errorf("there are rows of the aggregate type %q, which this program does not know: rebuild with a program that does", name)
 		}
 		var oldest projection.AtVersion
 		err := positions.Select(ctx, r.Store.db, func(row positionRow) { oldest = row.AtVersion },
-			"WHERE "+ofSet+" AND aggregate_type = ? ORDER BY aggregate_id LIMIT 1", append(r.Store.set(), name)...)
+			"WHERE "+ofSet+" AND aggregate_type = ? AND version > 0 ORDER BY aggregate_id LIMIT 1", append(r.Store.set(), name)...)
 		if err != nil {
 			return r.Store.Explain("look for the oldest rows", err)
+		}
+		if oldest.Version == 0 { // an aggregate that a record alone has named
+			continue
 		}
 		head, err := r.Journal.Head(ctx, oldest.Key)
 		_, unreadable := errors.AsType[*es.InconsistentError](err)
 		if err != nil && !unreadable {
 			return err
 		}
-		empty = empty && !unreadable && head.Version == 0
+		isLost := !unreadable && head.Version == 0
+		empty, lost = empty && isLost, lost || isLost
 	}
-	if empty {
+	if empty && lost && !r.FromEmpty {
 		return ErrEmptyJournal
 	}
 	return nil
@@ -295,7 +303,9 @@ func (w *rebuilding) save(ctx context.Context) error {
 		w.Observe(state)
 	}
 	cancelled, err := w.Store.saveRebuild(ctx, state)
-	if cancelled && slices.Contains([]string{phaseReading, phaseCatchingUp, phaseVerifying}, state.Phase) {
+	w.mu.Lock()
+	defer w.mu.Unlock() // the phase may have changed meanwhile
+	if cancelled && slices.Contains([]string{phaseReading, phaseCatchingUp, phaseVerifying}, w.state.Phase) {
 		w.stop(ErrCancelled)
 	}
 	return err
@@ -387,6 +397,9 @@ func (w *rebuilding) level(ctx context.Context, set *Store) (filled int, left pr
 			keys[i] = live.Key
 		}
 		n, err := projector.Fill(ctx, keys...)
+		w.mu.Lock()
+		w.state.Done += uint64(n)
+		w.mu.Unlock()
 		if filled += n; err != nil {
 			return filled, left, err
 		}

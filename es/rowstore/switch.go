@@ -140,8 +140,8 @@ func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) er
 func (r *Rebuild) switchTo(ctx context.Context, set string, level func(context.Context, *Store) error) error {
 	s := r.Store
 	for _, name := range r.tables() {
-		live, err := s.columns(ctx, name)
-		next, failed := s.columns(ctx, name+nextSuffix)
+		live, err := s.shape(ctx, name)
+		next, failed := s.shape(ctx, name+nextSuffix)
 		if err := errors.Join(err, failed); err != nil {
 			return err
 		}
@@ -176,14 +176,17 @@ func (s *Store) keepOthers(ctx context.Context, set string, db sqlx.ExtContext) 
 	return s.Explain("keep the names of other projections' rows", err)
 }
 
-func (s *Store) columns(ctx context.Context, table string) ([]string, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT * FROM "+table+" WHERE 1 = 0")
-	if err != nil {
-		return nil, s.Explain("read the columns of "+table, err)
+// shape returns the columns and indexes of a table, as far as a migration can add or change them.
+func (s *Store) shape(ctx context.Context, table string) (parts []string, err error) {
+	query := `SELECT name || ' ' || type AS part FROM pragma_table_info(?)
+		UNION ALL SELECT COALESCE((SELECT group_concat(name) FROM pragma_index_info(l.name)), '') FROM pragma_index_list(?) l ORDER BY part`
+	if s.server() {
+		query = `SELECT CONCAT_WS(' ', column_name, column_type, is_nullable) AS part FROM information_schema.columns
+			WHERE table_schema = DATABASE() AND table_name = ?
+			UNION ALL SELECT CONCAT_WS(' ', index_name, seq_in_index, column_name) FROM information_schema.statistics
+			WHERE table_schema = DATABASE() AND table_name = ? ORDER BY part`
 	}
-	defer func() { _ = rows.Close() }() // there are none
-	names, err := rows.Columns()
-	return names, s.Explain("read the columns of "+table, errors.Join(err, rows.Err()))
+	return parts, s.Explain("read the columns of "+table, s.db.SelectContext(ctx, &parts, query, table, table))
 }
 
 // switchFile is switchTo on SQLite: one transaction, which keeps all other writers out.

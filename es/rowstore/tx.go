@@ -117,12 +117,20 @@ func (s *Store) enter(ctx context.Context, begun *sqlx.Tx) (*Tx, error) {
 	return tx, s.Explain("read which rows are live", err)
 }
 
-// stillMaking fails if the tables of the set in the making are another's: this process has lost the lock on rebuilds.
+// stillMaking fails if the tables of the set in the making are another's, or if the set is live already: this process
+// has lost the lock on rebuilds, or there is none, as on a file.
 func (s *Store) stillMaking(ctx context.Context, begun sqlx.QueryerContext) error {
 	found := ""
 	err := sets.In(nextSuffix).Load(ctx, begun, [][]string{{s.projection}}, "", func(row setRow) { found = row.Name })
 	if err == nil && found != s.next {
 		return fmt.Errorf("%w: they are those of the set %q, not of %q", projection.ErrTermOver, found, s.next)
+	}
+	live := ""
+	if err == nil {
+		live, err = setOf(ctx, begun, s.projection)
+	}
+	if err == nil && live == s.next {
+		return fmt.Errorf("%w: the set %q is live already", projection.ErrTermOver, s.next)
 	}
 	return s.Explain("see which set is being made", err)
 }

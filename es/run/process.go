@@ -88,7 +88,7 @@ func (r *running) Check(ctx context.Context) (found Status, err error) {
 		{"process_parked_aggregates", "Aggregates that wait for an event that the process can't take in.", float64(parked), of},
 		{
 			"process_projection_lag_seconds", "Age of the oldest record that the process has not seen; 0 when there is none.",
-			r.source.Lag(ctx).Behind.Seconds(), of,
+			r.Lag(ctx).Behind.Seconds(), of,
 		},
 	}
 	r.gauges.Store(&found.Gauges)

@@ -154,6 +154,9 @@ func (k *rowKeeper) reasons() (versions, journal, warning string) {
 		journal = fmt.Sprintf("the rows of %d aggregates or more are ahead of the journal (such as %s), as after an event store was restored to an earlier time: %s",
 			drift.Ahead, drift.First, todo)
 	}
+	if !auto && failure != nil && warning == "" {
+		warning = "the rebuild that was asked for has failed: " + failure.reason
+	}
 	return versions, journal, warning
 }
 

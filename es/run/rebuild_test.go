@@ -114,6 +114,20 @@ func TestNoRebuildWithoutATypeThatHasRows(t *testing.T) {
 	})
 }
 
+// A stream may name an aggregate that does not exist: that says nothing of the event store.
+func TestARecordOfNoAggregateStopsNoRebuild(t *testing.T) {
+	onEach(t, func(t *testing.T, r *rebuilt) {
+		record := projection.Record{Key: es.AggregateID{Type: notebook.Type, ID: "00000000000000000000000001"}, SeqNr: 1, Payload: []byte("{}")}
+		projector := projection.New(r.store, r.journal, projection.Options{}, notes.Handler())
+		if _, err := projector.Project(t.Context(), projection.Batch{Records: []projection.Record{record}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.rebuild(notes.Handler()).Start(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // An event store that is lost or wrongly configured is empty. It must not make the rows disappear by itself.
 func TestNoRebuildFromAnEmptyJournalUnlessAskedFor(t *testing.T) {
 	onEach(t, func(t *testing.T, r *rebuilt) {

@@ -43,8 +43,12 @@ func (s State) Ready() bool {
 	return s.CaughtUp
 }
 
-// checkTimeout is below five seconds, the usual limit of container health checks.
-const checkTimeout = 2 * time.Second
+const (
+	// checkTimeout is below five seconds, the usual limit of container health checks.
+	checkTimeout = 2 * time.Second
+	// reportsWithin is how old a report of the process that has the turn may be: it stores one every ten seconds.
+	reportsWithin = 30 * time.Second
+)
 
 // Look collects the updater's state. Causes of failures are logged, and not in the result.
 func (u *Updater) Look(ctx context.Context) State {
@@ -76,6 +80,9 @@ func (u *Updater) Look(ctx context.Context) State {
 		report, readErr := rowstore.ReadReport(ctx, opened.Rows, u.options.ReadModel.Name)
 		u.check(ctx, &found, "database", errors.Join(err, readErr))
 		found.Lag, found.CaughtUp = report.Lag, report.CaughtUp
+		if silent := time.Since(report.At); report.At.Unix() > 0 && silent > reportsWithin {
+			found.Lag.Behind, found.Lag.AtLeast = found.Lag.Behind+silent, true
+		}
 	}
 	advice := u.options.Advice
 	if !found.Rebuild.Over() {
