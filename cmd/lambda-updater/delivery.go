@@ -108,6 +108,8 @@ func (c consumers) each(work func(*projection.Projector) error) error {
 
 const (
 	tendEvery = 5 * time.Second // in a busy environment
+	// settleWithin is for what else is due after a delivery: its shard waits. An invocation by the schedule does the rest.
+	settleWithin = 2 * time.Second
 	// horizon is half of the time that the stream keeps changes. Who reads older ones may have missed some before them:
 	// the next invocation by the schedule compares the rows with the journal.
 	horizon = 12 * time.Hour
@@ -135,7 +137,9 @@ func (h *handler) deliver(ctx context.Context, changes []events.DynamoDBEventRec
 			return []events.DynamoDBBatchItemFailure{{ItemIdentifier: changes[from].Change.SequenceNumber}}, nil
 		}
 	}
-	if err := h.settle(ctx, changes[len(changes)-1].Change.ApproximateCreationDateTime.Time); err != nil {
+	settling, stop := context.WithTimeout(ctx, settleWithin)
+	defer stop()
+	if err := h.settle(settling, changes[len(changes)-1].Change.ApproximateCreationDateTime.Time); err != nil && settling.Err() == nil {
 		h.log.WarnContext(ctx, "retrying parked aggregates or sending commands failed; both are due again in the next invocation", "error", err)
 	}
 	return nil, nil
