@@ -34,7 +34,7 @@ func (o Origins) Allow(origin string) bool { return slices.Contains(o, strings.T
 
 // Guard answers CORS preflight requests for pages of allowed origins, and refuses requests of other origins' pages that
 // would change something. Requests from other clients than browsers pass. Credentials are never allowed: no cookie
-// authenticates here.
+// authenticates at the APIs, and the page's sessions are for its own origin alone.
 func (o Origins) Guard(next http.Handler) http.Handler {
 	crossSite := http.NewCrossOriginProtection()
 	for _, origin := range o {

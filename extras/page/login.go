@@ -129,7 +129,10 @@ func (l *login) exchange(ctx context.Context, code string, begun attempt) (*sess
 	}
 	raw, _ := token.Extra("id_token").(string)
 	identity, err := provider.Verifier(&oidc.Config{ClientID: l.settings.ClientID}).Verify(ctx, raw)
-	if err != nil || identity.Nonce != begun.Nonce {
+	if err == nil && identity.Nonce != begun.Nonce {
+		err = errors.New("its nonce is another")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the identity token is not that of this login: %w", err)
 	}
 	var said struct {
@@ -168,6 +171,7 @@ func (l *login) renew(config *oauth2.Config, s *session) {
 		l.log.WarnContext(l.stopping, "a session's token can't be renewed", "error", err)
 		return
 	}
+	s.operator.Store(next.operator.Load())
 	s.token.Store(token)
 }
 
@@ -177,7 +181,8 @@ func (l *login) sessionOf(ctx context.Context, token *oauth2.Token, name string)
 	if err != nil {
 		return nil, fmt.Errorf("the access token: %w", err)
 	}
-	found := &session{who: who.Name(), account: who.Account.String(), name: name, ends: who.Expires, operator: who.IsOperator()}
+	found := &session{who: who.Name(), account: who.Account.String(), name: name, ends: who.Expires}
+	found.operator.Store(who.IsOperator())
 	token.Expiry = who.Expires
 	found.token.Store(token)
 	return found, nil
@@ -270,7 +275,7 @@ func (l *login) tell(lab bool) http.HandlerFunc {
 		}
 		if found := l.sessions.of(r); found != nil && (found.bearer(r.Context()) != "" || !found.over()) {
 			said.Account, said.Name, said.CSRF = found.account, found.name, found.csrf
-			said.Operator = found.operator // extra:operate
+			said.Operator = found.operator.Load() // extra:operate
 		}
 		httpserver.WriteJSON(w, http.StatusOK, said)
 	}

@@ -31,11 +31,11 @@ const (
 type session struct {
 	who                 string // tenant and account
 	account, name, csrf string
-	operator            bool // for what the page shows; the programs decide by the token
 	ends                time.Time
 	renew               func() // gets the next token within a time limit; nil: the issuer has sent no refresh token
 
 	token    atomic.Pointer[oauth2.Token]
+	operator atomic.Bool // for what the page shows; the programs decide by the token
 	renewing singleflight.Group
 	renewed  time.Time   // the end of the last renewal; only [session.replace] uses it
 	refused  atomic.Bool // the issuer will not renew the token

@@ -41,6 +41,7 @@ func TestWhatAWebSocketIsClosedFor(t *testing.T) {
 		"not JSON":                {[]string{`hello`}, 4400, "JSON"},
 		"a list":                  {[]string{`[]`}, 4400, "JSON"},
 		"null":                    {[]string{`null`}, 4400, "type"},
+		"TYPE":                    {[]string{init, `{"TYPE": "ping"}`}, 4400, "type"},
 		"no type":                 {[]string{init, `{"id": "1"}`}, 4400, "type"},
 		"an unknown type":         {[]string{init, `{"id": "1", "type": "start"}`}, 4400, `"start"`},
 		"a type of the server's":  {[]string{init, `{"id": "1", "type": "next"}`}, 4400, `"next"`},

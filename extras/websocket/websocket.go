@@ -126,7 +126,14 @@ type message struct {
 // readMessage parses a client's message, but for the payload of a subscribe: an error in it needs the operation's id.
 func readMessage(kind websocket.MessageType, raw []byte) (message, error) {
 	var m message
-	if kind != websocket.MessageText || !utf8.Valid(raw) || json.Unmarshal(raw, &m) != nil {
+	var members map[string]json.RawMessage // keeps names apart that differ in case
+	isMessage := kind == websocket.MessageText && utf8.Valid(raw) && json.Unmarshal(raw, &members) == nil
+	for name, into := range map[string]any{"id": &m.ID, "type": &m.Type, "payload": &m.Payload} {
+		if value, is := members[name]; is {
+			isMessage = json.Unmarshal(value, into) == nil && isMessage
+		}
+	}
+	if !isMessage {
 		return m, errors.New("a message must be one JSON object, in a text frame")
 	}
 	switch m.Type {

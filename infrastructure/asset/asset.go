@@ -42,7 +42,7 @@ func Load(files fs.FS, name, policy string) http.Handler {
 	tag := fmt.Sprintf(`W/"%.8x"`, sha256.Sum256(stored))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header, content := w.Header(), plain
-		header.Set("Vary", "Accept-Encoding")
+		header.Add("Vary", "Accept-Encoding")
 		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 			header.Set("Content-Encoding", "gzip")
 			content = compressed

@@ -88,9 +88,10 @@ var guards = http.Header{
 	"Referrer-Policy":              {"no-referrer"},
 }
 
-// IsStream reports whether the answer of a request continues until one side ends it.
+// IsStream reports whether the answer of a request continues until one side ends it. Who also takes JSON gets that.
 func IsStream(r *http.Request) bool {
-	return r.Header.Get("Upgrade") != "" || strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	accepted := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
+	return r.Header.Get("Upgrade") != "" || strings.Contains(accepted, "text/event-stream") && !strings.Contains(accepted, "json")
 }
 
 func isRoutine(r *http.Request) bool {

@@ -28,6 +28,7 @@ func TestRequestsAreTraced(t *testing.T) {
 	for _, request := range []struct{ path, header, value string }{
 		{path: "/things/7"}, {path: "/health/ready"},
 		{"/things/7", "Upgrade", "websocket"}, {"/things/7", "Accept", "text/event-stream"},
+		{"/things/8", "Accept", "application/json, text/event-stream"}, // it gets JSON
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, request.path, nil)
 		if request.header != "" {
@@ -36,7 +37,7 @@ func TestRequestsAreTraced(t *testing.T) {
 		handler.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	ended := spans.Ended()
-	if len(ended) != 1 || ended[0].Name() != "POST /things/{id}" || ended[0].Status().Description == "" {
+	if len(ended) != 2 || ended[0].Name() != "POST /things/{id}" || ended[0].Status().Description == "" {
 		t.Fatalf("spans %v", ended)
 	}
 	first, _, _ := strings.Cut(log.String(), "\n")

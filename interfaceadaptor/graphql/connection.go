@@ -59,7 +59,7 @@ func (c Cursors) decode(argument string, cursor *string) (position query.Positio
 	}
 	text, _ := base64.RawURLEncoding.DecodeString(*cursor)
 	_, _ = fmt.Sscanf(string(text), string(c)+" %d %s", &position.At, &position.ID)
-	if id, _ := ident.Canonical(position.ID); id == "" || id != position.ID || c.encode(position) != *cursor {
+	if id, _ := ident.Canonical(position.ID); position.At < 0 || id == "" || id != position.ID || c.encode(position) != *cursor {
 		return query.Position{}, &ident.InvalidError{Field: argument, Reason: "must be a cursor of this list, from an earlier answer"}
 	}
 	return position, nil

@@ -22,11 +22,15 @@ func FuzzRequest(f *testing.F) {
 
 func FuzzCursor(f *testing.F) {
 	f.Add(threadCursors.encode(query.Position{At: 7, ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV"}))
+	f.Add(threadCursors.encode(query.Position{At: -1, ID: "01ARZ3NDEKTSV4RRFFQ69G5FAV"}))
 	f.Add("dGhyZWFkcw")
 	f.Fuzz(func(t *testing.T, cursor string) {
 		position, err := threadCursors.decode("after", &cursor)
 		if err != nil {
 			return
+		}
+		if position.At < 0 {
+			t.Errorf("%q is %+v, which no list has", cursor, position)
 		}
 		again := threadCursors.encode(position)
 		if decoded, err := threadCursors.decode("after", &again); err != nil || decoded != position {

@@ -24,7 +24,7 @@ type Problem struct {
 // Error makes a problem an error, with which a server can answer.
 func (p *Problem) Error() string { return p.Detail }
 
-// The codes of problems that the domain has no code for. The last two are sent before a handler is called.
+// The codes of problems that the domain has no code for.
 const (
 	Malformed            = "malformed_request"
 	PathNotFound         = "path_not_found"

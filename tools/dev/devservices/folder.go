@@ -52,7 +52,8 @@ func removeLeftovers(parent string) error {
 			err = os.RemoveAll(folder)
 		}
 		err = errors.Join(err, lock.Close())
-		if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, os.ErrNotExist) { // another user's, or removed by another run
+		// It may be another user's folder, or another run removes it.
+		if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("remove what a killed run left: %w", err)
 		}
 	}
