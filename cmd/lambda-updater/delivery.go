@@ -108,7 +108,7 @@ func (c consumers) each(work func(*projection.Projector) error) error {
 
 const (
 	tendEvery = 5 * time.Second // in a busy environment
-	// settleWithin is for what else is due after a delivery: its shard waits. An invocation by the schedule does the rest.
+	// settleWithin is for what else is due after a delivery: its shard waits. The schedule's invocation does the rest.
 	settleWithin = 2 * time.Second
 	// horizon is half of the time that the stream keeps changes. Who reads older ones may have missed some before them:
 	// the next invocation by the schedule compares the rows with the journal.

@@ -86,7 +86,11 @@ func work(ctx context.Context, s settings, stdout io.Writer) error {
 func (h *handler) handle(ctx context.Context, event events.DynamoDBEvent) (answer events.DynamoDBTimeWindowEventResponse, err error) {
 	answer.State = map[string]string{}
 	deadline, _ := ctx.Deadline() // there always is one
-	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-min(ending, time.Until(deadline)/4)))
+	needed := ending
+	if h.publishing.On() { // extra:publishing {
+		needed += publishing.EndsWithin
+	} // extra:publishing }
+	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-min(needed, time.Until(deadline)/4)))
 	defer cancel()
 	if err := h.connect(ctx); err != nil {
 		return answer, err

@@ -27,6 +27,9 @@ const (
 	longestPause = 5 * time.Second
 )
 
+// EndsWithin is how long publishing may go on after its context has ended: what was sent is answered, and stored.
+const EndsWithin = answerWithin + storeWithin
+
 // Publisher publishes to a broker. It is the store of a [projection.Projector], with the positions of published events.
 type Publisher struct {
 	projection.Store // of the positions
