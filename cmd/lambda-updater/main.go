@@ -90,7 +90,7 @@ func (h *handler) handle(ctx context.Context, event events.DynamoDBEvent) (answe
 	if h.publishing.On() { // extra:publishing {
 		needed += publishing.EndsWithin
 	} // extra:publishing }
-	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-min(needed, time.Until(deadline)/4)))
+	ctx, cancel := context.WithDeadline(ctx, deadline.Add(-min(needed, time.Until(deadline)/3)))
 	defer cancel()
 	if err := h.connect(ctx); err != nil {
 		return answer, err
@@ -107,7 +107,7 @@ const (
 	silence    = 3 * time.Second // after it, a database frees the locks of an environment that is frozen or dead
 	conns      = 4               // to the read model, of each environment
 	openWithin = 5 * time.Second // Lambda gives an environment ten seconds to start
-	ending     = time.Second     // what an answer needs of the timeout, or a quarter of that if it is short
+	ending     = time.Second     // what an answer needs of the timeout, or a third of that if it is short
 	pieceSize  = 200             // what is done when the time is over is not delivered again
 )
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -316,9 +317,10 @@ func TestAnArchiveThatCantBeReadIsTold(t *testing.T) {
 // Another user than that of the programs may run it: each command looks into the folders.
 func TestWhoReadsTheFolderReadsTheFiles(t *testing.T) {
 	store, s, folder := opened(t)
-	if err := os.Chmod(folder, 0o750); err != nil { //nolint:gosec // the group may read it
+	if err := os.Chmod(folder, 0o750|fs.ModeSetgid); err != nil { //nolint:gosec // the group may read it
 		t.Fatal(err)
 	}
+	defer syscall.Umask(syscall.Umask(0o077))
 	id := newID("acme")
 	grow(t, store, id, 0, 10, 10, long)
 	if _, err := s.Archive(t.Context(), id, time.Now()); err != nil {
@@ -330,9 +332,9 @@ func TestWhoReadsTheFolderReadsTheFiles(t *testing.T) {
 		}
 		want := fs.FileMode(0o640)
 		if entry.IsDir() {
-			want = 0o750
+			want = 0o750 | fs.ModeSetgid
 		}
-		if info, err := entry.Info(); err != nil || info.Mode().Perm() != want {
+		if info, err := entry.Info(); err != nil || info.Mode()&^fs.ModeDir != want {
 			t.Errorf("%s has the mode %s, want %s: %v", path, info.Mode(), want, err)
 		}
 		return nil

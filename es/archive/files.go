@@ -113,7 +113,7 @@ func (s *Store) read(id es.AggregateID, f file) (events []es.Entry, err error) {
 func (s *Store) write(id es.AggregateID, events []es.Entry) error {
 	readers := fs.FileMode(0o700)
 	if folder, err := os.Stat(filepath.Clean(s.Folder)); err == nil {
-		readers = folder.Mode().Perm()
+		readers = folder.Mode() & (fs.ModePerm | fs.ModeSetgid)
 	}
 	dir := s.dir(id)
 	if err := os.MkdirAll(dir, readers); err != nil {

@@ -11,6 +11,7 @@ package process
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -257,8 +258,12 @@ func (o *Outbox) try(ctx context.Context, send Send, c Command) (err error) {
 
 // postpone delays a command, unless it was deleted: with each failure longer, from a second to five minutes.
 func (o *Outbox) postpone(ctx context.Context, p Pending, failed error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx) // the program is stopping: the outcome is unknown
+	if ctx.Err() != nil { // the outcome is unknown
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // it is no stop: next time, others come first
+			_, err := o.update(context.WithoutCancel(ctx), p.Target, p.EventID, "due_at = ?", time.Now().Add(retryAfter).UnixMicro())
+			return cmp.Or(err, context.Cause(ctx))
+		}
+		return context.Cause(ctx)
 	}
 	o.Failures.Add(1)
 	reason := rowstore.Cut(failed.Error(), reasonKept)

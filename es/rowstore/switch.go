@@ -139,6 +139,9 @@ func (s *Store) deleteAll(ctx context.Context, statement string, args ...any) er
 // switchTo makes the new set the live one, atomically. It locks writers out while level catches up, and may fail.
 func (r *Rebuild) switchTo(ctx context.Context, set string, level func(context.Context, *Store) error) error {
 	s := r.Store
+	if err := s.making(set).stillMaking(ctx, s.db); err != nil {
+		return err
+	}
 	for _, name := range r.tables() {
 		live, err := s.shape(ctx, name)
 		next, failed := s.shape(ctx, name+nextSuffix)
@@ -186,7 +189,8 @@ func (s *Store) shape(ctx context.Context, table string) (parts []string, err er
 			UNION ALL SELECT CONCAT_WS(' ', index_name, seq_in_index, column_name) FROM information_schema.statistics
 			WHERE table_schema = DATABASE() AND table_name = ? ORDER BY part`
 	}
-	return parts, s.Explain("read the columns of "+table, s.db.SelectContext(ctx, &parts, query, table, table))
+	err = s.db.SelectContext(ctx, &parts, query, table, table)
+	return parts, s.Explain("read the columns and indexes of "+table, err)
 }
 
 // switchFile is switchTo on SQLite: one transaction, which keeps all other writers out.

@@ -67,7 +67,12 @@ func (m ReadModel) Rebuild(rows *sqlx.DB, journal es.Journal, term uint64, log *
 // run checks the rows until ctx ends.
 func (k *rowKeeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := k.look(ctx); err != nil && ctx.Err() == nil {
+		err := k.look(ctx)
+		if errors.Is(err, rowstore.ErrCancelled) && !k.options.RebuildAuto { // as an operator wanted
+			k.options.Log.InfoContext(ctx, "the rebuild was cancelled")
+			err = nil
+		}
+		if err != nil && ctx.Err() == nil {
 			k.failure.Store(&rebuildFailure{cmp.Or(es.PublicReason(err), inTheLog), time.Now()})
 			message := "the rebuild failed: ask for it again"
 			if k.options.RebuildAuto {
@@ -103,6 +108,9 @@ func (k *rowKeeper) look(ctx context.Context) error {
 		k.seen = live
 	}
 	asked, failure := k.asked.Swap(false), k.failure.Load()
+	if !k.options.RebuildAuto && failure != nil && (asked || state.Over() && state.UpdatedAt.After(failure.at)) {
+		k.failure.Store(nil) // it is tried again, or another one was made or cancelled since
+	}
 	if asked && k.waited && state.Over() {
 		asked = false // another process has done it
 	}

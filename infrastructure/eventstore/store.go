@@ -136,8 +136,8 @@ func ReadSettings(r *config.Reader) (s Settings) {
 func parseShards(text string) (shards []int, err error) {
 	for number := range strings.SplitSeq(text, ",") {
 		count, err := strconv.Atoi(number)
-		if err != nil || count < 1 || count > 1<<16 || slices.Contains(shards, count) {
-			return nil, fmt.Errorf("%q is not a whole number from 1 to 65536, nor several such as 128,64", text)
+		if err != nil || count < 1 || count > 1<<16 || slices.Contains(shards, count) || len(shards) == 4 {
+			return nil, fmt.Errorf("%q is not a whole number from 1 to 65536, nor up to four such as 128,64", text)
 		}
 		shards = append(shards, count)
 	}

@@ -88,7 +88,8 @@ var guards = http.Header{
 	"Referrer-Policy":              {"no-referrer"},
 }
 
-// IsStream reports whether the answer of a request continues until one side ends it. Who also takes JSON gets that.
+// IsStream reports whether the answer of a request continues until one side ends it. Who also takes JSON is taken for a
+// client that gets that, as nearly all are.
 func IsStream(r *http.Request) bool {
 	accepted := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 	return r.Header.Get("Upgrade") != "" || strings.Contains(accepted, "text/event-stream") && !strings.Contains(accepted, "json")

@@ -100,6 +100,9 @@ export function readStage(node: Node): Stage {
   if (/\/\/[^/]*@|\?/.test(stage.publishUrl ?? "")) {
     throw new Error("the task and the template would show the password in publishUrl: store the URL in Secrets Manager, and set -c publishSecret=<ARN>");
   }
+  if (stage.publishUrl !== undefined && stage.publishSecret !== undefined) {
+    throw new Error("-c publishUrl=... and -c publishSecret=... say the same: set one of them");
+  }
   if (stage.keepData && (stage.issuer === undefined || stage.certificate === undefined)) {
     throw new Error(`stage ${name} is reached from the internet: it needs -c issuer=... and -c certificate=...`);
   }

@@ -50,6 +50,7 @@ test("what is missing or contradicts itself is named", () => {
     [{ ...contexts.dev!, updater: "lambda" }, /-c lambdaZip=/],
     [{ ...contexts.dev!, capacity: "9,9,5" }, /on-demand/],
     [{ ...contexts.dev!, publishUrl: "nats://ada:secret@broker:4222" }, /publishSecret/],
+    [{ ...contexts.dev!, publishUrl: "nats://broker:4222", publishSecret: "arn" }, /set one/],
     [{ ...contexts.dev!, publishUrl: "https://hook.example.com/?token=secret" }, /publishSecret/],
   ] as const) {
     assert.throws(() => build(appOf(context)), message);
