@@ -34,6 +34,7 @@ import (
 	"example.com/threads/es/dynamodbstreams"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
+	"example.com/threads/es/process"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/es/sqlstore"
@@ -568,6 +569,50 @@ func compareRows(t *testing.T, db *sqlx.DB, journal es.Journal, keys map[es.Aggr
 }
 
 func newID[T any]() ident.Of[T] { return chattest.NewID[T]() }
+
+// A shard waits for its delivery: commands that nobody decides must not hold it up, and are due again later.
+func TestADeliveryDoesNotWaitForCommands(t *testing.T) {
+	m := newModel(t, emptyFile(t))
+	m.piece = pieceSize
+	user := newID[ident.UserAccount]()
+	_, err := m.threads.Handle(t.Context(), chattest.Request(es.Caller{Executor: user.String()}, thread.ID{}, thread.Create{Executor: user, Name: writing.RecordedName("tea")}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := m.newHandler(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = h.rows.Close() }()
+	h.processes[0].Send = func(ctx context.Context, _ es.Caller, _ string, _ process.Command) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	left := process.Command{Target: es.AggregateID{Type: thread.AggregateType, ID: newID[thread.Thread]().String()}, Name: "Withdraw", EventID: "an event"}
+	err = h.stores[1].Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+		return h.outboxes[0].Add(ctx, tx, []process.Command{left})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event events.DynamoDBEvent
+	if err := json.Unmarshal(lambdatest.EventOf(m.held), &event); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	began := time.Now()
+	answer, err := h.handle(ctx, event)
+	if took := time.Since(began); err != nil || len(answer.BatchItemFailures) > 0 || took > 9*time.Second { // a command may take ten
+		t.Errorf("after %s: %+v, %v", took, answer, err)
+	}
+	if due, err := h.outboxes[0].Due(t.Context(), time.Now(), 1); err != nil || len(due) > 0 {
+		t.Errorf("due at once are %+v, %v", due, err)
+	}
+	if due, err := h.outboxes[0].Due(t.Context(), time.Now().Add(time.Minute), 1); err != nil || len(due) != 1 || due[0].Attempts > 0 {
+		t.Errorf("due later are %+v, %v", due, err)
+	}
+}
 
 // A change that the stream has kept for most of a day may follow others that it has forgotten.
 func TestOldChangesAskForARepair(t *testing.T) {

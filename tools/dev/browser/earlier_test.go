@@ -53,18 +53,24 @@ func TestADeletedMessageMakesNoOtherNew(t *testing.T) {
 	p.shows(ada, "One new message")
 }
 
+// scrolledUp opens a thread with so many events, whose reader has scrolled up.
+func scrolledUp(t *testing.T, events int) (s *program, p *tab, viewer, thread string) {
+	s = start(t)
+	p = open(t, chromium(t), s.url, 1440, 900)
+	begin(p)
+	thread = evaluate[string](p, "document.querySelector('.picker select').value")
+	viewer = evaluate[string](p, "document.querySelector('.who select').value")
+	fill(t, s, viewer, thread, 2, events)
+	p.run(reload)
+	p.shows(ada, fmt.Sprint("version ", events))
+	p.scrolled(ada, "100")
+	return s, p, viewer, thread
+}
+
 // A change that is no message may be one of an earlier message: they are read again, and stay.
 func TestAChangeKeepsEarlierMessages(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
-	thread := evaluate[string](p, "document.querySelector('.picker select').value")
-	viewer := evaluate[string](p, "document.querySelector('.who select').value")
-	fill(t, s, viewer, thread, 2, 1200)
-	p.run(reload)
-	p.shows(ada, "version 1200")
-	p.scrolled(ada, "100")
+	s, p, viewer, thread := scrolledUp(t, 1200)
 	count := ada + ".querySelectorAll('.message').length"
 	p.eventually("all are loaded", `(() => { `+ada+`.querySelector('.earlier button')?.click(); return `+count+` === 1198; })()`)
 	p.fetching(`
@@ -82,15 +88,7 @@ func TestAChangeKeepsEarlierMessages(t *testing.T) {
 // Who has scrolled up far does not keep all messages that have ever come.
 func TestNotAllEarlierMessagesAreKept(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
-	thread := evaluate[string](p, "document.querySelector('.picker select').value")
-	viewer := evaluate[string](p, "document.querySelector('.who select').value")
-	fill(t, s, viewer, thread, 2, 2150)
-	p.run(reload)
-	p.shows(ada, "version 2150")
-	p.scrolled(ada, "100")
+	_, p, _, _ := scrolledUp(t, 2150)
 	count := ada + ".querySelectorAll('.message').length"
 	p.eventually("many are loaded", `(() => { `+ada+`.querySelector('.earlier button')?.click(); return `+count+` > 2050; })()`)
 	says(p, bob, "Bob", "Are you still reading?")
