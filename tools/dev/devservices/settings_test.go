@@ -83,7 +83,7 @@ func TestHintsHaveATokenWhereOneIsNeeded(t *testing.T) {
 }
 
 // whereDataIs matches the variables that name the data and the programs. A developer may export all others.
-var whereDataIs = regexp.MustCompile(`^AWS_|^EVENT_STORE|^SHARD_COUNT$|_(URL|TABLE|ADDR)$`)
+var whereDataIs = regexp.MustCompile(`^AWS_|^EVENT_STORE|^SHARD_COUNT$|^TENANT_DATABASES$|_(URL|TABLE|ADDR)$`)
 
 func TestTheDataIsOfTheDevelopmentSystemWhateverIsExported(t *testing.T) {
 	variables := []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"}
