@@ -319,24 +319,32 @@ func emptyFile(t *testing.T) []byte {
 	return content
 }
 
-// The answer names the lowest number that is not done, in whatever order records come. All before it is in the rows.
-func TestTheLowestNumberIsNamed(t *testing.T) {
+// withThreads returns a model in which threads were created, whose records are held, and an environment that projects
+// piece of them at once.
+func withThreads(t *testing.T, threads, piece int) (*model, *handler) {
+	t.Helper()
 	m := newModel(t, emptyFile(t))
-	m.piece = 3
+	m.piece = piece
 	user := newID[ident.UserAccount]()
-	for range 12 {
+	for range threads {
 		_, err := m.threads.Handle(t.Context(), chattest.Request(es.Caller{Executor: user.String()}, thread.ID{}, thread.Create{Executor: user, Name: writing.RecordedName("tea")}))
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	sent := slices.Clone(m.held)
-	slices.Reverse(sent)
 	h, err := m.newHandler(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = h.rows.Close() }()
+	t.Cleanup(func() { _ = h.rows.Close() })
+	return m, h
+}
+
+// The answer names the lowest number that is not done, in whatever order records come. All before it is in the rows.
+func TestTheLowestNumberIsNamed(t *testing.T) {
+	m, h := withThreads(t, 12, 3)
+	sent := slices.Clone(m.held)
+	slices.Reverse(sent)
 	for done, over := range map[int]int{3: 5, 6: 7, 9: 12} { // the time is over while this record is decoded
 		var event events.DynamoDBEvent
 		if err := json.Unmarshal(lambdatest.EventOf(sent), &event); err != nil {
@@ -573,24 +581,13 @@ func newID[T any]() ident.Of[T] { return chattest.NewID[T]() }
 // A shard waits for its delivery: commands that nobody decides must not hold it up for the ten seconds that they may
 // take, and are due again later.
 func TestADeliveryDoesNotWaitForCommands(t *testing.T) {
-	m := newModel(t, emptyFile(t))
-	m.piece = pieceSize
-	user := newID[ident.UserAccount]()
-	_, err := m.threads.Handle(t.Context(), chattest.Request(es.Caller{Executor: user.String()}, thread.ID{}, thread.Create{Executor: user, Name: writing.RecordedName("tea")}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := m.newHandler(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = h.rows.Close() }()
+	m, h := withThreads(t, 1, pieceSize)
 	h.processes[0].Send = func(ctx context.Context, _ es.Caller, _ string, _ process.Command) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
 	left := process.Command{Target: es.AggregateID{Type: thread.AggregateType, ID: newID[thread.Thread]().String()}, Name: "Withdraw", EventID: "an event"}
-	err = h.stores[1].Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
+	err := h.stores[1].Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
 		return h.outboxes[0].Add(ctx, tx, []process.Command{left})
 	})
 	if err != nil {
@@ -615,18 +612,7 @@ func TestADeliveryDoesNotWaitForCommands(t *testing.T) {
 
 // A change that the stream has kept for most of a day may follow others that it has forgotten.
 func TestOldChangesAskForARepair(t *testing.T) {
-	m := newModel(t, emptyFile(t))
-	m.piece = pieceSize
-	user := newID[ident.UserAccount]()
-	_, err := m.threads.Handle(t.Context(), chattest.Request(es.Caller{Executor: user.String()}, thread.ID{}, thread.Create{Executor: user, Name: writing.RecordedName("tea")}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := m.newHandler(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = h.rows.Close() }()
+	m, h := withThreads(t, 1, pieceSize)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := h.tend(ctx, false); err != nil {
