@@ -60,10 +60,6 @@ func (ours) post(ctx context.Context, c *contender, role int, thread, text, key 
 	return posted.Message, err
 }
 
-func (ours) message(id, user string) string {
-	return fmt.Sprintf(`{ getMessage(messageId: %q, userAccountId: %q) { id text } }`, id, user)
-}
-
 func (ours) messages(thread, user, after string) string {
 	position := ""
 	if after != "" {
@@ -184,10 +180,6 @@ func (theirs) post(ctx context.Context, c *contender, role int, thread, text, _ 
 
 func mutation(query string, input map[string]string) map[string]any {
 	return map[string]any{"query": query, "variables": map[string]any{"input": input}}
-}
-
-func (theirs) message(id, user string) string {
-	return fmt.Sprintf(`{ getMessage(messageId: %q, userAccountId: %q) { id text } }`, id, user)
 }
 
 // messages has one page: the peer answers with all messages at once.

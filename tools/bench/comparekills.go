@@ -48,7 +48,6 @@ func (c *contender) killWriter(ctx context.Context, add func(string, float64)) e
 	journal, query, err := c.verdicts(ctx, "writer", ids, done.acknowledged)
 	add("writer.posts", float64(len(done.acknowledged)))
 	add("writer.journal.missing", float64(journal.missing))
-	add("writer.journal.double", float64(journal.double))
 	add("writer.query.missing", float64(query.missing))
 	return err
 }

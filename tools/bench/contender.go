@@ -40,7 +40,6 @@ type dialect interface {
 	// post returns the message's id. The key, unless empty, tells a repeat from a new command, where there is a way to
 	// say so.
 	post(ctx context.Context, c *contender, role int, thread, text, key string) (message string, err error)
-	message(id, user string) (query string)
 	// messages queries the messages of a thread: the first page, or the one after the message with an id. It is empty
 	// if the first page has all messages.
 	messages(thread, user, after string) (query string)
@@ -111,16 +110,8 @@ func (c *contender) start(ctx context.Context, role int) (time.Duration, error) 
 		return 0, nil
 	}
 	err = until(ctx, startTimeout, 2*time.Millisecond, func(ctx context.Context) (bool, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.addresses[role]+path, nil)
-		if err != nil {
-			return false, err
-		}
-		response, err := c.http.Do(request)
-		if err != nil {
-			return false, nil // it does not listen yet
-		}
-		defer func() { _ = response.Body.Close() }()
-		return response.StatusCode == http.StatusOK, nil
+		_, err := get(ctx, "http://"+c.addresses[role]+path)
+		return err == nil, nil // or it does not listen yet, or is not ready
 	})
 	if err != nil {
 		return 0, fmt.Errorf("%s %v is not ready: %w", name, args, err)

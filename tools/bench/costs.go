@@ -82,16 +82,7 @@ const ada = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 // tokenOfAda gets a token from the development issuer.
 func tokenOfAda(ctx context.Context, issuer string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+issuer+"/tokens", nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
+	text, err := get(ctx, "http://"+issuer+"/tokens")
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // load is the result of the clients' posts, or of a yardstick's transactions.
@@ -16,6 +19,28 @@ type load struct {
 	visible, again []time.Duration // until GraphQL shows a message, and the same query repeated
 	last           []answer        // of each client that posted
 	use            use             // per post
+}
+
+// repeat calls work in a goroutine per client until the time is over, and counts the calls.
+func repeat(ctx context.Context, clients int, duration time.Duration, work func(ctx context.Context, client int) error) (done load, err error) {
+	var count atomic.Int64
+	begun := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	for client := range clients {
+		group.Go(func() error {
+			for ctx.Err() == nil && time.Since(begun) < duration {
+				if err := work(ctx, client); err != nil {
+					return err
+				}
+				count.Add(1)
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	done.posted = int(count.Load())
+	done.perSecond = float64(done.posted) / time.Since(begun).Seconds()
+	return done, err
 }
 
 // newThreads creates threads of one user.

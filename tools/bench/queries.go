@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
-	"golang.org/x/sync/errgroup"
 )
 
 // The rows of the measured queries: the first thread has many messages, each of the others has a few.
@@ -135,53 +133,33 @@ func (a asked) ask(ctx context.Context, system *runningSystem, document string, 
 		return nil, fmt.Errorf("the answer has %d rows, and %d are there: %.300s", got, a.rows, text)
 	}
 	size := len(text)
-	return func(ctx context.Context, duration time.Duration) (done load, err error) {
-		done.perSecond, err = perSecond(ctx, duration, func(ctx context.Context, running func() bool) (count int, err error) {
-			connection, err := connect(ctx, system.readAddress, "/graphql", "")
-			if err != nil {
-				return 0, err
+	return func(ctx context.Context, duration time.Duration) (_ load, err error) {
+		connections := make([]*rawConnection, queryClients)
+		for i := range connections {
+			if connections[i], err = connect(ctx, system.readAddress, "/graphql", ""); err != nil {
+				return load{}, err
 			}
-			defer connection.close()
-			for ; running(); count++ {
-				text, err := connection.post("", body)
-				if err != nil || len(text) != size {
-					return count, fmt.Errorf("an answer of %d bytes, not %d: %w", len(text), size, err)
-				}
+			defer connections[i].close()
+		}
+		return repeat(ctx, queryClients, duration, func(_ context.Context, client int) error {
+			text, err := connections[client].post("", body)
+			if err != nil || len(text) != size {
+				return fmt.Errorf("an answer of %d bytes, not %d: %w", len(text), size, err)
 			}
-			return count, nil
+			return nil
 		})
-		return done, err
 	}, nil
 }
 
 // read returns a taker that reads the same rows without the program.
 func (a asked) read(reader *rowReader) taker {
-	return func(ctx context.Context, duration time.Duration) (done load, err error) {
-		done.perSecond, err = perSecond(ctx, duration, func(ctx context.Context, running func() bool) (count int, err error) {
-			for ; running(); count++ {
-				read, err := a.yardstick(reader, ctx)
-				if err != nil || read != a.rows {
-					return count, fmt.Errorf("the yardstick reads %d rows, not %d: %w", read, a.rows, err)
-				}
+	return func(ctx context.Context, duration time.Duration) (load, error) {
+		return repeat(ctx, queryClients, duration, func(ctx context.Context, _ int) error {
+			read, err := a.yardstick(reader, ctx)
+			if err != nil || read != a.rows {
+				return fmt.Errorf("the yardstick reads %d rows, not %d: %w", read, a.rows, err)
 			}
-			return count, nil
-		})
-		return done, err
-	}
-}
-
-// perSecond runs work in a goroutine per client and returns the sum of their counts per second.
-func perSecond(ctx context.Context, duration time.Duration, work func(ctx context.Context, running func() bool) (int, error)) (float64, error) {
-	var total atomic.Int64
-	begun := time.Now()
-	group, ctx := errgroup.WithContext(ctx)
-	for range queryClients {
-		group.Go(func() error {
-			count, err := work(ctx, func() bool { return ctx.Err() == nil && time.Since(begun) < duration })
-			total.Add(int64(count))
-			return err
+			return nil
 		})
 	}
-	err := group.Wait()
-	return float64(total.Load()) / time.Since(begun).Seconds(), err
 }

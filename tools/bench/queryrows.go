@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -25,7 +24,7 @@ func (s *runningSystem) fill(ctx context.Context, creator string, members, messa
 	last := answer{Thread: id, Version: 1}
 	send := func(path string, body map[string]any) error {
 		body["executor_id"], body["thread_id"] = creator, id
-		return s.call(ctx, http.MethodPost, "http://"+s.writeAddress+path, body, &last)
+		return s.call(ctx, path, body, &last)
 	}
 	for range members - 1 {
 		if err := send("/threads/add_member", map[string]any{"user_account_id": ulid.Make().String(), "role": "Member"}); err != nil {

@@ -70,7 +70,7 @@ func (s *stage) lag(ctx context.Context) (found []reading, err error) {
 	return found, nil
 }
 
-// writeLibrary measures the event store and the service on SQLite in this process.
+// writeLibrary measures the event store on SQLite in this process.
 func writeLibrary(ctx context.Context, l *lab) ([]reading, error) {
 	rows, err := openRaw(ctx, l.folder)
 	if err != nil {
@@ -86,9 +86,6 @@ func writeLibrary(ctx context.Context, l *lab) ([]reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := reading{Name: "write.sqlite.appends", Unit: "appends/s", Beside: rawRow, Without: "HTTP, commands, projection"}.
-		each([]*lab{l}, taken[:1], taken[1:], perSecondOf)
-	share, err := shares(ctx, l.folder, 4, l.duration)
-	return append(found, reading{"write.sqlite.share", "of a poster", share, 1,
-		"an even share of one thread, for each of 8 posters at two writers", "HTTP, projection"}), err
+	return reading{Name: "write.sqlite.appends", Unit: "appends/s", Beside: rawRow, Without: "HTTP, commands, projection"}.
+		each([]*lab{l}, taken[:1], taken[1:], perSecondOf), nil
 }

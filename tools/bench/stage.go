@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
-	"golang.org/x/sync/errgroup"
 )
 
 // mostClients is the number of clients that use all processors, and of the threads on a stage.
@@ -95,24 +93,7 @@ func rawTake(raw func(ctx context.Context, client int) error, clients int, rate 
 			done.posted = len(done.answers)
 			return done, err
 		}
-		var count atomic.Int64
-		begun := time.Now()
-		group, groupCtx := errgroup.WithContext(ctx)
-		for client := range clients {
-			group.Go(func() error {
-				for time.Since(begun) < duration && groupCtx.Err() == nil {
-					if err := raw(groupCtx, client); err != nil {
-						return err
-					}
-					count.Add(1)
-				}
-				return nil
-			})
-		}
-		err = group.Wait()
-		done.posted = int(count.Load())
-		done.perSecond = float64(done.posted) / time.Since(begun).Seconds()
-		return done, err
+		return repeat(ctx, clients, duration, raw)
 	})
 }
 

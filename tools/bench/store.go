@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,24 +10,15 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/es"
-	"example.com/threads/es/database"
-	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 )
 
 // appends returns a function that appends an entry by calling the event store directly, each client to an aggregate of
 // its own. It shows the effect of group commit without HTTP, commands and projection.
 func appends(ctx context.Context, folder string) (_ func(ctx context.Context, client int) error, end func(), err error) {
-	db, err := database.Open(ctx, "sqlite:"+filepath.Join(folder, "appends.db"), database.Settings{})
+	store, err := sqlstore.OpenFile(ctx, filepath.Join(folder, "appends.db"))
 	if err != nil {
 		return nil, nil, err
-	}
-	if _, err := migration.Up(ctx, db, sqlstore.Schema()); err != nil {
-		return nil, nil, errors.Join(err, db.Close())
-	}
-	store, err := sqlstore.New(ctx, db, sqlstore.Settings{})
-	if err != nil {
-		return nil, nil, errors.Join(err, db.Close())
 	}
 	ids, versions := make([]string, mostClients), make([]uint64, mostClients)
 	for i := range ids {
@@ -39,7 +29,7 @@ func appends(ctx context.Context, folder string) (_ func(ctx context.Context, cl
 		version := versions[client]
 		versions[client]++
 		return store.Append(ctx, es.Append{ID: id, ExpectedVersion: version, Entries: []es.Entry{entry(version + 1)}})
-	}, func() { _ = errors.Join(store.Close(context.WithoutCancel(ctx)), db.Close()) }, nil
+	}, func() { _ = store.Close(context.WithoutCancel(ctx)) }, nil
 }
 
 // entry is similar to that of a short message.

@@ -87,7 +87,8 @@ func (s *runningSystem) waitUntilReady(ctx context.Context) error {
 	err := until(ctx, startTimeout, 2*time.Millisecond, func(ctx context.Context) (bool, error) {
 		missing = nil
 		for _, address := range []string{s.writeAddress, s.readAddress} {
-			missing = errors.Join(missing, s.call(ctx, http.MethodGet, "http://"+address+"/health/ready", nil, nil))
+			_, failed := get(ctx, "http://"+address+"/health/ready")
+			missing = errors.Join(missing, failed)
 		}
 		return missing == nil, nil
 	})
@@ -107,17 +108,17 @@ type answer struct {
 
 func (s *runningSystem) createThread(ctx context.Context, user, name string) (string, error) {
 	var created answer
-	err := s.call(ctx, http.MethodPost, "http://"+s.writeAddress+"/threads/create", map[string]any{"executor_id": user, "name": name}, &created)
+	err := s.call(ctx, "/threads/create", map[string]any{"executor_id": user, "name": name}, &created)
 	return created.Thread, err
 }
 
-// call sends a request that is not measured.
-func (s *runningSystem) call(ctx context.Context, method, url string, body, result any) error {
+// call sends a command that is not measured.
+func (s *runningSystem) call(ctx context.Context, path string, body, result any) error {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(encoded))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.writeAddress+path, bytes.NewReader(encoded))
 	if err != nil {
 		return err
 	}
@@ -125,21 +126,34 @@ func (s *runningSystem) call(ctx context.Context, method, url string, body, resu
 	if s.token != "" {
 		request.Header.Set("Authorization", "Bearer "+s.token)
 	}
-	response, err := http.DefaultClient.Do(request)
+	text, err := answerTo(request)
 	if err != nil {
 		return err
 	}
+	return json.Unmarshal(text, result)
+}
+
+// get returns the answer to a GET.
+func get(ctx context.Context, url string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	return answerTo(request)
+}
+
+// answerTo returns the body of an answer, which must be one of success.
+func answerTo(request *http.Request) ([]byte, error) {
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
-	switch {
-	case err != nil:
-		return err
-	case response.StatusCode/100 != 2:
-		return fmt.Errorf("%s answers %s: %s", url, response.Status, text)
-	case result == nil:
-		return nil
+	if err == nil && response.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s answers %s: %s", request.URL, response.Status, text)
 	}
-	return json.Unmarshal(text, result)
+	return text, err
 }
 
 // freeAddresses returns loopback addresses with free ports.

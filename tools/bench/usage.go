@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"runtime"
 	"strconv"
 	"strings"
@@ -43,16 +41,7 @@ func watched(read func(context.Context) (use, error), take taker) taker {
 
 // usage reads the metrics of the program that takes commands.
 func (s *runningSystem) usage(ctx context.Context) (used use, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.writeAddress+"/metrics", nil)
-	if err != nil {
-		return used, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return used, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
+	text, err := get(ctx, "http://"+s.writeAddress+"/metrics")
 	if err != nil {
 		return used, err
 	}

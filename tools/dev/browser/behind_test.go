@@ -22,8 +22,7 @@ func (p *tab) set(faults string) {
 // While only a lower bound of the lag is known, nothing is lost, and the rows are not at the journal's end.
 func TestALowerBoundOfTheLagIsNoLag(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t, "LAB=on").url, 1440, 1000)
-	begin(p)
+	_, p := chatting(t, 1440, 1000, "LAB=on")
 	p.set(`{"paused": true}`)
 	p.fetching(`
 		const response = await load(...asked);
@@ -46,8 +45,7 @@ func TestALowerBoundOfTheLagIsNoLag(t *testing.T) {
 // Where the journal ends is known also while nobody writes.
 func TestTheEndOfAQuietJournalIsKnown(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t).url, 1440, 1000)
-	begin(p)
+	_, p := chatting(t, 1440, 1000)
 	p.run(reload)
 	p.shows(ada, "2 people")
 	p.click(labelled("document", "Operations"))
@@ -57,9 +55,7 @@ func TestTheEndOfAQuietJournalIsKnown(t *testing.T) {
 // A tab that was hidden knows events of a new aggregate, of which there are no rows yet.
 func TestAHiddenTabMissesNoDistance(t *testing.T) {
 	t.Parallel()
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	s, p := chatting(t, 1440, 1100, "LAB=on")
 	p.shows(everything, "all in the rows")
 	p.set(`{"paused": true}`)
 	created := send(t, s, "/threads/create", map[string]any{"executor_id": carol, "name": "Secrets"})

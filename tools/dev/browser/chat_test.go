@@ -37,6 +37,15 @@ func begin(p *tab) {
 	p.shows(ada, "2 people")
 }
 
+// chatting starts the program, opens its page, and begins a chat.
+func chatting(t *testing.T, width, height int, more ...string) (*program, *tab) {
+	t.Helper()
+	s := start(t, more...)
+	p := open(t, chromium(t), s.url, width, height)
+	begin(p)
+	return s, p
+}
+
 // says posts a message by keyboard.
 func says(p *tab, pane, name, text string) {
 	p.t.Helper()

@@ -10,9 +10,7 @@ import (
 // Many messages may come while earlier ones are loaded: none is missing afterwards.
 func TestEarlierMessagesHaveNoGap(t *testing.T) {
 	t.Parallel()
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	s, p := chatting(t, 1440, 900, "LAB=on")
 	postMany(p, s, 60)
 	p.run(reload)
 	p.shows(ada, "number 60 of many")
@@ -36,9 +34,7 @@ func TestEarlierMessagesHaveNoGap(t *testing.T) {
 // What is new is counted also if the last message that was read is deleted.
 func TestADeletedMessageMakesNoOtherNew(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	s, p := chatting(t, 1440, 900)
 	postMany(p, s, 40)
 	for _, text := range []string{"one", "two", "the last"} {
 		says(p, bob, "Bob", text)

@@ -17,9 +17,7 @@ const carol = "01BX5ZZKBKACTAV9WEVGEMMVS0"
 func TestTheMapShowsWhatOthersDo(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	s, p := chatting(t, 1440, 1100)
 	p.shows(everything, "all in the rows")
 	thread := evaluate[string](p, "document.querySelector('.picker select').value")
 	viewer := evaluate[string](p, "document.querySelector('.who select').value")
@@ -113,9 +111,7 @@ func TestTheMapShowsWhatOthersDo(t *testing.T) {
 // While the projection stands still, events are not in the rows, whoever has written them.
 func TestTheMapShowsTheDistanceOfOthersEvents(t *testing.T) {
 	t.Parallel()
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	s, p := chatting(t, 1440, 1100, "LAB=on")
 	p.shows(everything, "all in the rows")
 	p.click(labelled("document", "Failure lab"))
 	p.click(labelled(within("Pause the projection"), "Pause"))
@@ -132,9 +128,7 @@ func TestTheMapShowsTheDistanceOfOthersEvents(t *testing.T) {
 // A failure says nothing about whether there are earlier events.
 func TestEarlierEventsCanBeAskedForAgain(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	s, p := chatting(t, 1440, 1100)
 	postMany(p, s, 110)
 	p.click(labelled("document", "Events"))
 	browser := within("All events")

@@ -18,9 +18,7 @@ const perSecond, seconds = 200, 5
 // TestManyEventsAreDrawnInFrames reports how evenly the page is drawn while events come fast. It asserts no time:
 // machines differ. All events must arrive, and the map is drawn once for all that come between two frames.
 func TestManyEventsAreDrawnInFrames(t *testing.T) {
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	s, p := chatting(t, 1440, 1100)
 	// The server cuts off who is too busy to read.
 	p.allow("ERR_CONTENT_LENGTH_MISMATCH", "ERR_INCOMPLETE_CHUNKED_ENCODING")
 	says(p, ada, "Ada", "the first one is slow")

@@ -96,9 +96,7 @@ func invite(p *tab, pane, person string) {
 
 func TestWhatIsTypedOfflineArrivesInOrder(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.allow("Failed to load resource", "net::ERR")
 	// Commands can't be sent, and the page can still be loaded.
 	p.block("/api/write/")
@@ -131,9 +129,7 @@ func TestWhatIsTypedOfflineArrivesInOrder(t *testing.T) {
 // What is ordered after a reload comes after what waits, also if the clock was set back meanwhile.
 func TestAClockThatIsSetBackChangesNoOrder(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.allow("Failed to load resource", "net::ERR")
 	p.block("/api/write/")
 	says(p, ada, "Ada", "first")
@@ -157,9 +153,7 @@ func TestAClockThatIsSetBackChangesNoOrder(t *testing.T) {
 
 func TestARejectedMessageCanBeMended(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.allow("422")
 	p.fill(labelled(ada, "Message from Ada"), "x")
 	p.run(chromedp.Evaluate(`{
@@ -194,9 +188,7 @@ func editWaits(p *tab) {
 // A rejection is told until the next try, also where the page was loaded again in the meantime.
 func TestARejectionIsTold(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	editWaits(p)
 	p.run(reload)
 	p.shows(ada, "edit sending")
@@ -212,9 +204,7 @@ func TestARejectionIsTold(t *testing.T) {
 // else changes the message.
 func TestARejectedEditIsNotLost(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	says(p, ada, "Ada", "Keep this")
 	p.shows(bob, "Keep this")
 	create(p, ada, "Lunch")
@@ -246,9 +236,7 @@ func TestARejectedEditIsNotLost(t *testing.T) {
 func TestARejectionOutlivesItsThread(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	s, p := chatting(t, 1440, 900)
 	p.allow("Failed to load resource", "net::ERR")
 	p.block("/api/write/")
 	says(p, bob, "Bob", "Wait for me")
@@ -281,9 +269,7 @@ func TestARejectionOutlivesItsThread(t *testing.T) {
 // A proxy may refuse a command with a page of its own: what comes after it is sent all the same.
 func TestARefusalOnTheWayHoldsNothingUp(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.fetching(`
 		const body = String(asked[1]?.body);
 		if (body.includes('Let me in') && !globalThis.passed) {
@@ -304,9 +290,7 @@ func TestARefusalOnTheWayHoldsNothingUp(t *testing.T) {
 // rejected while another thread is open is told with the name of its own.
 func TestARejectionIsToldWhereItBelongs(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	editWaits(p)
 	p.beforeEachPage(`{
 		const load = globalThis.fetch;
@@ -345,9 +329,7 @@ func (p *tab) scrolled(pane string, top string) {
 
 func TestAListOpensAtItsEndAndHasAllMessages(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	s, p := chatting(t, 1440, 900)
 	postMany(p, s, 120)
 	p.run(reload)
 	p.shows(ada, "number 120 of many")
@@ -402,9 +384,7 @@ func TestAListOpensAtItsEndAndHasAllMessages(t *testing.T) {
 // Somebody may scroll as soon as the messages are there, before the first frame shows them.
 func TestAListCanBeScrolledAtOnce(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	s, p := chatting(t, 1440, 900)
 	postMany(p, s, 60)
 	p.beforeEachPage(`new MutationObserver((_, observer) => {
 		const list = ` + ada + `?.querySelector('.messages');
@@ -418,9 +398,7 @@ func TestAListCanBeScrolledAtOnce(t *testing.T) {
 
 func TestTheConnectionIsLostOnlyWhenItWas(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.beforeEachPage(`new MutationObserver(() => { globalThis.alarmed ||= document.body?.innerText.includes('connection lost') })
 		.observe(document, {childList: true, subtree: true, characterData: true})`)
 	p.run(reload)
@@ -433,9 +411,7 @@ func TestTheConnectionIsLostOnlyWhenItWas(t *testing.T) {
 
 func TestWhatIsDoneIsSeen(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	latest := flow + "?.querySelector('.trace')"
 	p.click(labelled(bob, "2 people"))
 	p.click(labelled(bob, "Leave the thread"))
@@ -461,9 +437,7 @@ func TestWhatIsDoneIsSeen(t *testing.T) {
 // An Admin is asked before others lose access, and before the rights are gone.
 func TestAnAdminIsAsked(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.click(labelled(ada, "2 people"))
 	p.click(labelled(ada, "Make Admin: Bob"))
 	p.eventually("Bob is an Admin", labelled(ada, "Make Member: Bob"))
@@ -487,9 +461,7 @@ func TestAnAdminIsAsked(t *testing.T) {
 // All threads can be opened, also those after the five hundred that an answer has at most.
 func TestTheListOfThreadsGoesOn(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	s, p := chatting(t, 1440, 900)
 	viewer := evaluate[string](p, "document.querySelector('.who select').value")
 	for n := range 510 {
 		send(t, s, "/threads/create", map[string]any{"executor_id": viewer, "name": fmt.Sprint("thread ", n+1)})
@@ -511,9 +483,7 @@ func TestTheListOfThreadsGoesOn(t *testing.T) {
 // All members can be seen, also those after the first hundred, and who is one of them is no less an Admin.
 func TestAThreadOfManyPeople(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	s, p := chatting(t, 1440, 900)
 	add := func(user, role string) {
 		t.Helper()
 		send(t, s, "/threads/add_member", map[string]any{
@@ -553,9 +523,7 @@ func TestAThreadOfManyPeople(t *testing.T) {
 // The members of a thread are read also if those of another one were still on their way.
 func TestTheMembersOfTheNextThreadAreRead(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	s, p := chatting(t, 1440, 900)
 	id := func(at int) string {
 		return evaluate[string](p, fmt.Sprintf("document.querySelectorAll('.who .name select')[%d].value", at))
 	}
@@ -586,9 +554,7 @@ func TestTheMembersOfTheNextThreadAreRead(t *testing.T) {
 
 func TestWhoComesBackIsLetIn(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.click(labelled(bob, "2 people"))
 	p.click(labelled(bob, "Leave the thread"))
 	p.click(labelled(question, "Leave"))
@@ -601,9 +567,7 @@ func TestWhoComesBackIsLetIn(t *testing.T) {
 
 func TestPeopleStayWhereTheyWere(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.choose("document.querySelectorAll('.who select:not(.picker select)')[0]", "Bob")
 	p.choose("document.querySelectorAll('.who select:not(.picker select)')[1]", "Ada")
 	names := "[...document.querySelectorAll('.pane')].map((each) => each.ariaLabel).join()"
@@ -630,9 +594,7 @@ func TestPeopleStayWhereTheyWere(t *testing.T) {
 
 func TestTheFocusStaysOnThePage(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	says(p, ada, "Ada", "one")
 	p.shows(bob, "one")
 	stays := func(about string) {
@@ -667,9 +629,7 @@ func TestTheFocusStaysOnThePage(t *testing.T) {
 
 func TestTheLastMessageIsEditedByArrow(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	says(p, ada, "Ada", "Tee?")
 	says(p, bob, "Bob", "What?")
 	p.shows(ada, "What?")
@@ -693,9 +653,7 @@ func TestTheLastMessageIsEditedByArrow(t *testing.T) {
 
 func TestUnreadMessagesAreCounted(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	create(p, ada, "Lunch")
 	invite(p, ada, "Bob")
 	says(p, ada, "Ada", "Soup?")
@@ -728,9 +686,7 @@ func TestUnreadMessagesAreCounted(t *testing.T) {
 
 func TestTextsRunInTheirDirection(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	says(p, ada, "Ada", "שלום, מה שלומך?")
 	p.shows(bob, "שלום")
 	p.eventually("it runs from the right", "getComputedStyle("+bob+".querySelector('.message p')).direction === 'rtl'")
@@ -780,8 +736,7 @@ func TestNamesWithTheIssuerForDevelopment(t *testing.T) {
 // A browser without room for the outbox sends what is written all the same.
 func TestAMessageWithoutRoomInTheBrowser(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t).url, 1200, 900)
-	begin(p)
+	_, p := chatting(t, 1200, 900)
 	evaluate[int](p, `(() => {
 		let keys = 0
 		for (let room = 1 << 22; room >= 1;) {
@@ -855,9 +810,7 @@ func TestALoginInAnotherTab(t *testing.T) {
 func TestAPhoneIsEnough(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t)
-	p := open(t, chromium(t), s.url, 375, 667)
-	begin(p)
+	s, p := chatting(t, 375, 667)
 	postMany(p, s, 60)
 	p.shows(ada, "number 60 of many")
 	reachable := func(about string) {
@@ -895,9 +848,7 @@ func TestAPhoneIsEnough(t *testing.T) {
 // Two people may have one name: who is in the thread already is not meant, and of several others nobody is guessed.
 func TestAPersonIsAddedByAUniqueName(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	another := func() {
 		t.Helper()
 		count := "JSON.parse(localStorage.getItem('threads.people')).length"

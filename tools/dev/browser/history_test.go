@@ -20,9 +20,7 @@ import (
 func TestTimeTravel(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	s, p := chatting(t, 1440, 900)
 	says(p, ada, "Ada", "Anyone for a cup?")
 	p.shows(bob, "Anyone for a cup?")
 	p.click(labelled(ada, `Edit "Anyone for a cup?"`))
@@ -207,9 +205,7 @@ func TestALongPast(t *testing.T) {
 	t.Parallel()
 	install(t)
 	count := long(t)
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 1000)
-	begin(p)
+	s, p := chatting(t, 1440, 1000)
 	thread := evaluate[string](p, "document.querySelector('.picker select').value")
 	viewer := evaluate[string](p, "document.querySelector('.who select').value")
 	// The browser's own symbol in a field for a time.

@@ -3,10 +3,8 @@
 package browser
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"testing"
 
 	"github.com/chromedp/cdproto/performance"
@@ -19,20 +17,8 @@ func postMany(p *tab, s *program, count int) {
 	thread := evaluate[string](p, "document.querySelector('.picker select').value")
 	viewer := evaluate[string](p, "document.querySelector('.who select').value")
 	for n := range count {
-		body := fmt.Sprintf(`{"executor_id":%q,"thread_id":%q,"text":"number %d of many messages"}`, viewer, thread, n+1)
-		request, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, s.url+"/api/write/threads/post_message", bytes.NewBufferString(body))
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		request.Header.Set("Content-Type", "application/json")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			p.t.Fatalf("message %d: %s", n+1, response.Status)
-		}
+		text := fmt.Sprintf("number %d of many messages", n+1)
+		send(p.t, s, "/threads/post_message", map[string]any{"executor_id": viewer, "thread_id": thread, "text": text})
 	}
 }
 
@@ -56,9 +42,7 @@ const messages, strokes = 500, 100
 
 // TestKeyStroke reports how much a key stroke costs in a thread of many messages. It asserts no time: machines differ.
 func TestKeyStroke(t *testing.T) {
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	s, p := chatting(t, 1440, 900)
 	postMany(p, s, messages)
 	p.shows(ada, fmt.Sprintf("version %d", messages+2))
 	p.run(performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks), focus(labelled(ada, "Message from Ada")))

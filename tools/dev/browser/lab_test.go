@@ -20,9 +20,7 @@ func (p *tab) holds(experiment string) {
 
 func TestEachFaultKeepsItsPromise(t *testing.T) {
 	t.Parallel()
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900, "LAB=on")
 	p.click(labelled("document", "Failure lab"))
 	experiment := func(name, button, result string) {
 		t.Helper()
@@ -99,9 +97,7 @@ var rebuilding = within("Rebuild the read model")
 func TestTheLabRebuilds(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900, "LAB=on")
 	// The server cuts off who is too busy to read.
 	p.allow("ERR_CONTENT_LENGTH_MISMATCH", "ERR_INCOMPLETE_CHUNKED_ENCODING")
 	// The lab waits for the rows for some seconds, and a busy machine needs more: an answer comes when they are there.
@@ -149,9 +145,7 @@ func TestTheLabRebuilds(t *testing.T) {
 // Without a rebuild nothing has held.
 func TestTheLabDoesNotSeeARebuild(t *testing.T) {
 	t.Parallel()
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900, "LAB=on")
 	p.pretends()
 	// Nor are there so many events.
 	p.run(chromedp.Evaluate(`{
@@ -169,9 +163,7 @@ func TestTheLabDoesNotSeeARebuild(t *testing.T) {
 // What was not observed has not held.
 func TestAnExperimentThatFailsIsRed(t *testing.T) {
 	t.Parallel()
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900, "LAB=on")
 	p.click(labelled("document", "Failure lab"))
 	twice := within("Deliver events twice")
 	p.allow("Failed to load resource", "net::ERR")
@@ -191,9 +183,7 @@ func TestAnExperimentThatFailsIsRed(t *testing.T) {
 func TestTheBannerMendsAll(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900, "LAB=on")
 	p.allow("409") // of a comparison while the projection is dead, and of a retry when the projection's own was faster
 	broken := within("Broken on purpose")
 	p.click(labelled("document", "Failure lab"))
@@ -217,8 +207,7 @@ func TestTheBannerMendsAll(t *testing.T) {
 // A thread that is made while the projection stands still is new, and not gone.
 func TestANewThreadIsOpenedOnceItIsInTheRows(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t, "LAB=on").url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900, "LAB=on")
 	p.click(labelled("document", "Failure lab"))
 	p.click(labelled(within("Pause the projection"), "Pause"))
 	p.shows(within("Pause the projection"), "it stays grey")
@@ -236,8 +225,7 @@ func TestANewThreadIsOpenedOnceItIsInTheRows(t *testing.T) {
 // If the lab's script does not arrive, the rest of the page is there.
 func TestThePageGoesOnWithoutTheLabsScript(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t, "LAB=on").url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900, "LAB=on")
 	p.allow("Failed to load resource", "net::ERR")
 	p.block("/lab/lab.js")
 	p.run(reload)

@@ -23,9 +23,7 @@ var (
 func TestTheMapShowsBothSides(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	_, p := chatting(t, 1440, 1100, "LAB=on")
 	says(p, ada, "Ada", "Anyone for a cup?")
 	p.shows(theMap, "journal 3, projection 3: no distance")
 	p.eventually("there is a card for each event", writeSide+".querySelectorAll('.tape li').length === 3")
@@ -59,9 +57,7 @@ func TestTheMapShowsBothSides(t *testing.T) {
 // While the tour is on, chat and map are on one screen.
 func TestChatAndMapShareAScreen(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.eventually("the tour has begun", theTour)
 	top := evaluate[float64](p, theMap+".parentElement.nextElementSibling.getBoundingClientRect().top")
 	for i := range 6 {
@@ -83,9 +79,7 @@ func TestChatAndMapShareAScreen(t *testing.T) {
 // On a phone a line above the chat says how far the rows are, and leads to the map.
 func TestTheMapIsInReachOnAPhone(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 375, 667)
-	begin(p)
+	_, p := chatting(t, 375, 667)
 	says(p, ada, "Ada", "Anyone for a cup?")
 	small := "document.querySelector('.small')"
 	p.shows(small, "rows at 3: no distance")
@@ -99,9 +93,7 @@ func TestTheMapIsInReachOnAPhone(t *testing.T) {
 func TestACardOfThePastOpens(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	_, p := chatting(t, 1440, 1100)
 	says(p, ada, "Ada", "Anyone for a cup?")
 	p.shows(bob, "Anyone for a cup?")
 	p.run(reload)
@@ -119,9 +111,7 @@ func TestACardOfThePastOpens(t *testing.T) {
 func TestTheMapIsInReachOnATablet(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 768, 1024)
-	begin(p)
+	_, p := chatting(t, 768, 1024, "LAB=on")
 	says(p, ada, "Ada", "Anyone for a cup?")
 	small := "document.querySelector('button.small')"
 	p.shows(small, "rows at 3: no distance")
@@ -148,9 +138,7 @@ func TestTheMapIsInReachOnATablet(t *testing.T) {
 // A dot must not be behind what is told beside it: when the rows have its event, it is at the end of its way.
 func TestADotIsWhereItsCommandIs(t *testing.T) {
 	t.Parallel()
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	_, p := chatting(t, 1440, 1100, "LAB=on")
 	says(p, ada, "Ada", "the first one is slow")
 	p.shows(within("Slow motion"), "Now it is fast again")
 	// In each frame: how far the dot of the last command is, of its whole way, and what is told of it.
@@ -191,9 +179,7 @@ func TestADotIsWhereItsCommandIs(t *testing.T) {
 // say the same.
 func TestADotDoesNotWaitForTheAnswer(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	_, p := chatting(t, 1440, 1100)
 	says(p, ada, "Ada", "the first one is slow")
 	p.shows(within("Slow motion"), "Now it is fast again")
 	answer := p.withhold("path.endsWith('/post_message')")
@@ -262,9 +248,7 @@ func TestABounceWithoutMotion(t *testing.T) {
 // The drawing is slow, and what it says is not. The map is as old as what is drawn.
 func TestSlowMotion(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	_, p := chatting(t, 1440, 1100)
 	p.click(labelled(within("Slow motion"), "10×")) // a hundred times takes minutes on a busy machine
 	// What takes more than two seconds is not drawn again: for a busy machine the page's clock stops before.
 	p.run(evaluation(`{
@@ -316,9 +300,7 @@ func TestSlowMotion(t *testing.T) {
 // The first message of a new visitor goes slowly, and the next one does not. Who wants no motion is spared.
 func TestTheFirstMessageIsSlow(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	s, p := chatting(t, 1440, 1100)
 	speed := within("Slow motion") + ".querySelector('[aria-pressed=true]').innerText"
 	says(p, ada, "Ada", "my first")
 	p.eventually("it is slow", speed+" === '100×'")
@@ -345,9 +327,7 @@ func TestTheFirstMessageIsSlow(t *testing.T) {
 // A tab that nobody looks at does not renew the hold that another one has ended.
 func TestAHiddenTabSlowsNobodyDown(t *testing.T) {
 	t.Parallel()
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1440, 1100)
-	begin(p)
+	_, p := chatting(t, 1440, 1100, "LAB=on")
 	p.click(labelled(within("Slow motion"), "100×"))
 	p.shows("document.body", "Each batch of events waits 3 s")
 	p.hide(true)

@@ -7,8 +7,7 @@ import "testing"
 // What only Admins of the thread may do is not shown to a Member.
 func TestAMemberIsNotShownWhatAdminsMayDo(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t).url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	views := within("Views")
 	p.shows(views, "Time travel")
 	p.choose("document.querySelectorAll('.who .name select')[0]", "Bob")

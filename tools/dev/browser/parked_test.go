@@ -7,8 +7,7 @@ import "testing"
 // The list of what is parked follows what becomes of it, and a refusal is seen.
 func TestWhatIsParkedIsTold(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t, "LAB=on").url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900, "LAB=on")
 	p.click(labelled("document", "Failure lab"))
 	p.click(labelled(within("Make an event unreadable"), "Break the next event"))
 	p.shows(within("Make an event unreadable"), "The thread is parked")

@@ -14,9 +14,7 @@ var readModel = within("Read model")
 // What is said of a rebuild is what the updater knows of it.
 func TestARebuildEndsInTheView(t *testing.T) {
 	t.Parallel()
-	s := start(t, "LAB=on")
-	p := open(t, chromium(t), s.url, 1200, 900)
-	begin(p)
+	_, p := chatting(t, 1200, 900, "LAB=on")
 	p.click(labelled("document", "Operations"))
 	p.shows(readModel, "Rebuild")
 	// Each text, whether the updater knew of the rebuild's end when it was said, and how far the rebuild was.
@@ -75,9 +73,7 @@ func (p *tab) pretends() {
 func TestARebuildThatFails(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1200, 900)
-	begin(p)
+	_, p := chatting(t, 1200, 900)
 	p.click(labelled("document", "Operations"))
 	p.pretends()
 	p.click(labelled(readModel, "Rebuild"))
@@ -103,9 +99,7 @@ func TestARebuildThatFails(t *testing.T) {
 // An updater that does not begin has not ended anything.
 func TestARebuildThatDoesNotBegin(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1200, 900)
-	begin(p)
+	_, p := chatting(t, 1200, 900)
 	p.click(labelled("document", "Operations"))
 	p.pretends()
 	p.click(labelled(readModel, "Rebuild"))

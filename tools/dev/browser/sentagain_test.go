@@ -10,8 +10,7 @@ import (
 // Whoever was slower than other writers, again and again, has not been rejected.
 func TestAConflictIsSentAgain(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t).url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.fetching(`
 		if (!String(asked[0]).endsWith('/post_message') || globalThis.refused) return load(...asked);
 		globalThis.refused = true;
@@ -25,8 +24,7 @@ func TestAConflictIsSentAgain(t *testing.T) {
 // The push of a message can come before the answer that says its id, which only operators are told elsewhere.
 func TestAMessageIsShownOnce(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t).url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.allow("Failed to load resource", "net::ERR")
 	p.block("/api/operate/")
 	p.run(reload)
@@ -62,8 +60,7 @@ const sockets = `globalThis.sockets = []; globalThis.sent = [];
 // A subscription may fail for a moment: then an answer has errors, and no data. It begins again.
 func TestASubscriptionThatFailsBeginsAgain(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t).url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.beforeEachPage(sockets)
 	p.run(reload)
 	p.shows(ada, "2 people")
@@ -90,8 +87,7 @@ func TestASubscriptionThatFailsBeginsAgain(t *testing.T) {
 // The end of a connection that nobody answers on may be confirmed minutes later: nobody waits for that.
 func TestASilentConnectionIsReplaced(t *testing.T) {
 	t.Parallel()
-	p := open(t, chromium(t), start(t).url, 1440, 900)
-	begin(p)
+	_, p := chatting(t, 1440, 900)
 	p.beforeEachPage(sockets + `
 		globalThis.hangs = true;
 		const later = setTimeout;

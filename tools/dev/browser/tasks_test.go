@@ -39,9 +39,7 @@ func nth(n int) string { return fmt.Sprintf("%s?.querySelectorAll('.tasks > li')
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	install(t)
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1200, 900)
-	begin(p)
+	s, p := chatting(t, 1200, 900)
 	thread := evaluate[string](p, "document.querySelector('.picker select').value")
 	viewer := evaluate[string](p, "document.querySelector('.who select').value")
 	line := func(text string) string {

@@ -459,9 +459,7 @@ func rebuild(p *tab, picture func(string)) {
 // Without a lab, the tour says what is left out, and does the rest.
 func TestTheTourWithoutALab(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 375, 667)
-	begin(p)
+	_, p := chatting(t, 375, 667)
 	says(p, ada, "Ada", "Anyone for a cup?")
 	p.shows(theTour, "your message is event 3")
 	p.fits("the tour on a phone")

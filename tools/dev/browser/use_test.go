@@ -218,9 +218,7 @@ func (p *tab) complains(text string) {
 
 func TestAnAnswerIsComparedWithItsType(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	p := open(t, chromium(t), s.url, 1000, 900)
-	begin(p)
+	_, p := chatting(t, 1000, 900)
 	p.run(chromedp.Evaluate(`{
 		const fetch = globalThis.fetch;
 		globalThis.fetch = async (...request) => {
