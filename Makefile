@@ -65,8 +65,8 @@ simulate: ## the library under faults, in schedules that a seed selects: make si
 	@SCHEDULES="$(SCHEDULES)" SEED="$(SEED)" SCHEDULE='$(SCHEDULE)' ./tools/dev/simulate.sh $(OF)
 
 # extra:whole {
-soak: $(DEVSERVICES) ## the programs under kills and pauses, and whether the answers are linearizable: make soak [SOAK=1h]
-	@SOAK="$(or $(SOAK),1h)" $(DEVSERVICES) exec -- go test -count=1 -timeout=0 -v -run=TestHistoriesAreLinearizable ./tests/e2e
+soak: $(DEVSERVICES) ## the programs under kills and pauses, and whether the answers are linearizable: make soak [FOR=1h]
+	@SOAK="$(or $(FOR),1h)" $(DEVSERVICES) exec -- go test -count=1 -timeout=0 -v -run=TestHistoriesAreLinearizable ./tests/e2e
 # extra:whole }
 
 dev-up: $(DEVSERVICES) ## starts DynamoDB Local, MySQL or MariaDB and the programs that are not running, in the background; logs in ./data/dev

@@ -11,8 +11,7 @@ import (
 
 // Old events have no trace.
 func TestTheTraceOfAnEvent(t *testing.T) {
-	asIs := func(text string) (string, error) { return text, nil }
-	codec := es.NewCodec("box", asIs, es.Event[string]("Opened",
+	codec := es.NewCodec("box", nil, es.Event[string]("Opened",
 		func(e string) struct{ By string } { return struct{ By string }{e} },
 		func(fields struct{ By string }) (string, error) { return fields.By, nil }))
 	for _, traceparent := range []string{"", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"} {
@@ -48,16 +47,13 @@ func TestIdentifiersInEveryForm(t *testing.T) {
 // A contradiction in the table must be found when the program starts, not when the second entry is used.
 func TestATableThatContradictsItself(t *testing.T) {
 	type done struct{}
-	row := func(name string) es.EventType[any] {
-		return es.Event[any](name, func(done) done { return done{} }, func(done) (done, error) { return done{}, nil })
-	}
 	former := es.Former[any]("Done", func(done) (done, error) { return done{}, nil })
 	type opened struct {
 		Name   string `json:"name"`
 		Source string `json:"source"`
 	}
 	for about, table := range map[string][]es.EventType[any]{
-		"an event twice": {row("Done"), row("Finished")}, "a name twice": {row("Done"), former},
+		"an event twice": {es.Plain[any, done]("Done"), es.Plain[any, done]("Finished")}, "a name twice": {es.Plain[any, done]("Done"), former},
 		"a field of the envelope": {es.Plain[any, opened]("Opened")},
 	} {
 		func() {
@@ -66,10 +62,10 @@ func TestATableThatContradictsItself(t *testing.T) {
 					t.Errorf("%s was accepted", about)
 				}
 			}()
-			es.NewCodec("task", func(text string) (string, error) { return text, nil }, table...)
+			es.NewCodec("task", nil, table...)
 		}()
 	}
-	codec := es.NewCodec("task", func(text string) (string, error) { return text, nil }, row("Finished"), former)
+	codec := es.NewCodec("task", nil, es.Plain[any, done]("Finished"), former)
 	if codec.EventType(done{}) != "Finished" || codec.EventType(7) != "" {
 		t.Error("names are mixed up")
 	}
@@ -77,8 +73,7 @@ func TestATableThatContradictsItself(t *testing.T) {
 
 // JSON can't represent invalid UTF-8: the text would be read back changed.
 func TestAnEnvelopeThatJSONWouldChange(t *testing.T) {
-	codec := es.NewCodec("task", func(text string) (string, error) { return text, nil },
-		es.Event[any]("Done", func(struct{}) struct{} { return struct{}{} }, func(struct{}) (struct{}, error) { return struct{}{}, nil }))
+	codec := es.NewCodec("task", nil, es.Plain[any, struct{}]("Done"))
 	recorded := es.Recorded[any]{Event: struct{}{}, Envelope: es.Envelope{
 		EventID: "e", AggregateType: "task", AggregateID: "a", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Caller: es.Caller{Executor: "x"},
 	}}
@@ -92,8 +87,7 @@ func TestAnEnvelopeThatJSONWouldChange(t *testing.T) {
 }
 
 func TestTheNameOfAnEventIsReadWithoutDecodingIt(t *testing.T) {
-	codec := es.NewCodec("task", func(text string) (string, error) { return text, nil },
-		es.Event[any]("Done", func(struct{}) struct{} { return struct{}{} }, func(struct{}) (struct{}, error) { return struct{}{}, nil }))
+	codec := es.NewCodec("task", nil, es.Plain[any, struct{}]("Done"))
 	payload, err := codec.Encode(es.Recorded[any]{Event: struct{}{}, Envelope: es.Envelope{
 		EventID: "e", AggregateType: "task", AggregateID: "a", SeqNr: 1, OccurredAt: time.Unix(1, 0).UTC(), Caller: es.Caller{Executor: "x"},
 	}})

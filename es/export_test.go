@@ -6,9 +6,9 @@ import "context"
 var TraceparentOf = traceparentOf
 
 // Save saves an event that was decided on a state, and returns the state after it.
-func (r *Repository[S, E]) Save(ctx context.Context, key AggregateID, before State[S], event Recorded[E], receipts ...Receipt) (State[S], error) {
+func (r *Repository[S, E]) Save(ctx context.Context, key AggregateID, before State[S], event Recorded[E]) (State[S], error) {
 	after := State[S]{before.Version + 1, r.apply(before.Value, event.Event)}
-	return after, r.save(ctx, key, before.Version, after, []Recorded[E]{event}, receipts, false)
+	return after, r.save(ctx, key, before.Version, after, []Recorded[E]{event}, nil, false)
 }
 
 // Confirm compares a version with the head.

@@ -59,12 +59,8 @@ func openRepository(t *testing.T, gateway es.EventPersistenceGateway, every uint
 	return notebooks
 }
 
-func newKey(t *testing.T) es.AggregateID {
-	tenant, err := es.ParseTenant("acme")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return es.AggregateID{Tenant: tenant, Type: notebook.Type, ID: notebook.NewID()}
+func newKey() es.AggregateID {
+	return es.AggregateID{Tenant: "acme", Type: notebook.Type, ID: notebook.NewID()}
 }
 
 func record(key es.AggregateID, seqNr uint64, event notebook.Event) es.Recorded[notebook.Event] {
@@ -110,7 +106,7 @@ func checkState(t *testing.T, want, got notebookState) {
 
 func TestAnotherProcessLoadsWhatWasSaved(t *testing.T) {
 	gateway := dynamodbtest.New(t)
-	notebooks, key := openRepository(t, gateway, 10), newKey(t)
+	notebooks, key := openRepository(t, gateway, 10), newKey()
 	state := create(t, notebooks, key)
 	for range 37 { // three snapshots, and events after the last one
 		state = post(t, notebooks, key, state)
@@ -122,21 +118,9 @@ func TestAnotherProcessLoadsWhatWasSaved(t *testing.T) {
 	checkState(t, state, loaded)
 }
 
-func TestANotebookThatIsNotThere(t *testing.T) {
-	gateway := dynamodbtest.New(t)
-	notebooks, key := openRepository(t, gateway, 10), newKey(t)
-	create(t, notebooks, key)
-	elsewhere := es.AggregateID{Type: key.Type, ID: key.ID} // the same id in another tenant
-	for _, load := range []func(context.Context, es.AggregateID) (notebookState, error){notebooks.Load, notebooks.Reload} {
-		if state, err := load(t.Context(), elsewhere); err != nil || state.Version != 0 {
-			t.Errorf("got version %d, %v", state.Version, err)
-		}
-	}
-}
-
 func TestARememberedStateCostsNoRead(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
-	notebooks, key := openRepository(t, gateway, 1000), newKey(t)
+	notebooks, key := openRepository(t, gateway, 1000), newKey()
 	state := create(t, notebooks, key)
 	for range 5 {
 		state = post(t, notebooks, key, state)
@@ -152,7 +136,7 @@ func TestARememberedStateCostsNoRead(t *testing.T) {
 
 func TestAStateThatIsBehind(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
-	here, elsewhere, key := openRepository(t, gateway, 1000), openRepository(t, gateway, 1000), newKey(t)
+	here, elsewhere, key := openRepository(t, gateway, 1000), openRepository(t, gateway, 1000), newKey()
 	old := create(t, here, key)
 	state, err := elsewhere.Load(t.Context(), key)
 	if err != nil {
@@ -197,7 +181,7 @@ func (r *racing) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
 
 func TestAReloadThatMeetsASaveReadsNothingAgain(t *testing.T) {
 	gateway := &racing{watched: &watched{EventPersistenceGateway: dynamodbtest.New(t)}}
-	notebooks, key := openRepository(t, gateway, 1000), newKey(t)
+	notebooks, key := openRepository(t, gateway, 1000), newKey()
 	state := create(t, notebooks, key)
 	for range 5 {
 		state = post(t, notebooks, key, state)
@@ -215,7 +199,7 @@ func TestAReloadThatMeetsASaveReadsNothingAgain(t *testing.T) {
 
 func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t), hold: make(chan struct{})}
-	notebooks, key := openRepository(t, gateway, 5), newKey(t)
+	notebooks, key := openRepository(t, gateway, 5), newKey()
 	state := create(t, notebooks, key)
 	for range 20 { // no snapshot is completed before all of these are
 		state = post(t, notebooks, key, state)
@@ -224,8 +208,7 @@ func TestSnapshotsAreWrittenOffThePath(t *testing.T) {
 	if err := notebooks.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	id := es.AggregateID{Tenant: key.Tenant, Type: notebook.Type, ID: key.ID}
-	head, err := gateway.Head(t.Context(), id)
+	head, err := gateway.Head(t.Context(), key)
 	if err != nil || head.Version != 21 || head.SnapshotVersion < 20 {
 		t.Errorf("head %+v, %v", head, err)
 	}
@@ -242,7 +225,7 @@ func TestANotebookThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 			gateway.EventPersistenceGateway = dynamodbtest.New(t)
 			const every, events = 5, 41
 			notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: every, CacheBytes: 1, Logger: slog.New(slog.DiscardHandler)})
-			key := newKey(t)
+			key := newKey()
 			state := create(t, notebooks, key)
 			for state.Version < events {
 				state = post(t, notebooks, key, state)
@@ -253,7 +236,7 @@ func TestANotebookThatIsNotRememberedGetsItsSnapshots(t *testing.T) {
 			if err := notebooks.Close(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			head, err := gateway.Head(t.Context(), es.AggregateID{Tenant: key.Tenant, Type: notebook.Type, ID: key.ID})
+			head, err := gateway.Head(t.Context(), key)
 			if err != nil || head.Version != events || head.SnapshotVersion <= events-every {
 				t.Errorf("head %+v, %v", head, err)
 			}
@@ -270,7 +253,7 @@ func TestStatesThatWaitForSnapshotsAreLimited(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t), hold: make(chan struct{})}
 	notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: 5, CacheBytes: 1, Logger: slog.New(slog.DiscardHandler)})
 	for range 8 {
-		key := newKey(t)
+		key := newKey()
 		for state := create(t, notebooks, key); state.Version < 5; {
 			state = post(t, notebooks, key, state)
 		}
@@ -295,7 +278,7 @@ func TestAPanicOfASnapshotCodec(t *testing.T) {
 	}
 	var log bytes.Buffer
 	notebooks := es.NewRepository(aggregate, dynamodbtest.New(t), es.Settings{SnapshotEvery: 5, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	key := newKey(t)
+	key := newKey()
 	for state := create(t, notebooks, key); state.Version < 5; {
 		state = post(t, notebooks, key, state)
 	}
@@ -311,7 +294,7 @@ func TestLargeStatesGetFewerSnapshots(t *testing.T) {
 			gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
 			const events, largest = 200, 32 // events, and those between two snapshots of a notebook with so many notes
 			notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: 1, CacheBytes: bytes, Logger: slog.New(slog.DiscardHandler)})
-			key := newKey(t)
+			key := newKey()
 			state := create(t, notebooks, key)
 			for state.Version < events {
 				state = post(t, notebooks, key, state)
@@ -319,7 +302,7 @@ func TestLargeStatesGetFewerSnapshots(t *testing.T) {
 			if err := notebooks.Close(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			head, err := gateway.Head(t.Context(), es.AggregateID{Tenant: key.Tenant, Type: notebook.Type, ID: key.ID})
+			head, err := gateway.Head(t.Context(), key)
 			if err != nil || head.SnapshotVersion <= events-largest {
 				t.Errorf("head %+v, %v", head, err)
 			}
@@ -334,7 +317,7 @@ func TestACloseGivesUpWhatTakesTooLong(t *testing.T) {
 	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t), hold: make(chan struct{})}
 	notebooks := es.NewRepository(notebook.Aggregate(), gateway, es.Settings{SnapshotEvery: 1, Logger: slog.New(slog.DiscardHandler)})
 	for range 3 {
-		create(t, notebooks, newKey(t))
+		create(t, notebooks, newKey())
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -347,80 +330,24 @@ func TestACloseGivesUpWhatTakesTooLong(t *testing.T) {
 	}
 }
 
-func TestASnapshotOnRequestShortensTheReplay(t *testing.T) {
-	gateway := &watched{EventPersistenceGateway: dynamodbtest.New(t)}
-	notebooks, key := openRepository(t, gateway, 1000), newKey(t)
-	state := create(t, notebooks, key)
-	for range 8 {
-		state = post(t, notebooks, key, state)
-	}
-	if err := notebooks.SaveSnapshot(t.Context(), key, state); err != nil {
-		t.Fatal(err)
-	}
-	state = post(t, notebooks, key, state)
-	loaded, err := openRepository(t, gateway, 1000).Load(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkState(t, state, loaded)
-	if read := gateway.entries.Load(); read != 1 {
-		t.Errorf("%d entries were read after the snapshot, want 1", read)
-	}
-}
-
 // An invalid snapshot, or one of another notebook, must be skipped.
 func TestSnapshotsThatCannotBeUsed(t *testing.T) {
 	gateway := dynamodbtest.New(t)
-	notebooks, key, other := openRepository(t, gateway, 1000), newKey(t), newKey(t)
-	state := post(t, notebooks, key, create(t, notebooks, key))
-	create(t, notebooks, other)
-	id := es.AggregateID{Tenant: key.Tenant, Type: notebook.Type, ID: key.ID}
-	if err := gateway.SaveSnapshot(t.Context(), id, es.Snapshot{Version: 2, Payload: []byte(`{"format":99}`)}); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := openRepository(t, gateway, 1000).Load(t.Context(), key)
+	notebooks := openRepository(t, gateway, 1000)
+	another, err := notebook.Aggregate().Snapshots.Encode(notebook.NewID(), 2, notebook.Notebook{Owner: bob})
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkState(t, state, loaded)
-}
-
-func TestReceiptsComeBackWhole(t *testing.T) {
-	gateway := dynamodbtest.New(t)
-	notebooks, key := openRepository(t, gateway, 1000), newKey(t)
-	want := es.Receipt{
-		CommandID: notebook.NewID(), Fingerprint: "print", ExpiresAt: time.Now().Add(time.Hour).Truncate(time.Second),
-		Answer: []byte(`{"notebook_id":"a"}`),
-	}
-	event := record(key, 1, notebook.Opened{Owner: ada, Title: "tea"})
-	if _, err := notebooks.Save(t.Context(), key, notebookState{}, event, want); err != nil {
-		t.Fatal(err)
-	}
-	got, found, err := gateway.Receipt(t.Context(), key.Tenant, want.CommandID)
-	if err != nil || !found || string(got.Answer) != string(want.Answer) || got.Fingerprint != want.Fingerprint {
-		t.Errorf("Receipt: %+v, %v, %v", got, found, err)
-	}
-	again := newKey(t)
-	event = record(again, 1, event.Event)
-	var handled *es.HandledError
-	if _, err := notebooks.Save(t.Context(), again, notebookState{}, event, want); !errors.As(err, &handled) || string(handled.Receipt.Answer) != string(want.Answer) {
-		t.Errorf("Save with the same command: %v", err)
-	}
-	if _, found, err := gateway.Receipt(t.Context(), es.Tenant(""), want.CommandID); found || err != nil {
-		t.Errorf("another tenant finds it: %v, %v", found, err)
-	}
-}
-
-func TestANotebookWithAnEventThatCanNotBeReadIsNotDecidedOn(t *testing.T) {
-	gateway := dynamodbtest.New(t)
-	notebooks, key := openRepository(t, gateway, 1000), newKey(t)
-	create(t, notebooks, key)
-	id := es.AggregateID{Tenant: key.Tenant, Type: notebook.Type, ID: key.ID}
-	unreadable := es.Entry{SeqNr: 2, EventID: "unreadable", EventType: "Unreadable", OccurredAt: time.Now(), Payload: []byte(`{"id":"unreadable"}`)}
-	if err := gateway.Append(t.Context(), es.Append{ID: id, ExpectedVersion: 1, Entries: []es.Entry{unreadable}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openRepository(t, gateway, 1000).Load(t.Context(), key); es.KindOf(err) != es.Internal {
-		t.Errorf("loaded with %v", err)
+	for about, payload := range map[string][]byte{"an invalid one": []byte(`{"format":99}`), "another's": another} {
+		key := newKey()
+		state := post(t, notebooks, key, create(t, notebooks, key))
+		if err := gateway.SaveSnapshot(t.Context(), key, es.Snapshot{Version: 2, Payload: payload}); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := openRepository(t, gateway, 1000).Load(t.Context(), key)
+		if err != nil {
+			t.Fatalf("%s: %v", about, err)
+		}
+		checkState(t, state, loaded)
 	}
 }

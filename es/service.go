@@ -114,7 +114,7 @@ func (s *Service[S, C, E]) Handle(ctx context.Context, request Request[C]) (resu
 // Snapshot stores a snapshot of the latest state, if that is usable, and returns its version.
 func (s *Service[S, C, E]) Snapshot(ctx context.Context, caller Caller, id string) (uint64, error) {
 	key := s.key(caller, id)
-	state, err := s.Reload(ctx, key)
+	state, err := s.Repository.Reload(ctx, key)
 	if err == nil && state.Version == 0 {
 		err = s.confirm(ctx, key, 0)
 	}
@@ -129,6 +129,13 @@ func (s *Service[S, C, E]) Snapshot(ctx context.Context, caller Caller, id strin
 	}
 	s.report(ctx, key, err)
 	return state.Version, err
+}
+
+// Reload is [Repository.Reload], whose faults it reports as those of a command.
+func (s *Service[S, C, E]) Reload(ctx context.Context, key AggregateID) (State[S], error) {
+	state, err := s.Repository.Reload(ctx, key)
+	s.report(ctx, key, err)
+	return state, err
 }
 
 func (s *Service[S, C, E]) key(caller Caller, id string) AggregateID {

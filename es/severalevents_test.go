@@ -90,15 +90,14 @@ func TestCommandsOfSeveralEvents(t *testing.T) {
 // An event that can't be decoded, or is decoded as another event, must not be acknowledged.
 func TestAnEventThatCannotBeReadBackIsNotWritten(t *testing.T) {
 	gateway := dynamodbtest.New(t)
-	asIs := func(text string) (string, error) { return text, nil }
 	for about, codec := range map[string]*es.Codec[coinIn]{
-		"refused": es.NewCodec("purse", asIs, es.Event[coinIn]("CoinIn",
+		"refused": es.NewCodec("purse", nil, es.Event[coinIn]("CoinIn",
 			func(e coinIn) coinIn { return e }, func(e coinIn) (coinIn, error) { return e, errors.New("false coin") })),
-		"changed": es.NewCodec("purse", asIs, es.Event[coinIn]("CoinIn",
+		"changed": es.NewCodec("purse", nil, es.Event[coinIn]("CoinIn",
 			func(e coinIn) coinIn { return e }, func(e coinIn) (coinIn, error) { return coinIn{e.Number + 1}, nil })),
-		"an invalid id": es.NewCodec("purse", func(text string) (string, error) { return strings.ToLower(text), nil }, es.Event[coinIn]("CoinIn",
-			func(e coinIn) coinIn { return e }, func(e coinIn) (coinIn, error) { return e, nil })),
-		"not in the table": es.NewCodec[coinIn]("purse", asIs),
+		"an invalid id": es.NewCodec("purse", func(text string) (string, error) { return strings.ToLower(text), nil },
+			es.Plain[coinIn, coinIn]("CoinIn")),
+		"not in the table": es.NewCodec[coinIn]("purse", nil),
 	} {
 		id := ulid.Make().String()
 		purses := purses()

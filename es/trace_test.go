@@ -30,14 +30,6 @@ func TestWithoutTracingSpansCostNothing(t *testing.T) {
 	}
 }
 
-func BenchmarkStartSpanWithoutTracing(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		_, span := es.StartSpan(b.Context(), "nothing")
-		span.End()
-	}
-}
-
 func TestTraceparents(t *testing.T) {
 	for _, text := range []string{traceparent, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"} {
 		ctx := trace.ContextWithRemoteSpanContext(t.Context(), es.Envelope{Traceparent: text}.Span())

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
 	"example.com/threads/es/dynamodb"
@@ -29,47 +26,31 @@ func logging(t *testing.T, gateway es.EventPersistenceGateway, settings es.Setti
 	return service, &log, settings.Metrics
 }
 
-// changeHead overwrites the head's version in the table; 0 deletes the head.
-func changeHead(t *testing.T, tables dynamodb.Settings, client *sdk.Client, id string, version string) {
+// changeHead overwrites the head's version; 0: as if there was none.
+func changeHead(t *testing.T, gateway *dynamodb.Gateway, id string, version uint64) {
 	t.Helper()
-	pages := sdk.NewScanPaginator(client, &sdk.ScanInput{TableName: aws.String(tables.SnapshotTable)})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range page.Items {
-			if skey, is := item["skey"].(*types.AttributeValueMemberS); !is || skey.Value != "notebook-"+id+"-0" {
-				continue
-			}
-			if version == "0" {
-				_, err = client.DeleteItem(t.Context(), &sdk.DeleteItemInput{
-					TableName: aws.String(tables.SnapshotTable), Key: map[string]types.AttributeValue{"pkey": item["pkey"], "skey": item["skey"]},
-				})
-			} else {
-				item["version"] = &types.AttributeValueMemberN{Value: version}
-				_, err = client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(tables.SnapshotTable), Item: item})
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
+	key := es.AggregateID{Type: notebook.Type, ID: id}
+	found, err := gateway.StoredHead(t.Context(), key)
+	if err == nil {
+		err = gateway.ReplaceHead(t.Context(), key, found, es.Head{Version: version})
 	}
-	t.Fatal("there is no head")
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A head that contradicts its journal needs an operator. It must not look like a conflict or like a missing aggregate.
 func TestAHeadThatContradictsItsJournal(t *testing.T) {
-	for version, names := range map[string]string{"2": "says version 2, but the journal has event 3", "0": "says version 0, but the journal has event 1", "5": "says version 5, but the journal lacks event 4"} {
-		t.Run("version "+version, func(t *testing.T) {
-			tables, client := dynamodbtest.Tables(t)
-			gateway := dynamodbtest.Open(t, tables)
+	for version, names := range map[uint64]string{
+		2: "says version 2, but the journal has event 3", 0: "says version 0, but the journal has event 1", 5: "says version 5, but the journal lacks event 4",
+	} {
+		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
+			gateway := dynamodbtest.New(t)
 			before, _ := process(t, gateway)
 			id := open(t, before)
 			accepted(t, before, request(ada, id, say(ada, "two")))
 			accepted(t, before, request(ada, id, say(ada, "three")))
-			changeHead(t, tables, client, id, version)
+			changeHead(t, gateway, id, version)
 
 			service, log, metrics := logging(t, gateway, es.Settings{})
 			if _, err := service.Handle(t.Context(), request(ada, id, say(ada, "four"))); es.KindOf(err) != es.Inconsistent {
@@ -81,13 +62,13 @@ func TestAHeadThatContradictsItsJournal(t *testing.T) {
 				!strings.Contains(text, "aggregate=notebook-"+id) {
 				t.Errorf("counted %v, logged %s", counted, text)
 			}
-			if version != "2" { // a head at another version can't be loaded
+			if version != 2 { // a head at another version can't be loaded
 				if _, err := service.Snapshot(t.Context(), es.Caller{}, id); es.KindOf(err) != es.Inconsistent {
 					t.Errorf("a snapshot: %v", err)
 				}
 			}
 			// A process with the aggregate in its cache must find out, too.
-			if version == "2" {
+			if version == 2 {
 				if _, err := before.Handle(t.Context(), request(ada, id, say(ada, "four"))); es.KindOf(err) != es.Inconsistent {
 					t.Errorf("a command: %v", err)
 				}
@@ -98,20 +79,14 @@ func TestAHeadThatContradictsItsJournal(t *testing.T) {
 
 // The state at the head's version is in the snapshot table: nothing of the journal is needed for a command.
 func TestAHeadWithoutItsEvent(t *testing.T) {
-	tables, client := dynamodbtest.Tables(t)
-	gateway := dynamodbtest.Open(t, tables)
-	before, _ := process(t, gateway)
-	id := open(t, before)
-	all, err := client.Scan(t.Context(), &sdk.ScanInput{TableName: aws.String(tables.JournalTable)})
-	if err != nil || len(all.Items) != 1 {
-		t.Fatalf("%d events, %v", len(all.Items), err)
-	}
-	key := map[string]types.AttributeValue{"pkey": all.Items[0]["pkey"], "skey": all.Items[0]["skey"]}
-	if _, err := client.DeleteItem(t.Context(), &sdk.DeleteItemInput{TableName: aws.String(tables.JournalTable), Key: key}); err != nil {
-		t.Fatal(err)
-	}
-	service, _ := process(t, gateway)
-	if _, err := service.Handle(t.Context(), request(ada, id, say(ada, "two"))); es.KindOf(err) != es.Inconsistent {
+	w := openWarehouse(t.Context())
+	defer w.close()
+	w.move(t.Context(), bolts, 1)
+	w.store.DB.MustExecContext(t.Context(), "DELETE FROM events")
+	another := es.NewService(shelves, w.store, es.Settings{})
+	defer func() { _ = another.Close(t.Context()) }()
+	_, err := another.Handle(t.Context(), es.Request[Move]{ID: bolts.ID, Name: "Move", Command: Move{1}})
+	if es.KindOf(err) != es.Inconsistent {
 		t.Errorf("a command: %v", err)
 	}
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -21,24 +19,6 @@ var underTest = programtest.Program[settings]{Run: run, ReadSettings: readSettin
 
 func TestHelp(t *testing.T)                { underTest.CheckHelp(t) }
 func TestArgumentsAreRefused(t *testing.T) { underTest.CheckArguments(t) }
-
-func get(t *testing.T, url string) (string, error) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = errors.New(response.Status)
-	}
-	return string(body), err
-}
 
 // In the compose file, requests come from other containers, or by the network's gateway.
 func TestOthersReachItByANameOfThisMachine(t *testing.T) {
@@ -75,13 +55,10 @@ func TestOthersReachItByANameOfThisMachine(t *testing.T) {
 func TestItsTokensAreGood(t *testing.T) {
 	url := fmt.Sprintf("http://127.0.0.1:%d", testenv.FreePort(t))
 	programtest.Start(t, run, map[string]string{"DEV_ISSUER_ADDR": strings.TrimPrefix(url, "http://"), "DEV_ISSUER_URL": url})
-	if _, err := get(t, url+"/health/ready"); err != nil {
-		t.Fatal(err)
+	if got := programtest.Get(t, url+"/health/ready"); got.Status != http.StatusOK {
+		t.Fatalf("%+v", got)
 	}
-	tokens, err := get(t, url+"/tokens")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens := programtest.Get(t, url+"/tokens").Body
 	v := access.NewVerifier(access.Settings{
 		Issuer: url, Audience: devissuer.Audience, AccountClaim: devissuer.AccountClaim, TenantClaim: devissuer.TenantClaim,
 		ClockSkew: time.Second,

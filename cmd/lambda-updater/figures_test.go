@@ -13,6 +13,7 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/lambdatest"
 )
 
@@ -34,11 +35,11 @@ func TestFigures(t *testing.T) {
 		t.Errorf("of an empty journal: %v", found)
 	}
 
-	admin := newID[ident.UserAccount]()
+	admin := kit.NewID[ident.UserAccount]()
 	w.on(t, thread.ID{}, admin, thread.Create{Executor: admin, Name: writing.RecordedName("tea")})
 	for _, kind := range []string{"account", "order"} {
-		unread := es.Entry{SeqNr: 1, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"Painted"}`)}
-		id := es.AggregateID{Type: kind, ID: newID[struct{}]().String()}
+		unread := es.Entry{SeqNr: 1, EventID: kit.NewID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"Painted"}`)}
+		id := es.AggregateID{Type: kind, ID: kit.NewID[struct{}]().String()}
 		if err := w.gateway.Append(t.Context(), es.Append{ID: id, Entries: []es.Entry{unread}}); err != nil {
 			t.Fatal(err)
 		}

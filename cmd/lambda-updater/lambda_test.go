@@ -33,6 +33,7 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/lambdatest"
 	"example.com/threads/tests/programs"
 	"example.com/threads/usecase/chat"
@@ -155,10 +156,10 @@ func (w *world) account(t *testing.T, user ident.UserID, c account.Command) {
 // writeUnreadable writes an event that can't be read to a new thread.
 func (w *world) writeUnreadable(t *testing.T) es.AggregateID {
 	t.Helper()
-	id := es.AggregateID{Type: "thread", ID: newID[thread.Thread]().String()}
+	id := es.AggregateID{Type: "thread", ID: kit.NewID[thread.Thread]().String()}
 	w.keys[id] = true
 	err := w.gateway.Append(t.Context(), es.Append{ID: id, Entries: []es.Entry{
-		{SeqNr: 1, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)},
+		{SeqNr: 1, EventID: kit.NewID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -365,8 +366,8 @@ func runOnServices(t *testing.T, seed uint64) {
 // that can't be read.
 func (w *world) write(t *testing.T, threads, posts int, enough func() bool) (unreadable es.AggregateID, closed int) {
 	t.Helper()
-	admin := newID[ident.UserAccount]()
-	leaving := []ident.UserID{newID[ident.UserAccount](), newID[ident.UserAccount](), newID[ident.UserAccount]()}
+	admin := kit.NewID[ident.UserAccount]()
+	leaving := []ident.UserID{kit.NewID[ident.UserAccount](), kit.NewID[ident.UserAccount](), kit.NewID[ident.UserAccount]()}
 	for _, user := range leaving {
 		w.account(t, user, account.Register{Name: writing.RecordedName("x")})
 	}
@@ -433,7 +434,7 @@ func (w *world) complete(t *testing.T, fed int64) error {
 // is not delivered again.
 func TestTimeIsOver(t *testing.T) {
 	w := newWorld(t, 8*time.Second, 1).migrate(t)
-	admin := newID[ident.UserAccount]()
+	admin := kit.NewID[ident.UserAccount]()
 	w.posts(t, admin, pieceSize)
 	w.posts(t, admin, 5)
 	records := w.records(t, 1+pieceSize+1+5)
@@ -477,7 +478,7 @@ func keyOf(r lambdatest.Record) (string, error) {
 // The database ends the connections of an environment that is frozen. It must work again at once, without a new start.
 func TestAThawedEnvironment(t *testing.T) {
 	w := newWorld(t, 5*time.Second, 1).migrate(t)
-	admin := newID[ident.UserAccount]()
+	admin := kit.NewID[ident.UserAccount]()
 	key := w.on(t, thread.ID{}, admin, thread.Create{Executor: admin, Name: writing.RecordedName("tea")})
 	w.on(t, chat.ThreadID(key), admin, thread.PostMessage{Executor: admin, Text: thread.RecordedText("cup")})
 	w.db.SetMaxIdleConns(1)
@@ -503,7 +504,7 @@ func TestAThawedEnvironment(t *testing.T) {
 // An environment that starts while the read model is not there must work once it is.
 func TestADatabaseThatComesLater(t *testing.T) {
 	w := newWorld(t, 5*time.Second, 1)
-	admin := newID[ident.UserAccount]()
+	admin := kit.NewID[ident.UserAccount]()
 	w.on(t, thread.ID{}, admin, thread.Create{Executor: admin, Name: writing.RecordedName("tea")})
 	event := lambdatest.EventOf(w.records(t, 1))
 	if _, err := w.function.Invoke(t.Context(), event); err == nil || !strings.Contains(err.Error(), "DATABASE_URL") {
@@ -529,7 +530,7 @@ func TestWhatLambdaGivesUp(t *testing.T) {
 		t.Run(condition, func(t *testing.T) {
 			w := newWorld(t, 5*time.Second, 1).migrate(t)
 			w.invoke(t, []byte(scheduled)) // so that no repair is due
-			admin := newID[ident.UserAccount]()
+			admin := kit.NewID[ident.UserAccount]()
 			w.posts(t, admin, 3)
 			w.posts(t, admin, 3)
 			rename := func(from, to string) {

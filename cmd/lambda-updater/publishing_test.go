@@ -15,6 +15,7 @@ import (
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es/estest/testenv"
+	"example.com/threads/tests/kit"
 )
 
 // hook is a webhook: a broker that accepts events, but for those of some aggregates, and is down for a while.
@@ -66,14 +67,14 @@ func TestPublishing(t *testing.T) {
 	w := newWorld(t, 5*time.Second, 4).migrate(t)
 	broker := newHook(t)
 	w.function.Env = append(w.function.Env, "PUBLISH_URL="+broker.URL)
-	user := newID[ident.UserAccount]()
+	user := kit.NewID[ident.UserAccount]()
 	broker.refusing = "account-" + user.String()
 	w.account(t, user, account.Register{Name: writing.RecordedName("x")})
 	w.invoke(t, []byte(scheduled))
 	const threads, posts, kills = 12, 25, 5
 	faulty := w.underFaults(t, 4, 50, kills, threads*posts/kills)
 	defer faulty.end()
-	admin := newID[ident.UserAccount]()
+	admin := kit.NewID[ident.UserAccount]()
 	for i := 0; i < threads || faulty.killed.Load() < kills; i++ {
 		w.posts(t, admin, posts)
 	}

@@ -42,6 +42,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/lambdatest"
 	"example.com/threads/usecase/chat"
 )
@@ -325,7 +326,7 @@ func withThreads(t *testing.T, threads, piece int) (*model, *handler) {
 	t.Helper()
 	m := newModel(t, emptyFile(t))
 	m.piece = piece
-	user := newID[ident.UserAccount]()
+	user := kit.NewID[ident.UserAccount]()
 	for range threads {
 		_, err := m.threads.Handle(t.Context(), chattest.Request(es.Caller{Executor: user.String()}, thread.ID{}, thread.Create{Executor: user, Name: writing.RecordedName("tea")}))
 		if err != nil {
@@ -416,7 +417,7 @@ func runSchedule(t *testing.T, seed uint64, empty []byte) {
 func (m *model) happen() {
 	var users []ident.UserID
 	for range 4 {
-		users = append(users, newID[ident.UserAccount]())
+		users = append(users, kit.NewID[ident.UserAccount]())
 	}
 	var threads []es.AggregateID
 	closed := 0
@@ -459,10 +460,10 @@ func (m *model) account(user ident.UserID, c account.Command) {
 
 // writeUnreadable writes an event that can't be read to a new thread.
 func (m *model) writeUnreadable() {
-	id := es.AggregateID{Type: "thread", ID: newID[thread.Thread]().String()}
+	id := es.AggregateID{Type: "thread", ID: kit.NewID[thread.Thread]().String()}
 	m.unreadable[id] = 1
 	err := tapped{m.gateway, m}.Append(m.t.Context(), es.Append{ID: id, Entries: []es.Entry{
-		{SeqNr: 1, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)},
+		{SeqNr: 1, EventID: kit.NewID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)},
 	}})
 	if err != nil {
 		m.t.Error(err)
@@ -576,8 +577,6 @@ func compareRows(t *testing.T, db *sqlx.DB, journal es.Journal, keys map[es.Aggr
 	}
 }
 
-func newID[T any]() ident.Of[T] { return chattest.NewID[T]() }
-
 // A shard waits for its delivery: commands that nobody decides must not hold it up for the ten seconds that they may
 // take, and are due again later.
 func TestADeliveryDoesNotWaitForCommands(t *testing.T) {
@@ -586,7 +585,7 @@ func TestADeliveryDoesNotWaitForCommands(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	left := process.Command{Target: es.AggregateID{Type: thread.AggregateType, ID: newID[thread.Thread]().String()}, Name: "Withdraw", EventID: "an event"}
+	left := process.Command{Target: es.AggregateID{Type: thread.AggregateType, ID: kit.NewID[thread.Thread]().String()}, Name: "Withdraw", EventID: "an event"}
 	err := h.stores[1].Change(t.Context(), func(ctx context.Context, tx projection.Tx) error {
 		return h.outboxes[0].Add(ctx, tx, []process.Command{left})
 	})

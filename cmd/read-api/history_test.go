@@ -19,7 +19,7 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/interfaceadaptor/eventjson"
-	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/programtest"
 	"example.com/threads/tests/readmodeltest"
 )
@@ -33,7 +33,7 @@ func TestHistoryWithoutTheEventStore(t *testing.T) {
 	p := programtest.Start(t, run, map[string]string{
 		"READ_API_ADDR": "127.0.0.1:0", "DATABASE_URL": db.URL, "EVENT_STORE": "sqlite", "EVENT_STORE_URL": store,
 	})
-	alice, id := readmodeltest.NewUser(), chattest.NewID[thread.Thread]()
+	alice, id := readmodeltest.NewUser(), kit.NewID[thread.Thread]()
 	ask := func(field string) string {
 		inThread := `(threadId: \"` + id.String() + `\", userAccountId: \"` + alice.String() + `\"`
 		document := `{"query": "{ ` + field + map[string]string{
@@ -97,7 +97,7 @@ func createThread(t *testing.T, folder, url string, id thread.ID, creator thread
 	threads := es.NewService(eventjson.Threads(), gateway, es.Settings{})
 	_, err = threads.Handle(t.Context(), es.Request[thread.Command]{
 		Caller: es.Caller{Executor: creator.String(), Source: "test"}, ID: id.String(), Begins: true, Name: "create",
-		Command: thread.Create{Executor: creator, Member: chattest.NewID[thread.Member](), Name: writing.RecordedName("tea")},
+		Command: thread.Create{Executor: creator, Member: kit.NewID[thread.Member](), Name: writing.RecordedName("tea")},
 	})
 	err = errors.Join(err, threads.Close(t.Context()))
 	if err != nil {

@@ -89,6 +89,9 @@ func serve(ctx context.Context, s settings, stdout io.Writer) error {
 		return err
 	}
 	defer parts.Close() // extra:access|observe }
+	if err := dynamo.Check(ctx, s.store); err != nil {
+		return err
+	}
 	var options []func(*dynamodb.Options)
 	options = append(options, awscalls.Observe(parts.Registry)) // extra:observe
 	open := func(ctx context.Context) (projections.Databases, error) { return s.open(ctx, parts, options) }

@@ -24,6 +24,7 @@ import (
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/programtest"
 )
 
@@ -81,16 +82,6 @@ func metric(t *testing.T, measured []byte, name string) (value int) {
 	return value
 }
 
-// A developer may have exported the variables of another event store: the tests must not use it.
-func TestItFollowsNoOtherEventStore(t *testing.T) {
-	t.Setenv("EVENT_STORE", "sqlite")
-	t.Setenv("EVENT_STORE_URL", "sqlite:"+t.TempDir()+"/events.db")
-	s := newSystem(t).setUp(t)
-	p := s.start(t)
-	key := s.create(t)
-	testenv.Eventually(t, soon, func() error { return errors.Join(s.isAt(t.Context(), key, 1), p.caughtUp()) })
-}
-
 func TestItWaitsForWhatIsNotThereYet(t *testing.T) {
 	s := newSystem(t)
 	p := s.start(t)
@@ -138,7 +129,7 @@ func TestAnEventThatCannotBeReadParksItsThreadAlone(t *testing.T) {
 	unreadable, healthy := s.create(t), s.create(t)
 	err := s.gateway.Append(t.Context(), es.Append{
 		ID: es.AggregateID{Type: "thread", ID: unreadable.ID}, ExpectedVersion: 1,
-		Entries: []es.Entry{{SeqNr: 2, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)}},
+		Entries: []es.Entry{{SeqNr: 2, EventID: kit.NewID[struct{}]().String(), OccurredAt: time.Now(), Payload: []byte(`{"type":"ThreadPainted"}`)}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -217,13 +208,13 @@ func (gizmos) Save(context.Context, projection.Tx) error { return nil }
 // all its events must get into the rows: those from before, between and after, across all restarts.
 func TestATypeThatNobodyKnows(t *testing.T) {
 	s := newSystem(t).setUp(t)
-	key, gizmo := s.create(t), es.AggregateID{Type: "gizmo", ID: newID[struct{}]().String()}
+	key, gizmo := s.create(t), es.AggregateID{Type: "gizmo", ID: kit.NewID[struct{}]().String()}
 	appendGizmo := func(seqNr uint64) {
 		t.Helper()
 		err := s.gateway.Append(t.Context(), es.Append{
 			ID: es.AggregateID{Type: "gizmo", ID: gizmo.ID}, ExpectedVersion: seqNr - 1,
 			Entries: []es.Entry{{
-				SeqNr: seqNr, EventID: newID[struct{}]().String(), OccurredAt: time.Now(), Payload: fmt.Appendf(nil, `{"Gizmo":%q,"SeqNr":%d}`, gizmo.ID, seqNr),
+				SeqNr: seqNr, EventID: kit.NewID[struct{}]().String(), OccurredAt: time.Now(), Payload: fmt.Appendf(nil, `{"Gizmo":%q,"SeqNr":%d}`, gizmo.ID, seqNr),
 			}},
 		})
 		if err != nil {

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -29,9 +29,8 @@ func isActive(ctx context.Context, p *process) bool {
 	defer cancel()
 	asking := *p
 	asking.ctx = ctx
-	_, body, err := asking.get("/health/ready")
-	var found struct{ Active bool }
-	return err == nil && json.Unmarshal(body, &found) == nil && found.Active
+	_, found, err := asking.health()
+	return err == nil && found.Active
 }
 
 // Of three updaters one must work. It is killed, paused or stopped every few seconds: another one must take over in
@@ -160,11 +159,7 @@ func (s *world) postAllTheTime(t *testing.T, threads []es.AggregateID) *posting 
 func (p *posting) now() map[es.AggregateID]uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	versions := make(map[es.AggregateID]uint64)
-	for key, version := range p.versions {
-		versions[key] = version
-	}
-	return versions
+	return maps.Clone(p.versions)
 }
 
 // goOn waits until more has been written.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -26,6 +24,7 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/kit"
 	"example.com/threads/usecase/chat"
 )
 
@@ -59,7 +58,7 @@ func newSystem(t *testing.T) *world {
 			"AWS_REGION": testenv.Region, "AWS_ACCESS_KEY_ID": testenv.AccessKeyID(t), "AWS_SECRET_ACCESS_KEY": testenv.SecretAccessKey,
 			"AWS_ENDPOINT_URL_DYNAMODB": testenv.DynamoDB(t), "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": testenv.DynamoDB(t),
 		},
-		user: newID[ident.UserAccount](),
+		user: kit.NewID[ident.UserAccount](),
 	}
 	gateway, err := dynamodb.New(dynamodb.NewClient(testenv.DynamoDBConfig(t)), dynamodb.Settings{
 		JournalTable: s.env["JOURNAL_TABLE"], SnapshotTable: s.env["SNAPSHOT_TABLE"],
@@ -220,10 +219,4 @@ func (s *world) isAt(ctx context.Context, key es.AggregateID, version uint64) er
 		err = fmt.Errorf("thread %s: %+v, want version %d", chat.ThreadID(key), found, version)
 	}
 	return err
-}
-
-func newID[T any]() ident.Of[T] {
-	var entropy [10]byte
-	_, _ = rand.Read(entropy[:])
-	return ident.New[T](time.Now(), entropy)
 }

@@ -256,11 +256,3 @@ func found(t *testing.T, folder, said string, words ...string) []string {
 	}
 	return search.Find(words...)
 }
-
-// Without ERASURE=on, a request to erase must be rejected with a clear answer.
-func TestErasureIsOffByDefault(t *testing.T) {
-	r := start(t, nil)
-	if got := r.do(t, "", "/accounts/erase", map[string]any{"executor_id": ada}); got.status != 409 || got.code() != "erasure_off" {
-		t.Error(got.raw)
-	}
-}

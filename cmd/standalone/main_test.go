@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -15,8 +14,6 @@ import (
 	"time"
 
 	"example.com/threads/es/database"
-	"example.com/threads/es/estest/testenv"
-	"example.com/threads/tools/healthcheck/health"
 )
 
 // environment returns an environment with free ports and a folder of its own.
@@ -25,14 +22,6 @@ func environment(t *testing.T) map[string]string {
 		"DATA_DIR": filepath.Join(t.TempDir(), "data"), "WRITE_API_ADDR": "127.0.0.1:0", "READ_API_ADDR": "127.0.0.1:0", "UPDATER_ADDR": "127.0.0.1:0",
 		"WEB_ADDR": "127.0.0.1:0", "READ_WAIT_TIMEOUT": "8s", "STORE_TIMEOUT": "12s", // beside all other tests
 	}
-}
-
-// addresses are the settings of addresses.
-var addresses = []string{
-	"WRITE_API_ADDR",
-	"READ_API_ADDR",
-	"UPDATER_ADDR",
-	"WEB_ADDR", // extra:page
 }
 
 func getenv(env map[string]string) func(string) string {
@@ -81,24 +70,6 @@ func TestItGreetsAndStops(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(env["DATA_DIR"], name)); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// With an empty journal there is nothing to catch up with.
-func TestItIsReadyOnAFreshFolder(t *testing.T) {
-	env := environment(t)
-	for _, variable := range addresses {
-		env[variable] = fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- run(ctx, nil, getenv(env), io.Discard) }()
-	for _, variable := range addresses {
-		testenv.Eventually(t, 30*time.Second, func() error { return health.Check(t.Context(), "http://"+env[variable]+"/health/ready") })
-	}
-	stop()
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }
 

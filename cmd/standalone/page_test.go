@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,9 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/coder/websocket"
-	"github.com/coder/websocket/wsjson"
 
 	"example.com/threads/es/database"
 	"example.com/threads/es/estest/testenv"
@@ -79,53 +75,23 @@ func TestTheAPIsArePassedThrough(t *testing.T) {
 	}
 
 	subscription := fmt.Sprintf(`subscription { threadChanged(threadId: %q, userAccountId: %q) { version } }`, thread, ada)
+	through := &running{read: r.web + "/api/read"}
 	t.Run("WebSocket", func(t *testing.T) {
-		headers := http.Header{"Origin": {r.web}}
-		conn, _, err := websocket.Dial(t.Context(), strings.Replace(r.web, "http", "ws", 1)+"/api/read/graphql", //nolint:bodyclose // of an upgrade
-			&websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: headers})
+		conn, err := through.connect(t, nil, http.Header{"Origin": {r.web}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = conn.CloseNow() }()
-		for _, message := range []any{
-			map[string]string{"type": "connection_init"},
-			map[string]any{"type": "subscribe", "id": "1", "payload": map[string]string{"query": subscription}},
-		} {
-			if err := wsjson.Write(t.Context(), conn, message); err != nil {
-				t.Fatal(err)
-			}
-		}
-		var got string
-		for !strings.Contains(got, `"version":1`) {
-			_, raw, err := conn.Read(t.Context())
-			if err != nil {
-				t.Fatalf("after %s: %v", got, err)
-			}
-			got = string(raw)
+		subscribe(t, conn, "1", subscription)
+		if got, err := next(t, conn); err != nil || !strings.Contains(string(got.Payload), `"version":1`) {
+			t.Errorf("%s %s, %v", got.Type, got.Payload, err)
 		}
 	})
 	t.Run("event stream", func(t *testing.T) {
-		body, err := json.Marshal(map[string]string{"query": subscription})
-		if err != nil {
-			t.Fatal(err)
+		var got string
+		through.events(t, "", subscription, func(_, data string) bool { got = data; return false })
+		if !strings.Contains(got, `"version":1`) {
+			t.Errorf("the first event is %q", got)
 		}
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.web+"/api/read/graphql", strings.NewReader(string(body)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Content-Type", "application/json")
-		request.Header.Set("Accept", "text/event-stream")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = response.Body.Close() }()
-		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-			if strings.Contains(lines.Text(), `"version":1`) {
-				return
-			}
-		}
-		t.Error("no event came")
 	})
 }
 
@@ -175,6 +141,7 @@ func TestWhoMayOperate(t *testing.T) {
 		"a reader":      {i.token(t, ada, "", "threads:read threads:write"), "{}", http.StatusForbidden, "forbidden"},
 		"an operator":   {operator, "{}", http.StatusOK, ""},
 		"a wrong field": {operator, `{"all":true}`, http.StatusBadRequest, "malformed_request"},
+		"two bodies":    {operator, `{}{"repair":true}`, http.StatusBadRequest, "malformed_request"},
 	} {
 		got, err := send(t, http.MethodPost, r.web+"/api/operate/rows/verify", c.body, authorization(c.token))
 		if err != nil || got.status != c.status || got.code() != c.code {

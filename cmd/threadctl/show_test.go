@@ -18,6 +18,7 @@ import (
 	"example.com/threads/es/sqlstore"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/kit"
 )
 
 func TestWhatACommandDid(t *testing.T) {
@@ -36,7 +37,7 @@ func TestWhatACommandDid(t *testing.T) {
 	commands := es.NewService(eventjson.Threads(), gateway, es.Settings{Logger: discard})
 	defer func() { _ = commands.Close(context.WithoutCancel(t.Context())) }()
 	var id thread.ID
-	ada := chattest.NewID[ident.UserAccount]()
+	ada := kit.NewID[ident.UserAccount]()
 	for _, c := range []thread.Command{
 		thread.Create{Executor: ada, Name: writing.RecordedName("tea")},
 		thread.Rename{Executor: ada, Name: writing.RecordedName("coffee")},

@@ -21,32 +21,15 @@ import (
 
 const create = `{"executor_id":"01H42K4ABWQ5V2XQEP3A48VE0Z","name":"x"}`
 
-// withTables returns the environment of a program with tables of its own.
-func withTables(t *testing.T) map[string]string {
-	t.Helper()
-	name := testenv.UniqueName(t)
-	journal, snapshot := name+"_journal", name+"_snapshot"
-	client := esdynamodb.NewClient(testenv.DynamoDBConfig(t))
-	if _, _, err := esdynamodb.SetUpTables(t.Context(), client, esdynamodb.Tables(journal, snapshot)); err != nil {
-		t.Fatal(err)
-	}
-	return map[string]string{"JOURNAL_TABLE": journal, "SNAPSHOT_TABLE": snapshot}
-}
-
 // start runs the program on a free port.
-func start(t *testing.T, endpoint string, env map[string]string) *programtest.Running {
+func start(t *testing.T, env map[string]string) *programtest.Running {
 	t.Helper()
 	env["WRITE_API_ADDR"] = "127.0.0.1:0"
-	// The SDK reads these from the process's own environment.
-	t.Setenv("AWS_REGION", testenv.Region)
-	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID(t))
-	t.Setenv("AWS_SECRET_ACCESS_KEY", testenv.SecretAccessKey)
-	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint)
 	return programtest.Start(t, run, env)
 }
 
 func TestItServesAndStops(t *testing.T) {
-	p := start(t, testenv.DynamoDB(t), withTables(t))
+	p := start(t, programtest.OnDynamoDB(t))
 	for path, status := range map[string]int{
 		"/": 200, "/docs": 200, "/openapi.json": 200, "/health/alive": 200, "/health/ready": 200, "/metrics": 200, "/nowhere": 404,
 	} {
@@ -68,8 +51,8 @@ func TestItServesAndStops(t *testing.T) {
 
 // A lost head must be reported to the client, in the log and in the metrics.
 func TestAHeadThatIsLost(t *testing.T) {
-	tables := withTables(t)
-	p := start(t, testenv.DynamoDB(t), tables)
+	tables := programtest.OnDynamoDB(t)
+	p := start(t, tables)
 	created := programtest.Post(t, p.URL+"/threads/create", create, nil)
 	id, _, _ := strings.Cut(created.Header.Get("Consistency-Token"), ":")
 	client, snapshots := esdynamodb.NewClient(testenv.DynamoDBConfig(t)), aws.String(tables["SNAPSHOT_TABLE"])
@@ -102,7 +85,7 @@ func TestAHeadThatIsLost(t *testing.T) {
 }
 
 func TestEveryAnswerIsGuarded(t *testing.T) {
-	p := start(t, testenv.DynamoDB(t), withTables(t))
+	p := start(t, programtest.OnDynamoDB(t))
 	for _, path := range []string{"/", "/openapi.json", "/health/alive", "/health/ready", "/metrics", "/nowhere", "/threads/create"} {
 		programtest.Get(t, p.URL+path).CheckGuarded(t, path)
 	}
@@ -112,6 +95,12 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 			t.Errorf("%s: %d, want %d", body, got.Status, status)
 		}
 		got.CheckGuarded(t, body)
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPut} {
+		got := programtest.Ask(t, method, p.URL+"/threads/create", create, nil)
+		if got.Status != http.StatusMethodNotAllowed || got.Header.Get("Allow") != http.MethodPost || !strings.Contains(got.Body, "method_not_allowed") {
+			t.Errorf("%s: %+v", method, got)
+		}
 	}
 	// The files of the page are cacheable, and revalidated.
 	for _, path := range []string{"/docs", "/docs/docs.js", "/docs/swagger-ui-bundle.js"} {
@@ -126,7 +115,7 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 
 // TestAStopFinishesWhatWasAccepted stops the program after half of a request has arrived.
 func TestAStopFinishesWhatWasAccepted(t *testing.T) {
-	p := start(t, testenv.DynamoDB(t), withTables(t))
+	p := start(t, programtest.OnDynamoDB(t))
 	address := strings.TrimPrefix(p.URL, "http://")
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
@@ -170,7 +159,8 @@ func TestAStoreThatDoesNotAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = silent.Close() }()
-	p := start(t, "http://"+silent.Addr().String(), map[string]string{"STORE_TIMEOUT": "200ms"})
+	programtest.UseDynamoDB(t, "http://"+silent.Addr().String())
+	p := start(t, map[string]string{"STORE_TIMEOUT": "200ms"})
 	if got := programtest.Get(t, p.URL+"/health/alive"); got.Status != http.StatusOK {
 		t.Errorf("alive: %+v", got)
 	}
@@ -187,7 +177,7 @@ func TestAStoreThatDoesNotAnswer(t *testing.T) {
 }
 
 func TestAnAddressInUse(t *testing.T) {
-	p := start(t, testenv.DynamoDB(t), withTables(t))
+	p := start(t, programtest.OnDynamoDB(t))
 	taken := strings.TrimPrefix(p.URL, "http://")
 	env := map[string]string{"WRITE_API_ADDR": taken}
 	err := run(t.Context(), nil, func(name string) string { return env[name] }, io.Discard)

@@ -15,14 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jmoiron/sqlx"
 	"github.com/oklog/ulid/v2"
 
 	"example.com/threads/es"
 	"example.com/threads/es/archive"
-	"example.com/threads/es/database"
 	"example.com/threads/es/journalcheck"
-	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
 )
 
@@ -30,27 +27,15 @@ import (
 var long = time.Date(2016, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // opened returns a store on SQLite, one with an archive over it, and the archive's folder.
-func opened(t *testing.T) (es.Store, *archive.Store, string) {
+func opened(t *testing.T) (*sqlstore.Gateway, *archive.Store, string) {
 	t.Helper()
-	_, store, archived := withDatabase(t)
-	return store, archived, archived.Folder
-}
-
-func withDatabase(t *testing.T) (*sqlx.DB, es.Store, *archive.Store) {
-	t.Helper()
-	db, err := database.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "events.db"), database.Settings{})
-	if err == nil {
-		_, err = migration.Up(t.Context(), db, sqlstore.Schema())
-	}
+	store, err := sqlstore.OpenFile(t.Context(), filepath.Join(t.TempDir(), "events.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := sqlstore.New(t.Context(), db, sqlstore.Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = errors.Join(store.Close(context.WithoutCancel(t.Context())), db.Close()) })
-	return db, store, &archive.Store{Store: store, Folder: t.TempDir()}
+	t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
+	folder := t.TempDir()
+	return store, &archive.Store{Store: store, Folder: folder}, folder
 }
 
 func newID(tenant es.Tenant) es.AggregateID {
@@ -80,7 +65,7 @@ func grow(t *testing.T, store es.Store, id es.AggregateID, after, upTo uint64, s
 // The journal lacks the archived events, so it would take others with their numbers.
 func TestAHeadBehindTheArchiveTakesNoEvents(t *testing.T) {
 	for _, version := range []uint64{1, 3, 9} {
-		db, _, s := withDatabase(t)
+		store, s, _ := opened(t)
 		id := newID("")
 		grow(t, s, id, 0, 10, 10, long)
 		moved(t, s, id, time.Now(), 9, 9)
@@ -92,7 +77,7 @@ func TestAHeadBehindTheArchiveTakesNoEvents(t *testing.T) {
 		if err := append(3); !errors.Is(err, es.ErrConflict) { // a writer that is late
 			t.Errorf("behind the head: %v", err)
 		}
-		if _, err := db.ExecContext(t.Context(), "UPDATE aggregates SET version = ?", version); err != nil {
+		if _, err := store.DB.ExecContext(t.Context(), "UPDATE aggregates SET version = ?", version); err != nil {
 			t.Fatal(err)
 		}
 		var wrong *es.InconsistentError

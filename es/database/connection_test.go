@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/ncruces/go-sqlite3"
 
+	"example.com/threads/es"
 	"example.com/threads/es/database"
 )
 
@@ -45,12 +46,6 @@ func TestATransactionBeginsBetweenLongOnes(t *testing.T) {
 	busy, db := sharedFile(t, "")
 	ctx, stop := context.WithCancel(t.Context())
 	begun := make(chan struct{})
-	pause := func(d time.Duration) {
-		select {
-		case <-time.After(d):
-		case <-ctx.Done():
-		}
-	}
 	var count atomic.Int64
 	var working sync.WaitGroup
 	working.Go(func() {
@@ -61,9 +56,9 @@ func TestATransactionBeginsBetweenLongOnes(t *testing.T) {
 			case begun <- struct{}{}:
 			default:
 			}
-			pause(400 * time.Millisecond)
+			_ = es.Wait(ctx, 400*time.Millisecond)
 			_ = tx.Rollback()
-			pause(20 * time.Millisecond)
+			_ = es.Wait(ctx, 20*time.Millisecond)
 		}
 	})
 	for turn := range 5 {

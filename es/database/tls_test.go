@@ -48,7 +48,7 @@ func TestTLSToMySQL(t *testing.T) {
 			t.Fatal(err)
 		}
 		front := &tlsFront{t: t, certificate: c.certificate, backend: config.Addr, encrypted: make(chan bool, 16)}
-		config.Addr, config.TLSConfig = front.listen(), c.parameter
+		config.Addr, config.TLSConfig = testenv.Accept(t, front.serve), c.parameter
 		db, err := database.Open(t.Context(), config.FormatDSN(), database.Settings{})
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", about, err)
@@ -89,21 +89,6 @@ type tlsFront struct {
 	certificate tls.Certificate
 	backend     string
 	encrypted   chan bool
-}
-
-func (f *tlsFront) listen() (address string) {
-	f.t.Helper()
-	listener, err := new(net.ListenConfig).Listen(f.t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for client, err := listener.Accept(); err == nil; client, err = listener.Accept() {
-			go f.serve(client)
-		}
-	}()
-	return listener.Addr().String()
 }
 
 const clientSSL = 0x0800 // the capability flag in greeting and request

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/es"
+	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/estest"
 )
 
@@ -23,20 +24,11 @@ func TestMaintainer(t *testing.T) {
 
 func (s *store) runMaintainer(t *testing.T, gateway es.Store) {
 	estest.RunMaintainer(t, estest.Maintained{
-		Gateway: gateway,
-		SetHead: func(t *testing.T, id es.AggregateID, head es.Head) {
-			s.set(t, s.snapshot, id, "0", "version", numberOf(head.Version))
-			s.set(t, s.snapshot, id, "0", "snapshot_version", numberOf(head.SnapshotVersion))
-		},
+		Harness: s.harness(func(dynamodb.Settings) es.Store { return gateway })(t, estest.Settings{}),
 		SpoilPointer: func(t *testing.T, id es.AggregateID) {
 			s.set(t, s.snapshot, id, "0", "snapshot_version", &types.AttributeValueMemberS{Value: "4"})
 		},
-		RemoveHead: func(t *testing.T, id es.AggregateID) { s.remove(t, s.snapshot, id, "0") },
-		RemoveEntry: func(t *testing.T, id es.AggregateID, seqNr uint64) {
-			s.remove(t, s.journal, id, fmt.Sprint(seqNr))
-		},
-		DamageSnapshot: s.damageSnapshot,
-		RemoveSnapshot: s.removeSnapshot,
+		RemoveEntry: func(t *testing.T, id es.AggregateID, seqNr uint64) { s.remove(t, s.journal, id, fmt.Sprint(seqNr)) },
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/es/projection"
 )
 
@@ -96,9 +97,7 @@ func (m *memory) repairWhenDue(ctx context.Context) {
 			return
 		}
 		for m.repairOnce(ctx) != nil {
-			select {
-			case <-time.After(100 * time.Millisecond):
-			case <-ctx.Done():
+			if es.Wait(ctx, 100*time.Millisecond) != nil {
 				return
 			}
 		}

@@ -8,44 +8,35 @@ import (
 	"example.com/threads/es"
 )
 
-// Maintained is a gateway over a real store that is also a Maintainer, with functions that damage the store. All fields
-// are required.
+// Maintained is the harness of a gateway that is also an [es.Maintainer], with two more faults.
 type Maintained struct {
-	Gateway interface {
-		es.EventPersistenceGateway
-		es.Maintainer
-	}
-	SetHead      func(t *testing.T, id es.AggregateID, head es.Head)
+	Harness
 	SpoilPointer func(t *testing.T, id es.AggregateID) // makes snapshot_version invalid
-	RemoveHead   func(t *testing.T, id es.AggregateID) // and leaves the entries
 	RemoveEntry  func(t *testing.T, id es.AggregateID, seqNr uint64)
-
-	// DamageSnapshot and RemoveSnapshot are those of [Harness].
-	DamageSnapshot func(t *testing.T, id es.AggregateID, version uint64)
-	RemoveSnapshot func(t *testing.T, id es.AggregateID, version uint64)
 }
+
+func (m Maintained) store() es.Maintainer { return m.Gateway.(es.Maintainer) }
 
 // RunMaintainer tests the gateway against the contract of es.Maintainer.
 func RunMaintainer(t *testing.T, m Maintained) {
-	h := Harness{Gateway: m.Gateway}
-	for name, test := range map[string]func(*testing.T){
-		"aggregates of every type and tenant":     func(t *testing.T) { storedAggregates(t, h) },
-		"aggregates without entries or a head":    func(t *testing.T) { storedHalves(t, h, m) },
-		"a whole head":                            func(t *testing.T) { wholeHead(t, h, m) },
-		"entries whatever the head says":          func(t *testing.T) { storedEntries(t, h, m) },
-		"snapshots whole and broken":              func(t *testing.T) { storedSnapshots(t, h, m) },
-		"a head is replaced":                      func(t *testing.T) { replacedHead(t, h, m) },
-		"a lost head is made again":               func(t *testing.T) { lostHead(t, h, m) },
-		"a head that has changed is not replaced": func(t *testing.T) { changedHead(t, h, m) },
-		"a spoilt pointer is told and mended":     func(t *testing.T) { spoiltPointer(t, h, m) },
-		"a snapshot is dropped":                   func(t *testing.T) { droppedSnapshot(t, h, m) },
-		"entries are removed, but the last":       func(t *testing.T) { removedEntries(t, h, m) },
+	for name, test := range map[string]func(*testing.T, Harness, Maintained){
+		"aggregates of every type and tenant":     storedAggregates,
+		"aggregates without entries or a head":    storedHalves,
+		"a whole head":                            wholeHead,
+		"entries whatever the head says":          storedEntries,
+		"snapshots whole and broken":              storedSnapshots,
+		"a head is replaced":                      replacedHead,
+		"a lost head is made again":               lostHead,
+		"a head that has changed is not replaced": changedHead,
+		"a spoilt pointer is told and mended":     spoiltPointer,
+		"a snapshot is dropped":                   droppedSnapshot,
+		"entries are removed, but the last":       removedEntries,
 	} {
-		t.Run(name, test)
+		t.Run(name, func(t *testing.T) { test(t, m.Harness, m) })
 	}
 }
 
-func storedAggregates(t *testing.T, h Harness) {
+func storedAggregates(t *testing.T, h Harness, _ Maintained) {
 	var want []es.AggregateID
 	for _, place := range []struct {
 		tenant es.Tenant
@@ -62,7 +53,7 @@ func storedAggregates(t *testing.T, h Harness) {
 func storedHalves(t *testing.T, h Harness, m Maintained) {
 	headless, empty := newID(), newID()
 	grow(t, h, headless, 0, 2, 0)
-	m.RemoveHead(t, headless)
+	m.SetHead(t, headless, es.Head{})
 	grow(t, h, empty, 0, 1, 0)
 	m.RemoveEntry(t, empty, 1)
 	wantStored(t, h, headless, empty)
@@ -100,7 +91,7 @@ func wholeHead(t *testing.T, h Harness, m Maintained) {
 
 func storedHead(t *testing.T, m Maintained, id es.AggregateID) es.StoredHead {
 	t.Helper()
-	found, err := m.Gateway.StoredHead(t.Context(), id)
+	found, err := m.store().StoredHead(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +111,7 @@ func storedEntries(t *testing.T, h Harness, m Maintained) {
 	m.RemoveEntry(t, id, 7)
 	m.SetHead(t, id, es.Head{Version: 3})
 	seen := map[uint64]bool{}
-	for stored, err := range m.Gateway.StoredEntries(t.Context(), id) {
+	for stored, err := range m.store().StoredEntries(t.Context(), id) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +134,7 @@ func storedSnapshots(t *testing.T, h Harness, m Maintained) {
 	m.DamageSnapshot(t, id, 20)
 	m.RemoveSnapshot(t, id, 10)
 	broken := map[uint64]bool{}
-	for stored, err := range m.Gateway.StoredSnapshots(t.Context(), id) {
+	for stored, err := range m.store().StoredSnapshots(t.Context(), id) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,14 +156,14 @@ func replacedHead(t *testing.T, h Harness, m Maintained) {
 		t.Fatal("an entry is written over another one")
 	}
 	found, right := storedHead(t, m, id), es.Head{Version: 5, SnapshotVersion: 4}
-	if err := m.Gateway.ReplaceHead(t.Context(), id, found, right); err != nil {
+	if err := m.store().ReplaceHead(t.Context(), id, found, right); err != nil {
 		t.Fatal(err)
 	}
 	wantHead(t, m, id, right)
 	wantEntries(t, h, id, 0, written)
 	grow(t, h, id, 5, 1, 0)
 	// Without a pointer, too, and back.
-	if err := m.Gateway.ReplaceHead(t.Context(), id, storedHead(t, m, id), es.Head{Version: 6}); err != nil {
+	if err := m.store().ReplaceHead(t.Context(), id, storedHead(t, m, id), es.Head{Version: 6}); err != nil {
 		t.Fatal(err)
 	}
 	wantHead(t, m, id, es.Head{Version: 6})
@@ -182,8 +173,8 @@ func lostHead(t *testing.T, h Harness, m Maintained) {
 	id := newID()
 	id.Tenant = "one"
 	written := grow(t, h, id, 0, 5, 0)
-	m.RemoveHead(t, id)
-	if err := m.Gateway.ReplaceHead(t.Context(), id, es.StoredHead{}, es.Head{Version: 5}); err != nil {
+	m.SetHead(t, id, es.Head{})
+	if err := m.store().ReplaceHead(t.Context(), id, es.StoredHead{}, es.Head{Version: 5}); err != nil {
 		t.Fatal(err)
 	}
 	wantHead(t, m, id, es.Head{Version: 5})
@@ -200,10 +191,10 @@ func changedHead(t *testing.T, h Harness, m Maintained) {
 	found := storedHead(t, m, id)
 	grow(t, h, id, 5, 1, 0)
 	for _, stale := range []es.StoredHead{found, {}} {
-		if err := m.Gateway.ReplaceHead(t.Context(), id, stale, es.Head{Version: 4}); !errors.Is(err, es.ErrConflict) {
+		if err := m.store().ReplaceHead(t.Context(), id, stale, es.Head{Version: 4}); !errors.Is(err, es.ErrConflict) {
 			t.Errorf("in the place of %+v: %v", stale, err)
 		}
-		if err := m.Gateway.ReplaceHead(t.Context(), id, stale, es.Head{Version: 6}); err != nil {
+		if err := m.store().ReplaceHead(t.Context(), id, stale, es.Head{Version: 6}); err != nil {
 			t.Errorf("what is there already: %v", err)
 		}
 	}
@@ -219,7 +210,7 @@ func spoiltPointer(t *testing.T, h Harness, m Maintained) {
 	if found.Version != 5 || found.SnapshotVersion != 0 || len(found.Faults) != 1 || found.Faults[0].Field != "snapshot_version" {
 		t.Fatalf("the head is %+v", found)
 	}
-	if err := m.Gateway.ReplaceHead(t.Context(), id, found, es.Head{Version: 5, SnapshotVersion: 4}); err != nil {
+	if err := m.store().ReplaceHead(t.Context(), id, found, es.Head{Version: 5, SnapshotVersion: 4}); err != nil {
 		t.Fatal(err)
 	}
 	wantHead(t, m, id, es.Head{Version: 5, SnapshotVersion: 4})
@@ -232,17 +223,17 @@ func droppedSnapshot(t *testing.T, h Harness, m Maintained) {
 	saveLarge(t, h, id, 31)
 	m.DamageSnapshot(t, id, 31)
 	for range 2 { // deleting it twice is no error
-		if err := m.Gateway.DropSnapshot(t.Context(), id, 31); err != nil {
+		if err := m.store().DropSnapshot(t.Context(), id, 31); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for stored, err := range m.Gateway.StoredSnapshots(t.Context(), id) {
+	for stored, err := range m.store().StoredSnapshots(t.Context(), id) {
 		if err != nil || stored.Broken != "" || stored.Version == 31 {
 			t.Errorf("%+v, %v", stored, err)
 		}
 	}
 	// The same version can be stored again.
-	if err := m.Gateway.ReplaceHead(t.Context(), id, storedHead(t, m, id), es.Head{Version: 31, SnapshotVersion: 30}); err != nil {
+	if err := m.store().ReplaceHead(t.Context(), id, storedHead(t, m, id), es.Head{Version: 31, SnapshotVersion: 30}); err != nil {
 		t.Fatal(err)
 	}
 	save(t, h, id, 31)
@@ -255,16 +246,16 @@ func removedEntries(t *testing.T, h Harness, m Maintained) {
 	written := grow(t, h, id, 0, 260, 0)
 	grow(t, h, other, 0, 3, 0)
 	for _, last := range []uint64{260, 261} {
-		if err := m.Gateway.RemoveEntries(t.Context(), id, 1, last); err == nil {
+		if err := m.store().RemoveEntries(t.Context(), id, 1, last); err == nil {
 			t.Errorf("entries up to %d of 260 could be removed", last)
 		}
 	}
-	if err := m.Gateway.RemoveEntries(t.Context(), newID(), 1, 1); err == nil {
+	if err := m.store().RemoveEntries(t.Context(), newID(), 1, 1); err == nil {
 		t.Error("entries of an aggregate that does not exist could be removed")
 	}
 	wantNumbers(t, m, id, 1, 260)
 	for range 2 { // again, as after a lost answer
-		if err := m.Gateway.RemoveEntries(t.Context(), id, 1, 251); err != nil {
+		if err := m.store().RemoveEntries(t.Context(), id, 1, 251); err != nil {
 			t.Fatal(err)
 		}
 		wantNumbers(t, m, id, 252, 260)
@@ -285,7 +276,7 @@ func removedEntries(t *testing.T, h Harness, m Maintained) {
 	}
 	grow(t, h, id, 260, 1, 0)
 	wantHead(t, m, id, es.Head{Version: 261})
-	if err := m.Gateway.RemoveEntries(t.Context(), id, 252, 260); err != nil {
+	if err := m.store().RemoveEntries(t.Context(), id, 252, 260); err != nil {
 		t.Fatal(err)
 	}
 	wantNumbers(t, m, id, 261, 261)
@@ -294,7 +285,7 @@ func removedEntries(t *testing.T, h Harness, m Maintained) {
 func wantNumbers(t *testing.T, m Maintained, id es.AggregateID, first, last uint64) {
 	t.Helper()
 	var found, want []uint64
-	for entry, err := range m.Gateway.StoredEntries(t.Context(), id) {
+	for entry, err := range m.store().StoredEntries(t.Context(), id) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -98,8 +98,13 @@ func (c *Checker) stored(ctx context.Context, stored es.StoredAggregate) ([]Find
 		return elsewhere.told, nil
 	}
 	found, err := c.Aggregate(ctx, stored.ID)
-	if errors.Is(err, ErrUnknown) {
+	switch {
+	case errors.Is(err, ErrUnknown):
 		return nil, nil // deleted since it was listed
+	case errors.Is(err, es.ErrDamaged): // the others are checked all the same
+		elsewhere.add("events_unreadable", nothing, "events that can be read", err.Error(),
+			"put a copy of the file, or a backup of the store, in its place, and check again", "its events can't be read")
+		return elsewhere.told, nil
 	}
 	return found, err
 }

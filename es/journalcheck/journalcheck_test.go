@@ -3,6 +3,7 @@ package journalcheck_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -211,6 +212,12 @@ func TestEveryAggregateIsChecked(t *testing.T) {
 		wantKinds(t, found)
 	}
 
+	damaged := &damagedAt{world: w, id: wrong[0]}
+	if err := journalcheck.New(damaged, tested).All(t.Context(), nil, tell); err != nil || len(seen) != 20 {
+		t.Fatalf("%d aggregates, %v", len(seen), err)
+	}
+	wantKinds(t, seen[wrong[0]], "events_unreadable")
+
 	stop := errors.New("enough")
 	if err := journalcheck.New(w, tested).All(t.Context(), nil, func(es.AggregateID, []journalcheck.Finding) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("a reader that stops gets %v", err)
@@ -219,6 +226,19 @@ func TestEveryAggregateIsChecked(t *testing.T) {
 	if err := journalcheck.New(w, tested).All(t.Context(), none, func(es.AggregateID, []journalcheck.Finding) error { return stop }); err != nil {
 		t.Errorf("with no aggregate selected: %v", err)
 	}
+}
+
+// damagedAt is a store in which the events of an aggregate can't be read.
+type damagedAt struct {
+	world
+	id es.AggregateID
+}
+
+func (d *damagedAt) StoredEntries(ctx context.Context, id es.AggregateID) iter.Seq2[es.Entry, error] {
+	if id != d.id {
+		return d.world.StoredEntries(ctx, id)
+	}
+	return func(yield func(es.Entry, error) bool) { yield(es.Entry{}, es.ErrDamaged) }
 }
 
 func TestNothingUnderAnID(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 // Drift is the result of [Projector.Watch]: rows that differ from the journal.
 type Drift struct {
-	Wrong   int            // aggregates with different rows found so far; at most maxDrift are counted
+	Wrong   int            // aggregates with different rows found so far; maxDrift and one that is ahead are counted
 	Checked int            // comparisons made so far
 	Ahead   int            // those of Wrong whose rows have events that the journal, perhaps restored, lacks
 	First   es.AggregateID // one of those ahead
@@ -54,16 +54,17 @@ func (p *Projector) ForgetDrift() {
 
 // note records the result of a comparison, and logs what is new.
 func (p *Projector) note(ctx context.Context, key es.AggregateID, found Verified) {
-	first := p.Drift().Ahead == 0
 	p.mu.Lock()
-	known, before := p.wrong[key], len(p.wrong)
+	first := !slices.Contains(slices.Collect(maps.Values(p.wrong)), true)
+	wasAhead, counted := p.wrong[key]
+	before := len(p.wrong)
 	p.checked++
 	if len(found.Differences) == 0 {
 		delete(p.wrong, key)
-	} else if before < maxDrift {
+	} else if counted || before < maxDrift || found.ahead && first { // which asks for a rebuild
 		p.wrong[key] = found.ahead
 	}
-	news := len(p.wrong) > before || found.ahead && !known
+	news := len(p.wrong) > before || found.ahead && !wasAhead
 	p.mu.Unlock()
 	if !news || found.ahead && !first {
 		return
@@ -174,19 +175,12 @@ func (p *Projector) catchUp(ctx context.Context, key es.AggregateID) error {
 // VerifyAll verifies, or repairs, the aggregates of verifiable types in the journal or the rows that wanted, if not
 // nil, accepts: several at a time, in any order, once each; see [Projector.VerifyOrRepair]. It tells one after the
 // other, and stops at the first error.
-func (p *Projector) VerifyAll(
-	ctx context.Context, wanted func(es.AggregateID) bool, repair bool, tell func(key es.AggregateID, found Verified, repaired bool) error,
-) error {
-	type outcome struct {
-		found    Verified
-		repaired bool
-	}
+func (p *Projector) VerifyAll(ctx context.Context, wanted func(es.AggregateID) bool, repair bool, tell func(es.AggregateID, Verified) error) error {
 	return seq.Each(ctx, verifyWorkers, func(ctx context.Context) iter.Seq2[es.AggregateID, error] {
 		return seq.Where(p.walk(ctx, func(uint64) error { return nil }), wanted)
-	}, func(ctx context.Context, key es.AggregateID) (o outcome, err error) {
-		o.found, o.repaired, err = p.VerifyOrRepair(ctx, key, repair)
-		return o, err
-	}, func(key es.AggregateID, o outcome) error { return tell(key, o.found, o.repaired) })
+	}, func(ctx context.Context, key es.AggregateID) (Verified, error) {
+		return p.VerifyOrRepair(ctx, key, repair)
+	}, tell)
 }
 
 // walk yields the aggregates of verifiable types that have a head, then those that have rows alone. Before it reads the
@@ -201,7 +195,7 @@ func (p *Projector) walk(ctx context.Context, pace func(events uint64) error) it
 			return head.Key, err
 		}
 		headless, err := p.endsAt(ctx, head.Key, 0) // the heads include all that have one
-		if err == nil && !headless || es.KindOf(err) == es.Inconsistent {
+		if err == nil && !headless || es.KindOf(err) == es.Inconsistent || isUnreadable(err) {
 			return head.Key, seq.ErrSkip
 		}
 		return head.Key, err

@@ -96,6 +96,42 @@ func TestTwoHandlersOfOneType(t *testing.T) {
 	projection.New(quietStore{}, &countingJournal{}, projection.Options{}, anyRows{}, anyRows{})
 }
 
+// wrongHeads is a journal in which all heads contradict their events, but the one of "lost", which has none.
+type wrongHeads struct{ countingJournal }
+
+func (*wrongHeads) Heads(context.Context, string) iter.Seq2[es.StoredAggregate, error] {
+	return func(func(es.StoredAggregate, error) bool) {}
+}
+
+func (*wrongHeads) Head(_ context.Context, key es.AggregateID) (es.Head, error) {
+	if key.ID == "lost" {
+		return es.Head{}, nil
+	}
+	return es.Head{}, &es.InconsistentError{ID: key, Head: 1, Event: 2}
+}
+
+func (*wrongHeads) EntriesAt(context.Context, es.AggregateID, []uint64) iter.Seq2[es.Entry, error] {
+	return func(func(es.Entry, error) bool) {}
+}
+
+func (*wrongHeads) Entries(context.Context, es.AggregateID, uint64, uint64) iter.Seq2[es.Entry, error] {
+	return func(func(es.Entry, error) bool) {}
+}
+
+// Rows that are ahead of the journal ask for a rebuild, however many others are wrong in other ways.
+func TestRowsAheadAreKnownBesideManyWrongOnes(t *testing.T) {
+	store := quietStore{}
+	for i := range 1000 {
+		store.keys = append(store.keys, es.AggregateID{Type: "order", ID: fmt.Sprint(i)})
+	}
+	store.keys = append(store.keys, es.AggregateID{Type: "order", ID: "lost"})
+	projector := projection.New(store, &wrongHeads{}, projection.Options{Attempts: 1}, anyRows{})
+	_, err := projector.Repair(t.Context())
+	if found := projector.Drift(); err != nil || found.Wrong < 1000 || found.Ahead != 1 || found.First.ID != "lost" {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 func fiftyKeys() (keys []es.AggregateID) {
 	for i := range 50 {
 		keys = append(keys, es.AggregateID{Type: "order", ID: fmt.Sprint(i)})

@@ -168,14 +168,19 @@ func (p *Projector) lookForRowsAhead(ctx context.Context) error {
 func (p *Projector) heads(ctx context.Context) iter.Seq2[AtVersion, error] {
 	var all []iter.Seq2[AtVersion, error]
 	for name := range p.handlers {
-		all = append(all, seq.Map(p.journal.Heads(ctx, name), func(head es.StoredAggregate) (AtVersion, error) {
-			if !p.options.Tenants(head.ID.Tenant) {
-				return AtVersion{}, seq.ErrSkip
-			}
-			return AtVersion{Key: head.ID, Version: head.Version}, nil
-		}))
+		all = append(all, p.headsOf(ctx, name))
 	}
 	return seq.Concat(all...)
+}
+
+// headsOf yields those of a type, of the tenants that are projected.
+func (p *Projector) headsOf(ctx context.Context, name string) iter.Seq2[AtVersion, error] {
+	return seq.Map(p.journal.Heads(ctx, name), func(head es.StoredAggregate) (AtVersion, error) {
+		if !p.options.Tenants(head.ID.Tenant) {
+			return AtVersion{}, seq.ErrSkip
+		}
+		return AtVersion{Key: head.ID, Version: head.Version}, nil
+	})
 }
 
 const positionsPage = 500

@@ -101,11 +101,11 @@ func (p *Projector) remaining(ctx context.Context, key es.AggregateID) (es.Aggre
 	if gone, err := p.Ahead(ctx, AtVersion{Key: key, Version: 1}); err != nil || !gone {
 		return key, true
 	}
-	for other, err := range p.journal.Heads(ctx, key.Type) {
+	for other, err := range p.headsOf(ctx, key.Type) {
 		if err != nil {
 			return key, true
 		}
-		return other.ID, true
+		return other.Key, true
 	}
 	return key, false
 }

@@ -2,6 +2,7 @@ package projection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"example.com/threads/es"
@@ -44,6 +45,7 @@ type Verified struct {
 	Behind      bool         // the rows lack the latest events; that alone is no difference
 	// Contradicted: head and journal contradict each other, which is among the Differences; repair the head first.
 	Contradicted bool
+	Repaired     bool // by VerifyOrRepair: the Differences are from before
 
 	ahead   bool   // the rows claim events that the journal lacks, which is among the Differences
 	version uint64 // of the rows
@@ -145,10 +147,17 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 	}
 	v.found.Behind = false
 	for record, err := range v.projector.eventsAfter(ctx, v.key, v.read) {
-		if v.contradicted(err) {
+		switch {
+		case v.contradicted(err):
 			return nil
-		}
-		if err != nil {
+		case isUnreadable(err) && v.read >= version: // the rows lack it
+			v.found.Behind = true
+			return nil
+		case isUnreadable(err):
+			v.unusable = true
+			v.tell(Difference{Key: v.key, Row: "the event store", What: "its events can't be read", Expected: "readable events", Found: err.Error()})
+			return nil
+		case err != nil:
 			return err
 		}
 		if record.SeqNr > version {
@@ -170,6 +179,11 @@ func (v *verification) readTo(ctx context.Context, version uint64) error {
 		v.read = record.SeqNr
 	}
 	return nil
+}
+
+// isUnreadable reports whether an error of the journal is of one aggregate alone: a damaged file of its archive, say.
+func isUnreadable(err error) bool {
+	return errors.Is(err, es.ErrDamaged) || err != nil && es.KindOf(err) == es.Internal
 }
 
 func (v *verification) apply(event Event) (err error) {
@@ -258,15 +272,16 @@ func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 
 // VerifyOrRepair verifies the rows of an aggregate. With repair, it rebuilds rows that differ, unless head and journal
 // contradict each other. If rows can't be rebuilt, the reason is among the differences.
-func (p *Projector) VerifyOrRepair(ctx context.Context, key es.AggregateID, repair bool) (found Verified, repaired bool, err error) {
-	found, err = p.Verify(ctx, key)
+func (p *Projector) VerifyOrRepair(ctx context.Context, key es.AggregateID, repair bool) (Verified, error) {
+	found, err := p.Verify(ctx, key)
 	if err != nil || !repair || len(found.Differences) == 0 || found.Contradicted {
-		return found, false, err
+		return found, err
 	}
 	if err := p.Remake(ctx, key); err != nil {
 		reason := Difference{Key: key, Row: "the repair", What: "nothing was changed", Expected: "rebuilt rows", Found: err.Error()}
 		found.Differences = append(found.Differences, reason)
-		return found, false, context.Cause(ctx)
+		return found, context.Cause(ctx)
 	}
-	return found, true, nil
+	found.Repaired = true
+	return found, nil
 }

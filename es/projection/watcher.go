@@ -3,6 +3,7 @@ package projection
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -168,13 +169,16 @@ func (w *Watcher) readAll(ctx context.Context, keys []es.AggregateID) error {
 	return nil
 }
 
-// read reads versions once. On failure, readers get the error, because they can ask again; followers keep waiting.
+// read reads versions once. On failure, readers get the error, because they can ask again; followers keep waiting, and
+// all do after a read that takes too long.
 func (w *Watcher) read(ctx context.Context, keys []es.AggregateID) error {
 	ctx, cancel := context.WithTimeout(ctx, versionsTimeout)
 	defer cancel()
 	versions, err := w.versions(ctx, keys)
 	if err != nil {
-		w.endIf(err, func(wait *waiter) bool { return wait.urgent })
+		w.endIf(err, func(wait *waiter) bool {
+			return wait.urgent && !errors.Is(context.Cause(ctx), context.DeadlineExceeded)
+		})
 		return err
 	}
 	w.reached(versions)

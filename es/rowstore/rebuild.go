@@ -90,18 +90,10 @@ var (
 	ErrUnfinished   = errors.New("there is a rebuild that was interrupted")
 	ErrNothingBegun = errors.New("there is no rebuild to go on with")
 	ErrCancelled    = errors.New("the rebuild was cancelled")
+	errLive         = errors.New("the new rows are live already: go on with --resume, which takes moments")
 
-	ErrEmptyJournal error = emptyJournal{}
+	ErrEmptyJournal error = public("the event store is empty, or not that of the rows: it does not have the oldest of them; restore it, or correct its settings")
 )
-
-type emptyJournal struct{}
-
-func (e emptyJournal) Error() string { return e.Reason() }
-
-// Reason may be told to anybody.
-func (emptyJournal) Reason() string {
-	return "the event store is empty, or not that of the rows: it does not have the oldest of them; restore it, or correct its settings"
-}
 
 // Start starts a rebuild and runs it to the end.
 func (r *Rebuild) Start(ctx context.Context) error { return r.locked(ctx, true, r.begin) }
@@ -129,8 +121,14 @@ func (r *Rebuild) Cancel(ctx context.Context) error {
 		return cmp.Or(r.Store.Explain("ask for the end of the rebuild", err), ErrNothingBegun)
 	}
 	err = r.locked(ctx, false, r.abandon)
-	if errors.Is(err, ErrRebuilding) || errors.Is(err, ErrNothingBegun) {
-		return nil // the running rebuild sees the request and ends, or has
+	if errors.Is(err, ErrRebuilding) { // it sees the request, unless it is too late
+		state, failed := r.Store.RebuildState(ctx)
+		if err = failed; err == nil && (state.Live || state.Phase == phaseSwitching) {
+			err = errLive
+		}
+	}
+	if errors.Is(err, ErrNothingBegun) {
+		return nil // it has ended
 	}
 	return err
 }
@@ -161,7 +159,6 @@ func (r *Rebuild) locked(ctx context.Context, over bool, work func(context.Conte
 
 // abandon ends a rebuild and drops its rows.
 func (r *Rebuild) abandon(ctx context.Context, state RebuildState) error {
-	errLive := errors.New("the new rows are live already: go on with --resume, which takes moments")
 	if state.Live {
 		return errLive
 	}
@@ -261,6 +258,10 @@ func (r *Rebuild) run(ctx context.Context, state RebuildState) error {
 	stop(nil)
 	telling.Wait()
 	last := context.WithoutCancel(ctx)
+	if err != nil && !cancelled { // another process may have dropped the rows before this one saw the request
+		now, failed := r.Store.RebuildState(last)
+		cancelled = failed == nil && now.Set == work.state.Set && now.Cancelled
+	}
 	switch {
 	case errors.Is(context.Cause(ctx), projection.ErrTermOver): // another process may have the rebuild: store nothing
 		return errors.Join(context.Cause(ctx), err)

@@ -99,13 +99,11 @@ func (s *Store) CountParked(ctx context.Context) (parked int, err error) {
 	return parked, s.Explain("count the parked aggregates", err)
 }
 
-// full is a fault of the whole database.
-type full struct{}
+// public is an error whose text may be told to anybody; see es.PublicReason.
+type public string
 
-func (f full) Error() string { return f.Reason() }
-
-// Reason may be told to anybody.
-func (full) Reason() string { return "the disk of the read model is full: free space" }
+func (p public) Error() string  { return string(p) }
+func (p public) Reason() string { return string(p) }
 
 // Explain adds what failed and classifies the error for the projection; nil stays nil.
 func (s *Store) Explain(doing string, err error) error {
@@ -121,7 +119,7 @@ func (s *Store) Explain(doing string, err error) error {
 	case sqldialect.Refused, sqldialect.Duplicate:
 		return fmt.Errorf("%s: %w: %w", doing, projection.ErrRefused, err)
 	case sqldialect.Full:
-		return fmt.Errorf("%s: %w: %w", doing, full{}, err)
+		return fmt.Errorf("%s: %w: %w", doing, public("the disk of the read model is full: free space"), err)
 	case sqldialect.Lacking:
 		return fmt.Errorf("%s: %w: a migration must add the column", doing, err)
 	case sqldialect.Fault, sqldialect.Ended, sqldialect.Damaged:

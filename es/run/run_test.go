@@ -262,12 +262,15 @@ func TestRowsOfAnotherVersionAreRebuiltIfAllowed(t *testing.T) {
 		row, err := tenfold.Fold(0, e)
 		return written + 10*row, err
 	}
-	options = w.options(hundredfold.Handler())
-	options.RebuildAuto = true
-	_, stop = start(t, options)
+	ctx, cancel := context.WithCancel(t.Context())
+	followed := make(chan error, 1)
+	go func() { followed <- run.Follow(ctx, w.file, notes.Table, []string{notes.Table}, hundredfold.Handler()) }()
 	w.wantNotes(t, key, 300)
 	w.wantNotes(t, closed, 200)
-	stop()
+	cancel()
+	if err := <-followed; err != nil {
+		t.Error(err)
+	}
 }
 
 // A rebuild goes on wherever its process has ended, also beside commands.

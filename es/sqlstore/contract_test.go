@@ -67,22 +67,20 @@ func keeping(settings estest.Settings) func(*sqlstore.Settings) {
 
 // harness adds the faults that are the same for every database.
 func harness(db *sqlx.DB, gateway es.Store, lose func(func())) estest.Harness {
-	const at = " WHERE tenant_code = ? AND aggregate_id = ? AND version = ?"
-	run := func(t *testing.T, statement string, args ...any) {
-		t.Helper()
-		result, err := db.ExecContext(t.Context(), statement, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rows, err := result.RowsAffected(); rows != 1 || err != nil {
-			t.Fatalf("%d rows, %v", rows, err)
-		}
-	}
+	const of = " WHERE tenant_code = ? AND aggregate_id = ?"
+	const at = of + " AND version = ?"
 	return estest.Harness{
 		Gateway:        gateway,
 		LoseNextAnswer: lose,
 		HideEntries:    estest.NothingLags,
-		SetHead:        func(t *testing.T, id es.AggregateID, head es.Head) { setHead(t, db, id, head) },
+		SetHead: func(t *testing.T, id es.AggregateID, head es.Head) {
+			t.Helper()
+			if head == (es.Head{}) {
+				byHand(t, db, "DELETE FROM aggregates"+of, id.Tenant, id.String())
+				return
+			}
+			byHand(t, db, "UPDATE aggregates SET version = ?, snapshot_version = ?"+of, head.Version, head.SnapshotVersion, id.Tenant, id.String())
+		},
 		DamageSnapshot: func(t *testing.T, id es.AggregateID, version uint64) {
 			t.Helper()
 			var stored []byte
@@ -90,41 +88,12 @@ func harness(db *sqlx.DB, gateway es.Store, lose func(func())) estest.Harness {
 				t.Fatal(err)
 			}
 			stored[len(stored)/2]++
-			run(t, "UPDATE snapshots SET snapshot = ?"+at, stored, id.Tenant, id.String(), version)
+			byHand(t, db, "UPDATE snapshots SET snapshot = ?"+at, stored, id.Tenant, id.String(), version)
 		},
 		RemoveSnapshot: func(t *testing.T, id es.AggregateID, version uint64) {
 			t.Helper()
-			run(t, "DELETE FROM snapshots"+at, id.Tenant, id.String(), version)
+			byHand(t, db, "DELETE FROM snapshots"+at, id.Tenant, id.String(), version)
 		},
-	}
-}
-
-// setHead bypasses the foreign keys, as restoring a table can.
-func setHead(t *testing.T, db *sqlx.DB, id es.AggregateID, head es.Head) {
-	t.Helper()
-	on, err := db.Connx(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = on.Close() }()
-	unchecked, checked := "SET FOREIGN_KEY_CHECKS = 0", "SET FOREIGN_KEY_CHECKS = 1"
-	if db.DriverName() == "sqlite" {
-		unchecked, checked = "PRAGMA foreign_keys = OFF", "PRAGMA foreign_keys = ON"
-	}
-	const at = " WHERE tenant_code = ? AND aggregate_id = ?"
-	statement, args := "UPDATE aggregates SET version = ?, snapshot_version = ?"+at, []any{head.Version, head.SnapshotVersion, id.Tenant, id.String()}
-	if head == (es.Head{}) {
-		statement, args = "DELETE FROM aggregates"+at, args[2:]
-	}
-	_, err = on.ExecContext(t.Context(), unchecked)
-	if err == nil {
-		_, err = on.ExecContext(t.Context(), statement, args...)
-	}
-	if err == nil {
-		_, err = on.ExecContext(t.Context(), checked)
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -12,25 +12,15 @@ import (
 
 func TestMaintainer(t *testing.T) {
 	onEach(t, func(t *testing.T, db *sqlx.DB) {
-		gateway := newGateway(t, db, func(s *sqlstore.Settings) { s.SnapshotKeep = 5 })
-		faults := harness(db, gateway, nil)
 		const at = " WHERE tenant_code = ? AND aggregate_id = ?"
 		estest.RunMaintainer(t, estest.Maintained{
-			Gateway: gateway,
-			SetHead: func(t *testing.T, id es.AggregateID, head es.Head) {
-				byHand(t, db, "UPDATE aggregates SET version = ?, snapshot_version = ?"+at, head.Version, head.SnapshotVersion, id.Tenant, id.String())
-			},
+			Harness: harness(db, newGateway(t, db, func(s *sqlstore.Settings) { s.SnapshotKeep = 5 }), nil),
 			SpoilPointer: func(t *testing.T, id es.AggregateID) {
 				byHand(t, db, "UPDATE aggregates SET snapshot_version = -1"+at, id.Tenant, id.String())
-			},
-			RemoveHead: func(t *testing.T, id es.AggregateID) {
-				byHand(t, db, "DELETE FROM aggregates"+at, id.Tenant, id.String())
 			},
 			RemoveEntry: func(t *testing.T, id es.AggregateID, seqNr uint64) {
 				byHand(t, db, "DELETE FROM events"+at+" AND version = ?", id.Tenant, id.String(), seqNr)
 			},
-			DamageSnapshot: faults.DamageSnapshot,
-			RemoveSnapshot: faults.RemoveSnapshot,
 		})
 	})
 }

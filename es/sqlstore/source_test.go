@@ -2,7 +2,6 @@ package sqlstore_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,7 +29,7 @@ func TestEventsReachTheReadModel(t *testing.T) {
 		var clients sync.WaitGroup
 		for client := range 8 {
 			clients.Go(func() {
-				key := s.create(t, []string{"", "one", "two"}[client%3])
+				key := s.create(t, []es.Tenant{"", "one", "two"}[client%3])
 				var version uint64
 				for message := range 20 {
 					version = s.post(t, key, fmt.Sprint("message ", message)).Version
@@ -264,71 +263,6 @@ func TestTheSourceGoesOnAfterALargeEvent(t *testing.T) {
 		runSource(t, s.source(t, s.projector, sqlstore.SourceSettings{PageSize: 1}))
 		s.eventually(t, map[es.AggregateID]uint64{key: s.post(t, key, strings.Repeat("long ", 1700<<10)).Version})
 		s.eventually(t, map[es.AggregateID]uint64{key: s.post(t, key, "goes on").Version})
-	})
-}
-
-// notes is a handler without rows: only the positions of its aggregates are stored.
-type notes struct{}
-
-func (notes) Type() string { return "gizmo" }
-
-func (notes) DecodeEvent(payload []byte) (event projection.Event, err error) {
-	var read struct {
-		Gizmo string
-		SeqNr uint64
-	}
-	err = json.Unmarshal(payload, &read)
-	return projection.Event{Envelope: es.Envelope{AggregateType: "gizmo", AggregateID: read.Gizmo, SeqNr: read.SeqNr}}, err
-}
-
-func (notes) Load(context.Context, projection.Tx, []projection.Event) (projection.Fold, error) {
-	return notes{}, nil
-}
-
-func (notes) Apply(projection.Event) error { return nil }
-
-func (notes) Save(context.Context, projection.Tx) error { return nil }
-
-// Events of an unknown type must not stop other events, and must be reported. Once a program knows the type, all its
-// events must get into the rows: those from before, between and after, across all restarts.
-func TestATypeThatNobodyKnowsIsNotLost(t *testing.T) {
-	onSystems(t, func(t *testing.T, s *system) {
-		gizmo := es.AggregateID{Type: "gizmo", ID: ulid.Make().String()}
-		appendGizmo := func(seqNr uint64) {
-			t.Helper()
-			err := s.gateway.Append(t.Context(), es.Append{
-				ID: es.AggregateID{Type: "gizmo", ID: gizmo.ID}, ExpectedVersion: seqNr - 1,
-				Entries: []es.Entry{{
-					SeqNr: seqNr, EventID: ulid.Make().String(), EventType: "GizmoChanged", OccurredAt: time.Now(), CommandID: ulid.Make().String(),
-					Payload: fmt.Appendf(nil, `{"Gizmo":%q,"SeqNr":%d}`, gizmo.ID, seqNr),
-				}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		key := s.create(t, "")
-		for life := uint64(1); life <= 3; life++ { // a program that does not know gizmos, and its restarts
-			projector := projection.New(s.readModel, s.gateway, projection.Options{}, notebook.Positions{})
-			stop := runSource(t, s.source(t, projector, sqlstore.SourceSettings{}))
-			appendGizmo(life)
-			s.eventually(t, map[es.AggregateID]uint64{key: s.post(t, key, "goes on").Version})
-			if found := projector.Unregistered(); len(found) != 1 || found[0] != gizmo {
-				t.Errorf("life %d: unregistered are %v", life, found)
-			}
-			stop()
-		}
-		appendGizmo(4)
-		projector := projection.New(s.readModel, s.gateway, projection.Options{}, notebook.Positions{}, notes{})
-		runSource(t, s.source(t, projector, sqlstore.SourceSettings{}))
-		repairing, stop := context.WithCancel(t.Context())
-		var repairs sync.WaitGroup
-		repairs.Go(func() { projector.Run(repairing) })
-		defer repairs.Wait()
-		defer stop()
-		s.eventually(t, map[es.AggregateID]uint64{gizmo: 4})
-		appendGizmo(5)
-		s.eventually(t, map[es.AggregateID]uint64{gizmo: 5})
 	})
 }
 

@@ -97,9 +97,9 @@ func runSource(t testing.TB, source *sqlstore.Source) (stop func()) {
 }
 
 // create opens a notebook, and post writes a note into it.
-func (s *system) create(t testing.TB, tenant string) es.AggregateID {
+func (s *system) create(t testing.TB, tenant es.Tenant) es.AggregateID {
 	t.Helper()
-	caller := callerOf(t, tenant)
+	caller := callerOf(tenant)
 	result, err := s.commands.Handle(t.Context(), notebook.Request(caller, "", notebook.Open{By: caller.Executor, Title: "title"}))
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func (s *system) create(t testing.TB, tenant string) es.AggregateID {
 
 func (s *system) post(t testing.TB, key es.AggregateID, text string) es.Result {
 	t.Helper()
-	caller := callerOf(t, key.Tenant.String())
+	caller := callerOf(key.Tenant)
 	result, err := s.commands.Handle(t.Context(), notebook.Request(caller, key.ID, notebook.Write{By: caller.Executor, Text: text}))
 	if err != nil {
 		t.Fatal(err)
@@ -117,13 +117,8 @@ func (s *system) post(t testing.TB, key es.AggregateID, text string) es.Result {
 	return result
 }
 
-func callerOf(t testing.TB, tenant string) es.Caller {
-	t.Helper()
-	parsed, err := es.ParseTenant(tenant)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return es.Caller{Tenant: parsed, Executor: "01H42K4ABWQ5V2XQEP3A48VE0Z", CorrelationID: ulid.Make().String()}
+func callerOf(tenant es.Tenant) es.Caller {
+	return es.Caller{Tenant: tenant, Executor: "01H42K4ABWQ5V2XQEP3A48VE0Z", CorrelationID: ulid.Make().String()}
 }
 
 // eventually waits until the positions of all keys have its version.

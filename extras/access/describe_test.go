@@ -3,34 +3,18 @@
 package access_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"example.com/threads/domain/thread"
-	"example.com/threads/es"
 	"example.com/threads/extras/access"
 	"example.com/threads/infrastructure/config"
 	"example.com/threads/interfaceadaptor/graphql/generated"
 	"example.com/threads/interfaceadaptor/rest"
 )
-
-type nobody struct{}
-
-func (nobody) Handle(context.Context, es.Request[thread.Command]) (es.Result, error) {
-	return es.Result{}, errors.New("nobody is there")
-}
-
-func (nobody) Snapshot(context.Context, es.Caller, string) (uint64, error) {
-	return 0, errors.New("nobody is there")
-}
 
 // opened returns the access of a program with these settings.
 func opened(t *testing.T, env map[string]string) *access.Access {
@@ -61,12 +45,10 @@ func (n tree) at(path ...string) tree {
 
 func described(t *testing.T, a *access.Access) (doc tree) {
 	t.Helper()
-	handler := rest.NewHandler([]rest.Aggregate{rest.Threads(nobody{})}, rest.Settings{
-		Source: "write-api", Log: slog.New(slog.DiscardHandler), Describe: []func(*huma.OpenAPI){func(doc *huma.OpenAPI) { a.Describe(doc, rest.DescribeProblem) }},
-	})
-	recorder := httptest.NewRecorder()
-	handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/openapi.json", nil))
-	if err := json.Unmarshal(recorder.Body.Bytes(), &doc); err != nil {
+	text, err := json.Marshal(rest.Document([]rest.Aggregate{rest.Threads(nil)}, rest.Settings{
+		Source: "write-api", Describe: []func(*huma.OpenAPI){func(doc *huma.OpenAPI) { a.Describe(doc, rest.DescribeProblem) }},
+	}))
+	if err := errors.Join(err, json.Unmarshal(text, &doc)); err != nil {
 		t.Fatal(err)
 	}
 	return doc

@@ -50,13 +50,3 @@ func FuzzClientIP(f *testing.F) {
 		}
 	})
 }
-
-func FuzzOrigins(f *testing.F) {
-	f.Add("https://app.example.com")
-	f.Fuzz(func(t *testing.T, origin string) {
-		if Origins(nil).Allow(origin) {
-			t.Errorf("%q is allowed", origin)
-		}
-		_, _ = ParseOrigins(origin)
-	})
-}

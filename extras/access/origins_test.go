@@ -14,19 +14,14 @@ import (
 
 const page = "https://app.example.com"
 
-func origins(t *testing.T, list string) access.Origins {
-	t.Helper()
-	parsed, err := access.ParseOrigins(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
-}
-
 // ask sends a request with headers through the guard to a handler that answers "done".
 func ask(t *testing.T, list, method string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	handler := origins(t, list).Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") }))
+	allowed, err := access.ParseOrigins(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := allowed.Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") }))
 	request := httptest.NewRequestWithContext(t.Context(), method, "http://threads.example.com/threads/create", nil)
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])

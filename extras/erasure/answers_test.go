@@ -33,7 +33,7 @@ func TestAnswersAreOpened(t *testing.T) {
 		{"node": {"text": "Ännchen sät Grünkohl \"<&>\" \n 😀"}}, {"node": {"text": "Bob's"}}]}}}`
 	graphqltest.SameJSON(t, look().Data, opened)
 
-	f.store.entries = map[string]erasure.Entry{}
+	f.store.Entries = map[string]erasure.Entry{}
 	f.now = f.now.Add(time.Hour)
 	if got := look(); got.Status != http.StatusOK || string(got.Data) != "null" || got.Code() != "INTERNAL" {
 		t.Errorf("without the keys: %+v", got)

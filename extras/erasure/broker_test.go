@@ -3,7 +3,6 @@ package erasure_test
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,10 +55,7 @@ func TestSealedTextsAreNotPublished(t *testing.T) {
 func keyrings(t *testing.T, url string) (one, other *erasure.Keyring) {
 	t.Helper()
 	store, _ := openKeys(t, url)
-	master, err := erasure.ParseMaster(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	master := parse(t, encoded(7))
 	return erasure.NewKeyring(store, master, time.Now), erasure.NewKeyring(store, master, time.Now)
 }
 

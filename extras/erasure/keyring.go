@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,8 +81,9 @@ type Text struct {
 	Value *string
 }
 
-// Open opens texts in place, with one read of the store. A text of an erased owner becomes [Erased]; any other unsealed
-// text stays unchanged. It fails with [ErrMissingKey] if a key is missing by mistake.
+// Open opens texts in place, with one read of the store, or two if an owner had no key yet. A text of an erased owner
+// becomes [Erased]; any other unsealed text stays unchanged. It fails with [ErrMissingKey] if a key is missing by
+// mistake.
 func (k *Keyring) Open(ctx context.Context, tenant es.Tenant, texts []Text) (err error) {
 	owners := make([]string, len(texts)) // that of a sealed text is in the seal
 	for i, text := range texts {
@@ -98,6 +100,9 @@ func (k *Keyring) Open(ctx context.Context, tenant es.Tenant, texts []Text) (err
 		return nil
 	}
 	found, err := k.all(ctx, tenant, owners)
+	if err == nil {
+		err = k.read(ctx, tenant, lacking(texts, owners, found), found)
+	}
 	if err != nil {
 		return fmt.Errorf("open texts: %w", err)
 	}
@@ -117,6 +122,16 @@ func (k *Keyring) Open(ctx context.Context, tenant es.Tenant, texts []Text) (err
 		}
 	}
 	return nil
+}
+
+// lacking returns the owners of sealed texts of whom no key is known. They may have got one since the store was read.
+func lacking(texts []Text, owners []string, found map[string]cachedKey) (without []string) {
+	for i, text := range texts {
+		if of := found[owners[i]]; IsSealed(*text.Value) && of.key == nil && of.entry.ErasedAt.IsZero() {
+			without = append(without, owners[i])
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(without)))
 }
 
 // OpenOne opens one text without a known owner.
@@ -167,17 +182,23 @@ func (k *Keyring) all(ctx context.Context, tenant es.Tenant, owners []string) (m
 			stale = append(stale, owner)
 		}
 	}
-	if len(stale) == 0 {
-		return found, nil
+	return found, k.read(ctx, tenant, stale, found)
+}
+
+// read reads entries of owners from the store into found.
+func (k *Keyring) read(ctx context.Context, tenant es.Tenant, owners []string, found map[string]cachedKey) error {
+	if len(owners) == 0 {
+		return nil
 	}
-	entries, err := k.store.Keys(ctx, tenant, stale)
+	now := k.clock()
+	entries, err := k.store.Keys(ctx, tenant, owners)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var mutex sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxUnwraps)
-	for _, owner := range stale {
+	for _, owner := range owners {
 		group.Go(func() error {
 			of, err := k.remember(ctx, tenant, owner, entries[owner], now)
 			mutex.Lock()
@@ -186,7 +207,7 @@ func (k *Keyring) all(ctx context.Context, tenant es.Tenant, owners []string) (m
 			return err
 		})
 	}
-	return found, group.Wait()
+	return group.Wait()
 }
 
 // remember caches an owner's entry as read (zero: there is none), and unwraps its key unless it is the cached one.

@@ -12,45 +12,8 @@ import (
 	"example.com/threads/domain/account"
 	"example.com/threads/es"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/erasure/keystoretest"
 )
-
-// memory is a key store in memory.
-type memory struct {
-	mutex   sync.Mutex
-	entries map[string]erasure.Entry
-	calls   int
-	fails   error
-}
-
-func (m *memory) Keys(_ context.Context, tenant es.Tenant, owners []string) (map[string]erasure.Entry, error) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	m.calls++
-	found := map[string]erasure.Entry{}
-	for _, owner := range owners {
-		if entry, exists := m.entries[tenant.String()+"/"+owner]; exists {
-			found[owner] = entry
-		}
-	}
-	return found, m.fails
-}
-
-func (m *memory) Create(_ context.Context, tenant es.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	name := tenant.String() + "/" + owner
-	if _, exists := m.entries[name]; !exists {
-		m.entries[name] = erasure.Entry{Wrapped: wrapped}
-	}
-	return m.entries[name], nil
-}
-
-func (m *memory) Destroy(_ context.Context, tenant es.Tenant, owner string, at time.Time) error {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	m.entries[tenant.String()+"/"+owner] = erasure.Entry{ErasedAt: at}
-	return nil
-}
 
 // reversed is a fake master key that reverses keys. It counts what it unwraps.
 type reversed struct {
@@ -76,13 +39,13 @@ func (r *reversed) Unwrap(_ context.Context, wrapped []byte, about string) ([]by
 type keyringFixture struct {
 	*erasure.Keyring
 	t      *testing.T
-	store  *memory
+	store  *keystoretest.Memory
 	master *reversed
 	now    time.Time
 }
 
 func newFixture(t *testing.T) *keyringFixture {
-	f := &keyringFixture{t: t, store: &memory{entries: map[string]erasure.Entry{}}, master: &reversed{}, now: time.Unix(1_700_000_000, 0)}
+	f := &keyringFixture{t: t, store: keystoretest.NewMemory(), master: &reversed{}, now: time.Unix(1_700_000_000, 0)}
 	f.Keyring = erasure.NewKeyring(f.store, f.master, func() time.Time { return f.now })
 	return f
 }
@@ -104,6 +67,21 @@ func (f *keyringFixture) wantOpened(text, want string) {
 }
 
 const words = "Ännchen sät Grünkohl \"<&>\" \n 😀"
+
+// Who has no key yet may get one from another process at any time.
+func TestTheFirstSealedTextOfAPerson(t *testing.T) {
+	f := newFixture(t)
+	plain := "before erasure was on"
+	if err := f.Open(t.Context(), "", []erasure.Text{{Owner: "ada", Value: &plain}}); err != nil {
+		t.Fatal(err)
+	}
+	other := erasure.NewKeyring(f.store, f.master, func() time.Time { return f.now })
+	sealed, err := other.Seal(t.Context(), "", "ada", "message 2", words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.wantOpened(sealed, words)
+}
 
 func TestSealedTexts(t *testing.T) {
 	f := newFixture(t)
@@ -129,10 +107,7 @@ func TestSealedTexts(t *testing.T) {
 			f.wantOpened(other, words)
 		}
 	}
-	acme, err := es.ParseTenant("acme")
-	if err != nil {
-		t.Fatal(err)
-	}
+	const acme = es.Tenant("acme")
 	if _, err := f.Seal(t.Context(), acme, "ada", "message 1", words); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +164,7 @@ func TestErasure(t *testing.T) {
 func TestAMissingKeyIsNoErasure(t *testing.T) {
 	f := newFixture(t)
 	sealed := f.seal("ada", "1", "words")
-	clear(f.store.entries)
+	clear(f.store.Entries)
 	f.now = f.now.Add(2 * time.Second)
 	if got, err := f.OpenOne(t.Context(), es.Tenant(""), sealed); !errors.Is(err, erasure.ErrMissingKey) || !strings.Contains(err.Error(), "ada") || es.KindOf(err) != es.Internal {
 		t.Errorf("opened %q, %v", got, err)
@@ -199,7 +174,7 @@ func TestAMissingKeyIsNoErasure(t *testing.T) {
 	if got, err := f.OpenOne(t.Context(), es.Tenant(""), sealed); err == nil {
 		t.Errorf("opened %q with another key", got)
 	}
-	f.store.fails = es.ErrUnavailable
+	f.store.Fails = es.ErrUnavailable
 	f.now = f.now.Add(2 * time.Second)
 	if _, err := f.OpenOne(t.Context(), es.Tenant(""), sealed); es.KindOf(err) != es.Unavailable {
 		t.Errorf("without the store: %v", err)
@@ -218,7 +193,7 @@ func TestWhatAPageCosts(t *testing.T) {
 		}
 	}
 	reader := erasure.NewKeyring(f.store, f.master, func() time.Time { return f.now })
-	f.store.calls, f.master.unwrapped = 0, 0
+	f.store.Calls, f.master.unwrapped = 0, 0
 	open := func(wantCalls, wantUnwrapped int) {
 		t.Helper()
 		copies := make([]erasure.Text, len(texts))
@@ -229,8 +204,8 @@ func TestWhatAPageCosts(t *testing.T) {
 		if err := reader.Open(t.Context(), es.Tenant(""), copies); err != nil || *copies[0].Value != "words" {
 			t.Fatal(*copies[0].Value, err)
 		}
-		if f.store.calls != wantCalls || f.master.unwrapped != wantUnwrapped {
-			t.Errorf("%d calls, %d keys unwrapped; want %d and %d", f.store.calls, f.master.unwrapped, wantCalls, wantUnwrapped)
+		if f.store.Calls != wantCalls || f.master.unwrapped != wantUnwrapped {
+			t.Errorf("%d calls, %d keys unwrapped; want %d and %d", f.store.Calls, f.master.unwrapped, wantCalls, wantUnwrapped)
 		}
 	}
 	open(1, 5)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/erasure/keystoretest"
 )
 
 func encoded(fill byte) string {
@@ -24,31 +25,11 @@ func parse(t *testing.T, text string) erasure.LocalMaster {
 	return local
 }
 
-// check wraps and unwraps a key, and returns the wrapped form.
-func check(t *testing.T, m erasure.Master) []byte {
-	t.Helper()
-	key := bytes.Repeat([]byte("k"), 32)
-	wrapped, err := m.Wrap(t.Context(), key, "acme/ada")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Contains(wrapped, key) {
-		t.Error("the wrapped key contains the key")
-	}
-	if got, err := m.Unwrap(t.Context(), wrapped, "acme/ada"); err != nil || !bytes.Equal(got, key) {
-		t.Errorf("unwrapped %q, %v", got, err)
-	}
-	if _, err := m.Unwrap(t.Context(), wrapped, "acme/bob"); err == nil {
-		t.Error("a key was unwrapped for another owner")
-	}
-	return wrapped
-}
-
 func TestLocal(t *testing.T) {
 	old := parse(t, encoded(1))
-	wrapped := check(t, old)
+	wrapped := keystoretest.Master(t, old)
 	rotated := parse(t, encoded(2)+"\n"+encoded(1)+"\n")
-	check(t, rotated)
+	keystoretest.Master(t, rotated)
 	if _, err := rotated.Unwrap(t.Context(), wrapped, "acme/ada"); err != nil {
 		t.Errorf("after a rotation: %v", err)
 	}
@@ -71,7 +52,7 @@ func TestAFileIsMadeOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped := check(t, made)
+	wrapped := keystoretest.Master(t, made)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file has the mode %v, %v", info.Mode(), err)
 	}

@@ -129,6 +129,9 @@ func DigestContent[C any](ctx context.Context, keys *Keyring, r *es.Request[C]) 
 // ErrErasureOff: a person can't be erased, because texts are not sealed.
 var ErrErasureOff = ident.Conflict("erasure_off", "texts are not sealed here, so that nobody can be erased; ask those who run the service for ERASURE=on")
 
+// Path is the path of the command that erases an account.
+const Path = "/accounts/erase"
+
 type eraseAccount struct{ rest.By }
 
 // withTexts are the paths of commands with texts, which are sealed.
@@ -153,7 +156,7 @@ func Operations(of []rest.Aggregate, accounts chat.Service[account.Command]) []r
 // Operation returns what erases an account.
 func Operation(accounts chat.Service[account.Command]) rest.Operation {
 	return rest.Operation{
-		Path: "/accounts/erase", Summary: "Erase an account",
+		Path: Path, Summary: "Erase an account",
 		Description: "Forgets the executor for good. Within seconds every text and name that they ever wrote is shown as `[erased]`, to everybody and everywhere, and their account is closed. Versions and order stay. It works for user accounts that never registered, too, and only with `ERASURE=on`.",
 		Do:          rest.Command(accounts, rest.AccountAnswerOf, func(b eraseAccount) es.Request[account.Command] { return b.OnAccount(account.Erase{}) }),
 		Rejections:  []error{account.ErrAccountErased, ErrErasureOff},

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -188,12 +189,21 @@ func (s ThreadState) Members(ctx context.Context) ([]StateMember, error) {
 	for _, p := range participants {
 		seqNrs = append(seqNrs, p.Joined)
 	}
-	events, err := s.events(ctx, seqNrs)
+	joined := map[uint64]time.Time{}
+	for some := range slices.Chunk(seqNrs, query.MaxPage) { // others read between them
+		events, err := s.events(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for seqNr, event := range events {
+			joined[seqNr] = event.OccurredAt
+		}
+	}
 	members := make([]StateMember, len(participants))
 	for i, p := range participants {
-		members[i] = StateMember{query.Member{User: p.User, Role: p.Role, CreatedAt: events[p.Joined].OccurredAt}, p.User.String()}
+		members[i] = StateMember{query.Member{User: p.User, Role: p.Role, CreatedAt: joined[p.Joined]}, p.User.String()}
 	}
-	return members, err
+	return members, nil
 }
 
 type StateMessage struct {

@@ -27,7 +27,6 @@ import (
 	"example.com/threads/extras/history"
 	"example.com/threads/infrastructure/eventstore"
 	"example.com/threads/interfaceadaptor/eventjson"
-	"example.com/threads/tests/chattest"
 	"example.com/threads/tests/kit"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
@@ -66,11 +65,7 @@ type past struct {
 // outdated format.
 func happen(t testing.TB, gateway es.Store, events ...thread.Event) *past {
 	t.Helper()
-	tenant, err := es.ParseTenant("acme")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &past{gateway: gateway, tenant: tenant, id: chattest.NewID[thread.Thread]()}
+	p := &past{gateway: gateway, tenant: "acme", id: kit.NewID[thread.Thread]()}
 	p.write(t, events...)
 	state := thread.Thread{}
 	for i, event := range events {
@@ -85,7 +80,7 @@ func happen(t testing.TB, gateway es.Store, events ...thread.Event) *past {
 		if i%6 == 2 {
 			payload = bytes.Replace(payload, []byte(`"format":5`), []byte(`"format":4`), 1)
 		}
-		if err := gateway.SaveSnapshot(t.Context(), p.aggregate(), es.Snapshot{Version: uint64(i + 1), Payload: payload}); err != nil {
+		if err := gateway.SaveSnapshot(t.Context(), p.key(), es.Snapshot{Version: uint64(i + 1), Payload: payload}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,10 +88,6 @@ func happen(t testing.TB, gateway es.Store, events ...thread.Event) *past {
 }
 
 func (p *past) key() es.AggregateID { return chat.ThreadKey(p.tenant, p.id) }
-
-func (p *past) aggregate() es.AggregateID {
-	return es.AggregateID{Tenant: p.tenant, Type: thread.AggregateType, ID: p.id.String()}
-}
 
 // write appends events, a second apart.
 func (p *past) write(t testing.TB, events ...thread.Event) {
@@ -107,9 +98,9 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 		seqNr := uint64(before + i + 1)
 		recorded := es.Recorded[thread.Event]{
 			Envelope: es.Envelope{
-				EventID: chattest.NewID[thread.Event]().String(), AggregateType: thread.AggregateType, AggregateID: p.id.String(), SeqNr: seqNr,
+				EventID: kit.NewID[thread.Event]().String(), AggregateType: thread.AggregateType, AggregateID: p.id.String(), SeqNr: seqNr,
 				OccurredAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(seqNr) * time.Second),
-				CommandID:  chattest.NewID[thread.Command]().String(), Caller: es.Caller{Tenant: p.tenant, Executor: threadtest.People[0].String(), Source: "test"},
+				CommandID:  kit.NewID[thread.Command]().String(), Caller: es.Caller{Tenant: p.tenant, Executor: threadtest.People[0].String(), Source: "test"},
 			},
 			Event: event,
 		}
@@ -121,7 +112,7 @@ func (p *past) write(t testing.TB, events ...thread.Event) {
 		entries = append(entries, es.Entry{SeqNr: seqNr, EventID: recorded.EventID, OccurredAt: recorded.OccurredAt, CommandID: recorded.CommandID, Payload: payload})
 	}
 	for some := range slices.Chunk(entries, es.MaxAppend) {
-		write := es.Append{ID: p.aggregate(), ExpectedVersion: some[0].SeqNr - 1, Entries: some}
+		write := es.Append{ID: p.key(), ExpectedVersion: some[0].SeqNr - 1, Entries: some}
 		if err := p.gateway.Append(t.Context(), write); err != nil {
 			t.Fatal(err)
 		}
@@ -233,6 +224,19 @@ func seen(t *testing.T, history *history.History, viewer query.Viewer, id thread
 	}
 }
 
+// More members than are read at a time.
+func TestAThreadOfManyMembers(t *testing.T) {
+	events := []thread.Event{created()}
+	for range query.MaxPage {
+		events = append(events, joins(kit.NewID[ident.UserAccount](), thread.RoleMember))
+	}
+	p := happen(t, sqlite(t), events...)
+	want, got := p.view(len(events)), seen(t, p.history(), p.viewer(ada), p.id, len(events))
+	if diff := cmp.Diff(want, got, kit.ByValue(), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // Every version of random threads must match its events, with any snapshots.
 func TestEveryVersionOfAThread(t *testing.T) {
 	for name, store := range map[string]struct {
@@ -275,11 +279,11 @@ func TestEveryVersionOfAThread(t *testing.T) {
 var ada, bob, eve = threadtest.People[0], threadtest.People[1], threadtest.People[2]
 
 func created() thread.Event {
-	return thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: chattest.NewID[thread.Member](), User: ada, Role: thread.RoleAdmin}}}
+	return thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: kit.NewID[thread.Member](), User: ada, Role: thread.RoleAdmin}}}
 }
 
 func joins(user thread.UserID, role thread.Role) thread.Event {
-	return thread.MemberAdded{Member: thread.Member{ID: chattest.NewID[thread.Member](), User: user, Role: role}}
+	return thread.MemberAdded{Member: thread.Member{ID: kit.NewID[thread.Member](), User: user, Role: role}}
 }
 
 // says returns a message whose id has the time at, so that the ids' order can differ from that of posting.
@@ -309,8 +313,8 @@ func TestWhoMaySeeHistory(t *testing.T) {
 	gateway := sqlite(t)
 	alive := happen(t, gateway, created(), joins(bob, thread.RoleMember), says(1, "hello"))
 	deleted := happen(t, gateway, created(), joins(bob, thread.RoleMember), thread.Deleted{})
-	left := happen(t, gateway, created(), joins(bob, thread.RoleAdmin), thread.MemberRemoved{Member: chattest.NewID[thread.Member](), User: ada})
-	promoted := happen(t, gateway, created(), joins(bob, thread.RoleMember), thread.MemberRoleChanged{Member: chattest.NewID[thread.Member](), User: bob, Role: thread.RoleAdmin})
+	left := happen(t, gateway, created(), joins(bob, thread.RoleAdmin), thread.MemberRemoved{Member: kit.NewID[thread.Member](), User: ada})
+	promoted := happen(t, gateway, created(), joins(bob, thread.RoleMember), thread.MemberRoleChanged{Member: kit.NewID[thread.Member](), User: bob, Role: thread.RoleAdmin})
 	for about, c := range map[string]struct {
 		at     *past
 		viewer query.Viewer
@@ -326,7 +330,7 @@ func TestWhoMaySeeHistory(t *testing.T) {
 		"an Admin who has left":            {left, left.viewer(ada), thread.ErrThreadNotFound},
 		"the Admin who has stayed":         {left, left.viewer(bob), nil},
 		"a Member who has become an Admin": {promoted, promoted.viewer(bob), nil},
-		"an unknown thread":                {&past{gateway: gateway, id: chattest.NewID[thread.Thread]()}, query.Viewer{User: ada}, thread.ErrThreadNotFound},
+		"an unknown thread":                {&past{gateway: gateway, id: kit.NewID[thread.Thread]()}, query.Viewer{User: ada}, thread.ErrThreadNotFound},
 	} {
 		t.Run(about, func(t *testing.T) {
 			history := c.at.history()
@@ -430,8 +434,8 @@ func TestTheHistoryOfAThreadWithAnUnreadableEvent(t *testing.T) {
 func showsAnUnreadableEvent(t *testing.T, p *past, payload, name, data string) {
 	t.Helper()
 	for seqNr := uint64(3); seqNr <= 4; seqNr++ {
-		write := es.Append{ID: p.aggregate(), ExpectedVersion: seqNr - 1, Entries: []es.Entry{
-			{SeqNr: seqNr, EventID: chattest.NewID[thread.Event]().String(), OccurredAt: time.UnixMilli(1), Payload: []byte(payload)},
+		write := es.Append{ID: p.key(), ExpectedVersion: seqNr - 1, Entries: []es.Entry{
+			{SeqNr: seqNr, EventID: kit.NewID[thread.Event]().String(), OccurredAt: time.UnixMilli(1), Payload: []byte(payload)},
 		}}
 		if err := p.gateway.Append(t.Context(), write); err != nil {
 			t.Fatal(err)

@@ -109,35 +109,6 @@ func TestWhatNeverArrivesDoesNotDelayAStop(t *testing.T) {
 	}
 }
 
-// A complete request is answered, and its context does not end with the stop, however long the handler takes.
-func TestAStopLeavesARequestThatHasArrivedAlone(t *testing.T) {
-	entered, leave := make(chan struct{}), make(chan struct{})
-	served := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		close(entered)
-		<-leave
-		if err := r.Context().Err(); err != nil {
-			w.WriteHeader(http.StatusGone)
-		}
-	}))
-	conn := served.dial(t, "POST / HTTP/1.1\r\nHost: threads\r\nContent-Length: 2\r\n\r\n{}")
-	<-entered
-	served.stop()
-	<-time.After(2 * time.Second) // longer than it takes to end idle connections
-	close(leave)
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		t.Errorf("got %s", response.Status)
-	}
-	if err := served.wait(t); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out by -short: it waits for seconds")

@@ -37,8 +37,9 @@ type Event struct {
 	Event any    `json:"event"` // see [Payload]
 }
 
-// Payload shows a payload as JSON if it is valid, otherwise as text.
+// Payload shows a payload, without the client's address, as JSON if it is valid, otherwise as text.
 func Payload(payload []byte) any {
+	payload = es.Entry{Payload: payload}.Public()
 	if json.Valid(payload) {
 		return json.RawMessage(payload)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -160,7 +161,8 @@ func (ask *order) decode(w http.ResponseWriter, r *http.Request) error {
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxOrder))
 	decoder.DisallowUnknownFields()
-	if decoder.Decode(ask) != nil {
+	err := decoder.Decode(ask)
+	if _, after := decoder.Token(); err != nil || !errors.Is(after, io.EOF) {
 		return refuse(http.StatusBadRequest, "malformed_request", "the body is not what is expected here")
 	}
 	return nil
@@ -262,16 +264,16 @@ func (o operations) verify(ctx context.Context, ask order) (verification, error)
 	}
 	limited, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
-	err = projector.VerifyAll(limited, nil, ask.Repair, func(key es.AggregateID, one projection.Verified, repaired bool) error {
+	err = projector.VerifyAll(limited, nil, ask.Repair, func(key es.AggregateID, one projection.Verified) error {
 		found.Verified++
 		if len(one.Differences) > 0 {
 			found.Wrong++
 		}
-		if repaired {
+		if one.Repaired {
 			found.Repaired++
 		}
 		for _, d := range one.Differences[:min(len(one.Differences), maxDifferences-len(found.Differences))] {
-			found.Differences = append(found.Differences, Difference{Named: Name(key), Difference: d, Repaired: repaired})
+			found.Differences = append(found.Differences, Difference{Named: Name(key), Difference: d, Repaired: one.Repaired})
 		}
 		return nil
 	})

@@ -127,7 +127,7 @@ func startOn(t *testing.T, journal func(es.Journal) es.Journal) *system {
 func (s *system) add(id string, by int) {
 	s.t.Helper()
 	if _, err := s.commands.Handle(s.t.Context(), es.Request[added]{
-		ID: id, Command: added{by}, Name: "Add", Caller: es.Caller{Executor: one, CorrelationID: fmt.Sprint("request-", by)},
+		ID: id, Command: added{by}, Name: "Add", Caller: es.Caller{Executor: one, CorrelationID: fmt.Sprint("request-", by), ClientIP: "192.0.2.7"},
 	}); err != nil {
 		s.t.Fatal(err)
 	}
@@ -219,7 +219,8 @@ func TestEventsAreToldAndThenTheirRows(t *testing.T) {
 		}
 		return false
 	})
-	if fields, _ := told.Event.(map[string]any); told.AID != "counter-"+one || told.SeqNr != 1 || fields["type"] != "CounterAdded" || fields["correlation_id"] != "request-1" {
+	fields, _ := told.Event.(map[string]any)
+	if _, shown := fields["client_ip"]; shown || told.AID != "counter-"+one || told.SeqNr != 1 || fields["type"] != "CounterAdded" || fields["correlation_id"] != "request-1" {
 		t.Errorf("the event is told as %+v", told)
 	}
 	s.add(one, 2)

@@ -170,13 +170,8 @@ func (s *sessions) end(w http.ResponseWriter, r *http.Request) {
 
 const csrfHeader = "X-CSRF-Token"
 
-// admit returns the session of a request; nil: there is none. A request that changes something must contain the
-// session's CSRF token, which pages of other origins can't read; otherwise it is refused.
-func (s *sessions) admit(w http.ResponseWriter, r *http.Request) (found *session, admitted bool) {
-	found = s.of(r)
-	return found, mayChange(w, r, found)
-}
-
+// mayChange reports whether a request may go on: one that changes something must have the session's CSRF token, which
+// pages of other origins can't read. Otherwise it is refused.
 func mayChange(w http.ResponseWriter, r *http.Request, found *session) bool {
 	if found == nil || r.Method == http.MethodGet || r.Method == http.MethodHead ||
 		subtle.ConstantTimeCompare([]byte(r.Header.Get(csrfHeader)), []byte(found.csrf)) == 1 {
@@ -190,8 +185,8 @@ func mayChange(w http.ResponseWriter, r *http.Request, found *session) bool {
 // request without a session is passed on unchanged.
 func (s *sessions) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		found, admitted := s.admit(w, r)
-		if !admitted {
+		found := s.of(r)
+		if !mayChange(w, r, found) {
 			return
 		}
 		r = r.Clone(r.Context())

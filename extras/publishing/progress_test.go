@@ -63,7 +63,7 @@ func TestPositionsAreStoredEachSecond(t *testing.T) {
 		j := newJournal(1, 1000)
 		b := &testBroker{seen: map[es.AggregateID]uint64{}}
 		b.slowly(50 * time.Millisecond)
-		p, projector := newPublisher(t, db, b, j, never)
+		p, projector := newPublisher(t, db, b.Publish, j)
 		wait := project(t.Context(), func(ctx context.Context) error { _, err := projector.Project(ctx, j.batch()); return err })
 		for range 2 {
 			before := position(t, p, j.keys[0])
@@ -91,7 +91,7 @@ func TestPositionsAreStoredEachSecond(t *testing.T) {
 			t.Errorf("a stop is told as an outage: %v", p.Outage())
 		}
 		b.slowly(0)
-		_, projector = newPublisher(t, db, b, j, never) // the program starts again
+		_, projector = newPublisher(t, db, b.Publish, j) // the program starts again
 		until(t, func() error { _, err := projector.Project(t.Context(), j.batch()); return err })
 		if err := b.has(j, j.each); err != nil || b.repeats != 0 {
 			t.Errorf("%v, %d repeats", err, b.repeats)
@@ -104,12 +104,12 @@ func TestProgressOfAParkedAggregate(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 200)
 	b := &testBroker{seen: map[es.AggregateID]uint64{}}
 	b.fault = func(publishing.Event) error { return publishing.Refused(errors.New("not now")) }
-	p, projector := newPublisher(t, db, b, j, never)
+	p, projector := newPublisher(t, db, b.Publish, j)
 	if outcome, err := projector.Project(t.Context(), j.batch()); err != nil || outcome.Parked != 1 {
 		t.Fatal(outcome, err)
 	}
 	b.slowly(20 * time.Millisecond)
-	p, projector = newPublisher(t, db, b, j, never)
+	p, projector = newPublisher(t, db, b.Publish, j)
 	wait := project(t.Context(), func(ctx context.Context) error { _, err := projector.RetryParked(ctx); return err })
 	testenv.Eventually(t, 10*time.Second, func() error {
 		if position(t, p, j.keys[0]) == 0 {
@@ -127,7 +127,7 @@ func TestProgressOfAParkedAggregate(t *testing.T) {
 		t.Errorf("%d aggregates are parked, %v", parked, err)
 	}
 	b.slowly(0)
-	_, projector = newPublisher(t, db, b, j, never)
+	_, projector = newPublisher(t, db, b.Publish, j)
 	until(t, func() error { _, err := projector.RetryParked(t.Context()); return err })
 	if parked, err := store.CountParked(t.Context()); parked != 0 || err != nil || b.has(j, j.each) != nil || b.repeats != 0 {
 		t.Errorf("%d aggregates are parked, %v, %v, %d repeats", parked, err, b.has(j, j.each), b.repeats)
@@ -138,10 +138,10 @@ func TestProgressOfAParkedAggregate(t *testing.T) {
 // on would be published again.
 func TestAnotherProcessPublishesMeanwhile(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 3)
-	_, other := newPublisher(t, db, &testBroker{seen: map[es.AggregateID]uint64{}}, j, never)
+	_, other := newPublisher(t, db, (&testBroker{seen: map[es.AggregateID]uint64{}}).Publish, j)
 	meanwhile := sync.OnceValue(func() error { _, err := other.Project(t.Context(), j.batch()); return err })
 	b := &testBroker{seen: map[es.AggregateID]uint64{}, fault: func(publishing.Event) error { return meanwhile() }}
-	p, projector := newPublisher(t, db, b, j, never)
+	p, projector := newPublisher(t, db, b.Publish, j)
 	batch := j.batch()
 	batch.Records = batch.Records[:2]
 	until(t, func() error { _, err := projector.Project(t.Context(), batch); return err })
@@ -155,14 +155,14 @@ func TestAnotherProcessPublishesMeanwhile(t *testing.T) {
 func TestAnotherProcessParksMeanwhile(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 3)
 	refusing := &testBroker{seen: map[es.AggregateID]uint64{}, fault: func(publishing.Event) error { return publishing.Refused(errors.New("not now")) }}
-	_, other := newPublisher(t, db, refusing, j, never)
+	_, other := newPublisher(t, db, refusing.Publish, j)
 	meanwhile := sync.OnceValue(func() error { _, err := other.Project(t.Context(), j.batch()); return err })
 	b := &testBroker{seen: map[es.AggregateID]uint64{}, fault: func(publishing.Event) error { return meanwhile() }}
-	_, projector := newPublisher(t, db, b, j, never)
+	_, projector := newPublisher(t, db, b.Publish, j)
 	batch := j.batch()
 	batch.Records = batch.Records[:2]
 	until(t, func() error { _, err := projector.Project(t.Context(), batch); return err })
-	_, projector = newPublisher(t, db, b, j, never)
+	_, projector = newPublisher(t, db, b.Publish, j)
 	until(t, func() error { _, err := projector.RetryParked(t.Context()); return err })
 	if err := b.has(j, j.each); err != nil {
 		t.Error(err)
@@ -197,8 +197,8 @@ func TestAnotherProcessHoldsAnEventMeanwhile(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), growing{newJournal(1, 4), new(atomic.Bool)}
 	b := &testBroker{seen: map[es.AggregateID]uint64{}}
 	b.fault = func(publishing.Event) error { return publishing.Refused(errors.New("not now")) }
-	_, projector := newPublisher(t, db, b, j, never)
-	_, other := newPublisher(t, db, b, j, never)
+	_, projector := newPublisher(t, db, b.Publish, j)
+	_, other := newPublisher(t, db, b.Publish, j)
 	batch := j.batch()
 	last := projection.Batch{Records: batch.Records[3:]}
 	batch.Records = batch.Records[:3]
@@ -229,8 +229,8 @@ func TestAnotherProcessHoldsAnEventBesideOthersThatArePublished(t *testing.T) {
 	done := j.keys[1]
 	b := &testBroker{seen: map[es.AggregateID]uint64{}}
 	b.fault = func(publishing.Event) error { return publishing.Refused(errors.New("not now")) }
-	p, projector := newPublisher(t, db, b, j, never)
-	_, other := newPublisher(t, db, b, j, never)
+	p, projector := newPublisher(t, db, b.Publish, j)
+	_, other := newPublisher(t, db, b.Publish, j)
 	var batch, last projection.Batch
 	for _, key := range j.keys {
 		batch.Records = append(batch.Records, record(key, 1), record(key, 2), record(key, 3))
@@ -285,13 +285,8 @@ func (h hanging) Publish(context.Context, publishing.Event) error {
 // An answer that comes after the stop counts.
 func TestABrokerThatAnswersAfterTheStop(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 9)
-	store, err := rowstore.New(db.DB, "publisher")
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := hanging{make(chan struct{}), make(chan error)}
-	p := publishing.New(store, b.Publish)
-	projector := projection.New(p, j, projection.Options{Attempts: 1}, publishing.Handler{AnyAggregate: orders{}})
+	p, projector := newPublisher(t, db, b.Publish, j)
 	ctx, stop := context.WithCancel(t.Context())
 	wait := project(ctx, func(ctx context.Context) error { _, err := projector.Project(ctx, j.batch()); return err })
 	<-b.asked
@@ -320,13 +315,8 @@ func (l *limited) Publish(ctx context.Context, _ publishing.Event) error {
 // A panic of a broker's client parks the event's aggregate, and its value is not told.
 func TestAPanicOfABroker(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(1, 1)
-	store, err := rowstore.New(db.DB, "publisher")
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := &limited{}
-	p := publishing.New(store, b.Publish)
-	projector := projection.New(p, j, projection.Options{Attempts: 1}, publishing.Handler{AnyAggregate: orders{}})
+	p, projector := newPublisher(t, db, b.Publish, j)
 	if outcome, err := projector.Project(t.Context(), j.batch()); err != nil || outcome.Parked != 1 {
 		t.Fatal(outcome, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -71,16 +70,6 @@ func (j journal) Entries(_ context.Context, key es.AggregateID, after, upTo uint
 	}
 }
 
-func (j journal) Heads(context.Context, string) iter.Seq2[es.StoredAggregate, error] {
-	return func(yield func(es.StoredAggregate, error) bool) {
-		for _, key := range j.keys {
-			if !yield(es.StoredAggregate{ID: key, Head: es.Head{Version: j.each}}, nil) {
-				return
-			}
-		}
-	}
-}
-
 // testBroker records the accepted events, and fails as a test demands.
 type testBroker struct {
 	mu      sync.Mutex
@@ -121,36 +110,15 @@ func (b *testBroker) has(j journal, version uint64) error {
 	return err
 }
 
-// uncertain is a store whose commits fail, or only seem to fail.
-type uncertain struct {
-	projection.Store
-	fault func() bool
-}
-
-func (s *uncertain) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
-	if s.fault() {
-		return fmt.Errorf("before it began: %w", projection.ErrTransient)
-	}
-	if err := s.Store.Change(ctx, change); err != nil {
-		return err
-	}
-	if s.fault() {
-		return fmt.Errorf("its answer was lost: %w", projection.ErrTransient)
-	}
-	return nil
-}
-
-func newPublisher(t *testing.T, db *readmodeltest.Database, b *testBroker, j es.Journal, fault func() bool) (*publishing.Publisher, *projection.Projector) {
+func newPublisher(t *testing.T, db *readmodeltest.Database, publish publishing.Publish, j es.Journal) (*publishing.Publisher, *projection.Projector) {
 	t.Helper()
 	store, err := rowstore.New(db.DB, "publisher")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := publishing.New(&uncertain{store, fault}, b.Publish)
+	p := publishing.New(store, publish)
 	return p, projection.New(p, j, projection.Options{Attempts: 4}, publishing.Handler{AnyAggregate: orders{}})
 }
-
-func never() bool { return false }
 
 // until repeats a call until it succeeds, as a source does.
 func until(t *testing.T, do func() error) {
@@ -170,63 +138,6 @@ func until(t *testing.T, do func() error) {
 	}
 }
 
-// Events are lost, repeated, disordered and refused, and calls fail. In the end all events must be published, in order.
-func TestRandomBatchesAndFaults(t *testing.T) {
-	readmodeltest.Each(t, func(t *testing.T, db *readmodeltest.Database) {
-		const seed = 5
-		random, j := rand.New(rand.NewPCG(seed, seed)), newJournal(6, 20)
-		b := &testBroker{seen: map[es.AggregateID]uint64{}}
-		var mu sync.Mutex
-		chance := func(percent int) bool {
-			mu.Lock()
-			defer mu.Unlock()
-			return random.IntN(100) < percent
-		}
-		b.fault = func(event publishing.Event) error {
-			switch {
-			case chance(1):
-				return errors.New("it is not there")
-			case chance(2):
-				return publishing.Refused(errors.New("too spicy"))
-			}
-			return nil
-		}
-		var records []projection.Record
-		for _, key := range j.keys {
-			for seqNr := uint64(1); seqNr <= j.each; seqNr++ {
-				for range random.IntN(3) { // lost, delivered once or twice
-					records = append(records, record(key, seqNr))
-				}
-			}
-		}
-		random.Shuffle(len(records), func(a, b int) {
-			if max(a-b, b-a) < 30 {
-				records[a], records[b] = records[b], records[a]
-			}
-		})
-		_, projector := newPublisher(t, db, b, j, func() bool { return chance(3) })
-		for begin := 0; begin < len(records); begin += 15 {
-			if chance(20) { // the program dies and is restarted
-				_, projector = newPublisher(t, db, b, j, func() bool { return chance(3) })
-			}
-			batch := projection.Batch{Records: records[begin:min(begin+15, len(records))]}
-			until(t, func() error { _, err := projector.Project(t.Context(), batch); return err })
-			until(t, func() error { _, err := projector.RetryParked(t.Context()); return err })
-		}
-		b.mu.Lock()
-		b.fault = nil
-		b.mu.Unlock()
-		_, projector = newPublisher(t, db, b, j, never) // it retries parked aggregates
-		until(t, func() error { _, err := projector.Repair(t.Context()); return err })
-		until(t, func() error {
-			if _, err := projector.RetryParked(t.Context()); err != nil {
-				return err
-			}
-			return b.has(j, j.each)
-		})
-	})
-}
-
 func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 	db, j := readmodeltest.SQLite(t), newJournal(2, 9)
 	b := &testBroker{seen: map[es.AggregateID]uint64{}}
@@ -238,14 +149,8 @@ func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 		}
 		return nil
 	}
-	p, projector := newPublisher(t, db, b, j, never)
-	var batch projection.Batch
-	for seqNr := uint64(1); seqNr <= j.each; seqNr++ {
-		for _, key := range j.keys {
-			batch.Records = append(batch.Records, record(key, seqNr))
-		}
-	}
-	outcome, err := projector.Project(t.Context(), batch)
+	p, projector := newPublisher(t, db, b.Publish, j)
+	outcome, err := projector.Project(t.Context(), j.batch())
 	if err != nil || outcome.Parked != 1 || b.seen[j.keys[0]] != 4 || b.seen[j.keys[1]] != 9 || b.repeats != 0 || asked != 1 {
 		t.Errorf("%+v, %v, published %v, %d repeats, asked %d times", outcome, err, b.seen, b.repeats, asked)
 	}
@@ -254,7 +159,7 @@ func TestARefusedEventParksItsAggregateAlone(t *testing.T) {
 		t.Errorf("%+v, %v", letters, err)
 	}
 	b.fault = nil
-	_, again := newPublisher(t, db, b, j, never)
+	_, again := newPublisher(t, db, b.Publish, j)
 	if _, err := again.RetryParked(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +178,7 @@ func TestAnOutageDelays(t *testing.T) {
 		asked++
 		return &publishing.BusyError{Cause: errors.New("come back later"), After: time.Hour}
 	}
-	p, projector := newPublisher(t, db, b, j, never)
+	p, projector := newPublisher(t, db, b.Publish, j)
 	batch := projection.Batch{Records: []projection.Record{record(j.keys[0], 1)}, Checkpoint: projection.Checkpoint{Source: "s", Shard: "1", Position: "1"}}
 	for range 3 {
 		if _, err := projector.Project(t.Context(), batch); !errors.Is(err, projection.ErrTransient) {

@@ -97,9 +97,13 @@ func readLine(raw string) (line Later, err error) {
 	return line, nil
 }
 
-// authorOf returns the user account that a line names as its executor; empty: none, or the line can't be read.
+// authorOf returns the user account that a line names as its executor; empty: none, or the line can't be read. A line
+// that erases has no words, and must be readable once the key is destroyed.
 func authorOf(raw string) string {
 	line, _ := readLine(raw)
+	if line.Path == erasure.Path {
+		return ""
+	}
 	return rest.ExecutorOf(line.Body).String()
 }
 

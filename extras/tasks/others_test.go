@@ -1,11 +1,10 @@
 package tasks_test
 
 import (
-	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,46 +13,20 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/extras/erasure"
+	"example.com/threads/extras/erasure/keystoretest"
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
 )
 
-// keys is a key store and a master key in memory.
-type keys struct {
-	mutex   sync.Mutex
-	entries map[string]erasure.Entry
-}
-
-func (k *keys) Keys(_ context.Context, _ es.Tenant, owners []string) (map[string]erasure.Entry, error) {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	found := map[string]erasure.Entry{}
-	for _, owner := range owners {
-		if entry, exists := k.entries[owner]; exists {
-			found[owner] = entry
-		}
+// keyring has its keys in memory.
+func keyring(t *testing.T) *erasure.Keyring {
+	t.Helper()
+	master, err := erasure.ParseMaster(strings.Repeat("A", 43) + "=") // 32 bytes of 0
+	if err != nil {
+		t.Fatal(err)
 	}
-	return found, nil
+	return erasure.NewKeyring(keystoretest.NewMemory(), master, time.Now)
 }
-
-func (k *keys) Create(_ context.Context, _ es.Tenant, owner string, wrapped []byte) (erasure.Entry, error) {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	if _, exists := k.entries[owner]; !exists {
-		k.entries[owner] = erasure.Entry{Wrapped: wrapped}
-	}
-	return k.entries[owner], nil
-}
-
-func (k *keys) Destroy(_ context.Context, _ es.Tenant, owner string, at time.Time) error {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	k.entries[owner] = erasure.Entry{ErasedAt: at}
-	return nil
-}
-
-func (*keys) Wrap(_ context.Context, key []byte, _ string) ([]byte, error)   { return key, nil }
-func (*keys) Unwrap(_ context.Context, key []byte, _ string) ([]byte, error) { return key, nil }
 
 // readable returns the content of all files, with everything opened that the existing keys open.
 func (w *world) readable(t *testing.T) string {
@@ -82,8 +55,7 @@ func TestLinesInTheNameOfOthers(t *testing.T) { testenv.Bubble(t, testLinesInThe
 
 func testLinesInTheNameOfOthers(t *testing.T) {
 	w := newWorld()
-	store := &keys{entries: map[string]erasure.Entry{}}
-	w.keys = erasure.NewKeyring(store, store, time.Now)
+	w.keys = keyring(t)
 	line := func(author fmt.Stringer, text string) string {
 		return fmt.Sprintf(`{"path":"/say","body":{"executor_id":"%s","key":"1","text":"%s"}}`+"\n", author, text)
 	}
@@ -145,14 +117,58 @@ func testATaskThatErasesItsCreator(t *testing.T) {
 		},
 	} {
 		w := newWorld()
-		store := &keys{entries: map[string]erasure.Entry{}}
-		w.keys = erasure.NewKeyring(store, store, time.Now)
+		w.keys = keyring(t)
 		w.onSay = func(say) error { return w.keys.Destroy(t.Context(), es.Tenant(""), ada.String()) }
 		result, err := begin(w.store())
 		found, answer := w.finish(t, created(t, result, err))
 		if found.Status != task.Succeeded || found.Done != found.Total || len(w.order) != 1 || answer != `"[erased]"`+"\n" {
 			t.Errorf("%s: %+v, %s", about, found.Row, answer)
 		}
+	}
+}
+
+// A task may end after it has destroyed a key, and before the account is closed. The next attempt must close it, though
+// it can't read the input any more.
+func TestAnErasureIsCompleted(t *testing.T) { testenv.Bubble(t, testAnErasureIsCompleted) }
+
+func testAnErasureIsCompleted(t *testing.T) {
+	line := func(who ident.UserID) string {
+		return fmt.Sprintf(`{"path":%q,"body":{"executor_id":%q}}`, erasure.Path, who)
+	}
+	command := func(s tasks.Store) (es.Result, error) {
+		return s.Later(t.Context(), erasure.Path, saying(fmt.Sprintf(`{"executor_id":%q}`, ada)))
+	}
+	for about, c := range map[string]struct {
+		who    ident.UserID
+		status task.Status
+		begin  func(tasks.Store) (es.Result, error)
+	}{
+		"a command": {ada, task.Succeeded, command},
+		"an import": {ada, task.Failed, func(s tasks.Store) (es.Result, error) {
+			return s.Import(t.Context(), asked(), strings.NewReader(line(ada)))
+		}},
+		"an import in the name of another": {bob, task.Succeeded, func(s tasks.Store) (es.Result, error) {
+			asked := asked()
+			asked.Principal.ActsForOthers = true
+			return s.Import(t.Context(), asked, strings.NewReader(line(bob)))
+		}},
+	} {
+		w := newWorld()
+		w.keys = keyring(t)
+		w.busy = 8 // longer than an attempt
+		result, err := c.begin(w.store())
+		found, _ := w.finish(t, created(t, result, err))
+		if want := []string{"closed:" + c.who.String()}; found.Status != c.status || !slices.Equal(w.order, want) {
+			t.Errorf("%s: %+v, %q", about, found.Row, w.order)
+		}
+	}
+
+	w := newWorld()
+	w.keys, w.busy = keyring(t), 8
+	w.onSay = func(say) error { return ident.Conflict("rejected", "not now") }
+	result, err := command(w.store())
+	if found, _ := w.finish(t, created(t, result, err)); found.Status != task.Failed || found.Message != "not now" {
+		t.Errorf("refused: %+v", found.Row)
 	}
 }
 
@@ -183,8 +199,7 @@ func testAPartOfAResultFitsIntoAnItem(t *testing.T) {
 	}
 	for about, input := range inputs {
 		w := newWorld()
-		store := &keys{entries: map[string]erasure.Entry{}}
-		w.keys = erasure.NewKeyring(store, store, time.Now)
+		w.keys = keyring(t)
 		asked := asked()
 		asked.Principal.ActsForOthers = true
 		result, err := w.store().Import(t.Context(), asked, strings.NewReader(input))

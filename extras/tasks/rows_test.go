@@ -10,6 +10,7 @@ import (
 	"example.com/threads/extras/tasks"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/tests/sealed"
@@ -22,7 +23,7 @@ func TestRowsOfTasks(t *testing.T) {
 		reader := readmodeltest.NewReader(t, db.DB)
 		given := feed.New(t, db.DB, chatrows.Projection, tasks.Handler())
 		given.Caller = es.Caller{ClientIP: "192.0.2.1", RequestID: "a request", Source: "a test"}
-		id, viewer := readmodeltest.NewID[task.Task](), query.Viewer{User: readmodeltest.NewUser()}
+		id, viewer := kit.NewID[task.Task](), query.Viewer{User: readmodeltest.NewUser()}
 		progress := task.Progress{Parts: 1, Done: 4, Total: 10, Rejected: 2}
 		want := tasks.Row{ID: id, Kind: task.Import, Progress: task.Progress{Total: 10}, CreatedAt: given.Now().Add(feed.Tick)}
 		var covered []string

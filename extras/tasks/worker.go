@@ -13,9 +13,12 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"example.com/threads/domain/account"
+	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	esrun "example.com/threads/es/run"
+	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/tasks/task"
 	"example.com/threads/interfaceadaptor/rest"
 )
@@ -237,6 +240,13 @@ func (r *run) work(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err = r.perform(ctx); errors.Is(err, account.ErrAccountErased) {
+		return r.completeErasure(ctx, err)
+	}
+	return err
+}
+
+func (r *run) perform(ctx context.Context) error {
 	switch r.Request.Kind {
 	case task.Import:
 		return r.importLines(ctx)
@@ -247,6 +257,25 @@ func (r *run) work(ctx context.Context) (err error) {
 	default:
 		return fmt.Errorf("nobody here knows how to do a task of kind %q; a newer version of the program may", r.Request.Kind)
 	}
+}
+
+// completeErasure closes the account of an erased creator: this task may have ended between its key and its account. It
+// returns why the task has not succeeded.
+func (r *run) completeErasure(ctx context.Context, reason error) error {
+	body := fmt.Appendf(nil, `{"executor_id":%q}`, r.CreatedBy)
+	result, err := r.handle(ctx, time.Now(), r.request(Later{Path: erasure.Path, Body: body}))
+	problem, isRejected := result.(*rest.Problem)
+	switch {
+	case err != nil:
+		return err
+	case isRejected && problem.Code != account.ErrAccountErased.Code():
+		return ident.Conflict("command_rejected", problem.Detail)
+	case r.Request.Subject != erasure.Path:
+		return reason
+	}
+	err = r.store(ctx, nil)
+	r.count(1, 0)
+	return err
 }
 
 func (r *run) finish(ctx context.Context, status task.Status, message string) error {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/domain/account"
 	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
@@ -236,7 +237,17 @@ type said struct {
 func (w *world) commands() []rest.Aggregate {
 	do := rest.Command(chat.Service[say](sayer{w}), func(es.Result) said { return said{true} }, say.asked)
 	filling := rest.Command(chat.Service[fill](nil), func(es.Result) said { return said{} }, fill.asked)
-	return []rest.Aggregate{{Name: "lines", Operations: []rest.Operation{{Path: "/say", Do: do}, {Path: "/fill", Do: filling}}}}
+	return []rest.Aggregate{{Name: "lines", Operations: []rest.Operation{{Path: "/say", Do: do}, {Path: "/fill", Do: filling}, erasure.Operation(eraser{sayer{w}})}}}
+}
+
+// eraser is the service of the accounts.
+type eraser struct{ sayer }
+
+func (w eraser) Handle(ctx context.Context, r es.Request[account.Command]) (es.Result, error) {
+	if err := w.keys.Destroy(ctx, r.Caller.Tenant, r.ID); err != nil {
+		return es.Result{}, err
+	}
+	return w.sayer.Handle(ctx, es.Request[say]{Command: say{Key: "closed", Text: r.ID}, IdempotencyKey: "closes " + r.ID})
 }
 
 // sayer is the service of the lines.

@@ -16,13 +16,9 @@ import (
 )
 
 // admit returns the refusal of a request of a tenant.
-func admit(t *testing.T, isActive IsActive, code string) error {
+func admit(t *testing.T, isActive IsActive, code es.Tenant) error {
 	t.Helper()
-	tenant, err := es.ParseTenant(code)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return (&guard{isActive: isActive, tenant: tenant, log: slog.New(slog.DiscardHandler)}).admit(t.Context())
+	return (&guard{isActive: isActive, tenant: code, log: slog.New(slog.DiscardHandler)}).admit(t.Context())
 }
 
 // statusOf is the status of a refusal; 0: there is none.
@@ -42,7 +38,7 @@ func TestTenantsOfARegistry(t *testing.T) {
 			asked++
 			return active[tenant.String()], down
 		})
-		expect := func(code string, want int) {
+		expect := func(code es.Tenant, want int) {
 			t.Helper()
 			if err := admit(t, isActive, code); statusOf(err) != want {
 				t.Errorf("%q: %v", code, err)
@@ -82,7 +78,7 @@ func TestTenantsAreAskedForTogether(t *testing.T) {
 			}
 			return true, nil
 		})
-		ask := func(code string) {
+		ask := func(code es.Tenant) {
 			if err := admit(t, isActive, code); err != nil {
 				t.Error(err)
 			}
@@ -98,7 +94,7 @@ func TestTenantsAreAskedForTogether(t *testing.T) {
 			t.Errorf("concurrent requests led to %d queries to the registry", asked)
 		}
 		for i := range 10_000 {
-			ask(fmt.Sprint(i))
+			ask(es.Tenant(fmt.Sprint(i)))
 		}
 		if ask("acme"); asked != 2 {
 			t.Error("more than 10,000 tenants are cached")

@@ -73,11 +73,9 @@ func TestOperations(t *testing.T) {
 
 // The document lists the rejections of each operation. They must be exactly those of the aggregate.
 func TestRejectionsAreDescribed(t *testing.T) {
-	acme := code(t, "acme")
-	created := tenants.Tenant{}.Apply(tenants.Created{Code: acme})
 	for i, command := range []tenants.Command{tenants.Create{Code: acme}, tenants.Suspend{}, tenants.Reactivate{}} {
 		met := map[string]bool{}
-		for _, state := range []tenants.Tenant{{}, created, created.Apply(tenants.Suspended{Code: acme})} {
+		for _, state := range []tenants.Tenant{{}, rules.After(created), rules.After(created, suspended)} {
 			if _, err := tenants.Decide(state, command); err != nil {
 				met[codeOfRejection(err)] = true
 			}

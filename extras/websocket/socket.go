@@ -240,8 +240,8 @@ func (s *socket) subscribe(id string, payload json.RawMessage) {
 	})
 }
 
-// begin returns an operation that may run beside count others, or the answer of a refused one. What the client has sent
-// is held until release, when the operation has ended.
+// begin returns an operation that may run beside count others, or the answer of a refused one. Its memory is held until
+// release, when the operation has ended: so an account has only so many, on all its connections.
 func (s *socket) begin(count int, id string, payload json.RawMessage) (operation *gqlgen.OperationContext, release func(), refused *gqlgen.Response) {
 	err := s.guard.Next(s.ctx)
 	if err == nil && count >= s.settings.OperationLimit {
@@ -253,7 +253,7 @@ func (s *socket) begin(count int, id string, payload json.RawMessage) (operation
 		params, err = graphql.ParseOperation("payload", payload)
 	}
 	if err == nil {
-		release, err = s.guard.Hold(len(id) + len(payload))
+		release, err = s.guard.Hold(perOperation + len(id) + len(payload))
 	}
 	if err != nil {
 		return nil, nil, s.endpoint.Response(s.ctx, err)

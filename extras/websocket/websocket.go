@@ -31,6 +31,7 @@ const (
 	maxMessage   = 64 << 10 // bytes
 	firstMessage = 16 << 10 // bytes of connection_init, and of what comes before
 	shortMessage = 4 << 10  // bytes of a message that is not held as memory while it arrives
+	perOperation = 4 << 10  // bytes that an operation takes, beside what the client has sent
 )
 
 // Settings are set by operators. A zero field takes its default.

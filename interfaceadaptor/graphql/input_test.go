@@ -8,6 +8,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/tests/graphqltest"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/readmodeltest"
 )
 
@@ -76,7 +77,7 @@ func TestBadInputIsToldAsSuch(t *testing.T) {
 		foreign := db.World(t, "globex").Thread("theirs", alice)
 		for _, list := range []string{
 			`getThreads(` + user + `, after: "` + foreign.String() + `")`,
-			`getMembers(` + both + `, after: "` + readmodeltest.NewID[thread.Member]().String() + `")`,
+			`getMembers(` + both + `, after: "` + kit.NewID[thread.Member]().String() + `")`,
 			`getMessages(` + both + `, after: "` + elsewhere.String() + `")`,
 		} {
 			if got := a.Ask(t, graphqltest.Asked{Tenant: "acme"}, `{ `+list+` { id } }`); got.Code() != "BAD_USER_INPUT" {
@@ -90,7 +91,7 @@ func TestUnusableRequests(t *testing.T) {
 	db := readmodeltest.SQLite(t)
 	a := graphqltest.Serve(t, db, graphqltest.Settings{})
 	const good = `{"query": "{ __typename }"}`
-	token := readmodeltest.NewID[thread.Thread]().String() + ":1"
+	token := kit.NewID[thread.Thread]().String() + ":1"
 	for name, test := range map[string]struct {
 		method string
 		header map[string]string

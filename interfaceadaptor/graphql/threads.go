@@ -9,7 +9,6 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
-	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
 )
 
@@ -108,7 +107,7 @@ func (r Resolver) GetMember(ctx context.Context, threadID, userAccountID string)
 	if err != nil {
 		return Member{}, err
 	}
-	found, err := r.Queries.Member(ctx, chat.ThreadKey(a.Tenant, id), user)
+	found, err := r.Queries.Member(ctx, a.Tenant, id, user)
 	return membersOf(&accounts{from: r.Queries, tenant: a.Tenant})(found), err
 }
 

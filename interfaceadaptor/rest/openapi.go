@@ -153,7 +153,7 @@ func problemsOf(op Operation) []*Problem {
 	failed := ProblemOf(errors.New("anything else"))
 	var problems []*Problem
 	if op.Served != nil { // extra:tasks {
-		problems = append(problems, executorMissing, failed, ProblemOf(es.ErrUnavailable))
+		problems = append(problems, executorMissing, failed, ProblemOf(es.ErrUnavailable), ProblemOf(new(es.InconsistentError)))
 		if op.Served.Lines != "" {
 			problems = append(problems, unsupported(MediaLines))
 		}

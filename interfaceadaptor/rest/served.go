@@ -29,7 +29,7 @@ const (
 )
 
 var (
-	executorMissing = malformed("the header %s must be sent once, and be a ULID of 26 characters", executorHeader)
+	executorMissing = malformed("the header %s must be sent once, and be a ULID of 26 characters or its UUID form", executorHeader)
 	nameInPath      = regexp.MustCompile(`{(.*)}`)
 )
 
@@ -69,7 +69,7 @@ func (s *Served) describe(schemas huma.Registry, described *huma.Operation, done
 	described.Method = s.method()
 	described.Parameters = []*huma.Param{{
 		Name: executorHeader, In: "header", Description: "The user account that asks; a caller who has an account may leave it out.",
-		Schema: &huma.Schema{Type: huma.TypeString, Pattern: ulidPattern, Examples: []any{exampleID}},
+		Schema: &huma.Schema{Type: huma.TypeString, Pattern: ulidPattern + "|" + uuidPattern, Examples: []any{exampleID}},
 	}}
 	if named := nameInPath.FindStringSubmatch(described.Path); named != nil {
 		described.Parameters = append(described.Parameters, &huma.Param{

@@ -199,7 +199,7 @@ func Threads(threads chat.Service[thread.Command]) Aggregate {
 				version, err := threads.Snapshot(ctx, c.Caller, body.Thread.String())
 				return Reply{Body: snapshotAnswer{body.Thread.String(), version}}, err
 			}),
-			Rejections: []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted},
+			Rejections: []error{thread.ErrThreadNotFound, thread.ErrThreadDeleted, es.ErrConcurrentUpdate},
 			Right:      admission.Operate,
 			Without:    []string{IfMatch, IdempotencyKey},
 		},

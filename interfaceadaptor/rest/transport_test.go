@@ -142,39 +142,3 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
-
-func TestUnknownPathsAndMethods(t *testing.T) {
-	handler := handlerOf(willing, io.Discard)
-	ask := func(method, path string) answer {
-		return send(t, handler, httptest.NewRequestWithContext(t.Context(), method, path, nil))
-	}
-	ask(http.MethodGet, "/nowhere").problem(t, http.StatusNotFound, "path_not_found")
-	ask(http.MethodPost, "/threads/create/").problem(t, http.StatusNotFound, "path_not_found")
-	ask(http.MethodGet, "/docs/../doc.go").problem(t, http.StatusNotFound, "path_not_found")
-	for _, method := range []string{http.MethodPut, http.MethodOptions, "PURGE", "PRI"} {
-		ask(method, "/nowhere").problem(t, http.StatusNotFound, "path_not_found")
-	}
-	for path, allow := range map[string]string{"/threads/create": "POST", "/openapi.json": "GET, HEAD", "/health/alive": "GET, HEAD"} {
-		for _, method := range []string{http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodOptions, "PURGE"} {
-			a := ask(method, path)
-			a.problem(t, http.StatusMethodNotAllowed, "method_not_allowed")
-			if a.header.Get("Allow") != allow {
-				t.Errorf("%s %s allows %q, want %q", method, path, a.header.Get("Allow"), allow)
-			}
-		}
-	}
-	if a := ask(http.MethodHead, "/health/alive"); a.status != http.StatusOK {
-		t.Errorf("HEAD: %d", a.status)
-	}
-}
-
-func TestEveryAnswerIsGuarded(t *testing.T) {
-	handler := handlerOf(willing, io.Discard)
-	for _, path := range []string{"/", "/openapi.json", "/nowhere", "/threads/create"} {
-		a := send(t, handler, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
-		if a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cache-Control") != "no-store" ||
-			!strings.HasPrefix(a.header.Get("Content-Security-Policy"), "default-src 'none'") {
-			t.Errorf("%s: %v", path, a.header)
-		}
-	}
-}

@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -185,19 +184,16 @@ func testClosedAccountsLeaveThroughKills(t *testing.T, s *system) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	until := func(who person, path string, body fields, key string) {
-		for ctx.Err() == nil {
-			a, err := who.try(ctx, path, body, headers{"Idempotency-Key": key})
-			if err == nil && a.status/100 == 2 {
+		for {
+			a, err := untilAnswered(ctx, func(int) person { return who }, path, body, key)
+			if err == nil {
 				return
 			}
-			if err == nil && a.status != 503 && a.text("code") != "concurrent_update" {
-				t.Errorf("%s: %d %s", path, a.status, a.raw)
+			if a.text("code") != "concurrent_update" {
+				t.Error(err)
 				return
 			}
-			pause := time.NewTimer(50 * time.Millisecond)
-			<-pause.C
 		}
-		t.Error(errors.Join(errors.New(path+" was never answered"), ctx.Err()))
 	}
 	var threads []string
 	stay := s.person("acme")

@@ -46,9 +46,14 @@ type headers map[string]string
 
 type fields map[string]any
 
-// send posts a body. err is an error of the connection, never an error response.
+// send posts a body.
 func send(ctx context.Context, url string, body []byte, header headers) (answer, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	return exchange(ctx, http.MethodPost, url, body, header)
+}
+
+// exchange sends a request. err is an error of the connection, never an error response.
+func exchange(ctx context.Context, method, url string, body []byte, header headers) (answer, error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return answer{}, err
 	}
@@ -66,7 +71,7 @@ func send(ctx context.Context, url string, body []byte, header headers) (answer,
 		return answer{}, err
 	}
 	a := answer{status: response.StatusCode, header: response.Header, raw: raw, body: map[string]any{}}
-	if strings.Contains(response.Header.Get("Content-Type"), "json") {
+	if media := response.Header.Get("Content-Type"); strings.HasSuffix(media, "json") && media != "application/x-ndjson" {
 		err = json.Unmarshal(raw, &a.body)
 	}
 	return a, err

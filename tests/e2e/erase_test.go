@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -122,13 +121,7 @@ func testAPersonIsForgotten(t *testing.T, s *system, find func(words ...string) 
 // textsOf returns the texts of a thread's messages.
 func (p person) textsOf(t *testing.T, thread string) (texts []string) {
 	t.Helper()
-	var data struct{ GetMessages []struct{ Text string } }
-	errs, err := p.query(t.Context(), &data, `query($thread: ID!, $viewer: ID!) { getMessages(threadId: $thread, userAccountId: $viewer) { text } }`,
-		fields{"thread": thread, "viewer": p.id})
-	if err != nil || len(errs) > 0 {
-		t.Fatal(errors.Join(err, fmt.Errorf("%+v", errs)))
-	}
-	for _, message := range data.GetMessages {
+	for _, message := range p.messagesOf(t, thread) {
 		texts = append(texts, message.Text)
 	}
 	return texts

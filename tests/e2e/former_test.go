@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"example.com/threads/domain/ident"
@@ -39,16 +38,18 @@ func TestItemsOfTheFirstDocument(t *testing.T) {
 	toState := strings.NewReplacer(eventThread, stateThread, eventUser, stateUser)
 	for about, c := range map[string]struct {
 		thread, admin, event, state string
-		number                      types.AttributeValue
+		number                      any
 	}{
-		"the event": {eventThread, eventUser, formerEvent, toEvent.Replace(formerState), &types.AttributeValueMemberN{Value: "1"}},
-		"the state": {stateThread, stateUser, toState.Replace(formerEvent), formerState, &types.AttributeValueMemberS{Value: "1"}},
+		"the event": {eventThread, eventUser, formerEvent, toEvent.Replace(formerState), 1},
+		"the state": {stateThread, stateUser, toState.Replace(formerEvent), formerState, "1"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			ada := s.person("")
 			ada.id = idOf(t, c.admin)
 			thread := idOf(t, c.thread)
-			putFormer(t, s.store, thread, c.event, c.state, c.number)
+			d, aid := dynamoTables(t, s.store), "thread-"+thread
+			d.putState(t, shardOf(thread), aid+"-0", aid, c.state, fields{"ser_nr": c.number, "version": 1})
+			d.putEvent(t, shardOf(thread), aid+"-1", aid, c.number, c.event)
 
 			posted := ada.command(t, "/threads/post_message", fields{"thread_id": thread, "text": "hello"})
 			if posted.version() != 2 {
@@ -72,25 +73,25 @@ func TestItemsOfTheFirstDocument(t *testing.T) {
 func TestHeadsAndSnapshotsOfTheDocuments(t *testing.T) {
 	startsPrograms(t)
 	s := threePrograms(t, dynamoDB(t))
-	d := documentTables(t, s.store)
+	d := dynamoTables(t, s.store)
 	ada := s.person("")
 	ada.id = idOf(t, stateUser)
 	thread := idOf(t, stateThread)
 	toState := strings.NewReplacer(eventThread, stateThread, eventUser, stateUser)
 	state := strings.NewReplacer(`"seq_nr_counter":1`, `"seq_nr_counter":3`, `"name":"test"`, `"name":"third"`).Replace(formerState)
 	pkey, skey, aid := shardOf(thread), "thread-"+thread+"-", "thread-"+thread
-	d.snapshot(t, pkey, skey+"0", aid, state, fields{"ser_nr": 3, "version": 1})
-	d.snapshot(t, pkey, skey+"3", aid, state, fields{"ser_nr": 3, "version": 3, "ttl": time.Now().Add(time.Hour).Unix()})
-	d.event(t, pkey, skey+"1", aid, 1, toState.Replace(formerEvent))
+	d.putState(t, pkey, skey+"0", aid, state, fields{"ser_nr": 3, "version": 1})
+	d.putState(t, pkey, skey+"3", aid, state, fields{"ser_nr": 3, "version": 3, "ttl": time.Now().Add(time.Hour).Unix()})
+	d.putEvent(t, pkey, skey+"1", aid, 1, toState.Replace(formerEvent))
 	for seqNr, name := range map[int]string{2: "second", 3: "third"} {
-		d.event(t, pkey, skey+fmt.Sprint(seqNr), aid, seqNr, fmt.Sprintf(
+		d.putEvent(t, pkey, skey+fmt.Sprint(seqNr), aid, seqNr, fmt.Sprintf(
 			`{"type":"ThreadRenamed","id":"01H42KBHCW1BZG504J4ZXKA2F%d","aggregate_id":{"value":%q},"seq_nr":%d,"name":%q,"executor_id":{"value":%q},"occurred_at":"2023-06-29T03:32:37.404481Z"}`,
 			seqNr, thread, seqNr, name, ada.id))
 	}
-	kept := d.count(t, thread)
+	kept := len(d.items(t, d.snapshot, aid))
 	runOnce(t, "threadctl", s.store, "journal", "check", aid)
 	runOnce(t, "threadctl", s.store, "journal", "repair", aid)
-	if now := d.count(t, thread); now != kept {
+	if now := len(d.items(t, d.snapshot, aid)); now != kept {
 		t.Errorf("a repair left %d of %d items in the snapshot table", now, kept)
 	}
 	posted := ada.attempt(t, "/threads/post_message", fields{"thread_id": thread, "text": "hello"}, nil)
@@ -109,7 +110,7 @@ func TestHeadsAndSnapshotsOfTheDocuments(t *testing.T) {
 func TestMisplacedItemsOfTheDocuments(t *testing.T) {
 	startsPrograms(t)
 	s := threePrograms(t, dynamoDB(t))
-	d := documentTables(t, s.store)
+	d := dynamoTables(t, s.store)
 	ada := s.person("")
 	ada.id = idOf(t, eventUser)
 	thread := idOf(t, eventThread)
@@ -119,8 +120,8 @@ func TestMisplacedItemsOfTheDocuments(t *testing.T) {
 		{shardOf(thread), "thread-1", "thread-1"}, // the first document: type and number
 		{"thread-64", aid + "-0", aid + "-1"},     // SHARD_COUNT is 64, so no program looks there
 	} {
-		d.snapshot(t, at.pkey, at.head, aid, state, fields{"ser_nr": 1, "version": 1})
-		d.event(t, at.pkey, at.event, aid, 1, formerEvent)
+		d.putState(t, at.pkey, at.head, aid, state, fields{"ser_nr": 1, "version": 1})
+		d.putEvent(t, at.pkey, at.event, aid, 1, formerEvent)
 	}
 	marker := s.person("") // whose thread comes after them in the stream
 	created := marker.command(t, "/threads/create", fields{"name": "marker"})
@@ -152,17 +153,17 @@ func TestMisplacedItemsOfTheDocuments(t *testing.T) {
 func TestTheTypeOfTheFourthDocument(t *testing.T) {
 	startsPrograms(t)
 	s := threePrograms(t, dynamoDB(t))
-	d := documentTables(t, s.store)
+	d := dynamoTables(t, s.store)
 	const user = "01H42K4ABWQ5V2XQEP3A48VE0Z"
 	pkey := strings.Replace(shardOf(user), "thread", "user-account", 1)
-	put := d.event(t, pkey, "user-account-"+user+"-12345", "user-account-"+user, 12345, formerEvent)
+	put := d.putEvent(t, pkey, "user-account-"+user+"-12345", "user-account-"+user, 12345, formerEvent)
 	testenv.Eventually(t, 20*time.Second, func() error {
 		if health := get(t, s.updaterURL+"/health/ready"); !strings.Contains(health, "IGNORE_AGGREGATE_TYPES=user-account") {
 			return errors.New(health)
 		}
 		return nil
 	})
-	d.remove(t, put)
+	d.remove(t, d.journal, put)
 	gone := func() error {
 		if health := get(t, s.updaterURL+"/health/ready"); strings.Contains(health, "user-account") || !strings.Contains(health, `"ready"`) {
 			return errors.New(health)
@@ -175,71 +176,37 @@ func TestTheTypeOfTheFourthDocument(t *testing.T) {
 	testenv.Eventually(t, 10*time.Second, gone)
 }
 
-// documents puts items into the tables that an environment names.
-type documents struct {
-	client             *sdk.Client
-	journal, snapshots string
-}
-
-func documentTables(t *testing.T, env []string) documents {
-	t.Helper()
-	return documents{sdk.NewFromConfig(testenv.DynamoDBConfig(t)), variable(env, "JOURNAL_TABLE"), variable(env, "SNAPSHOT_TABLE")}
-}
-
 func shardOf(ulid string) string {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(ulid))
 	return fmt.Sprintf("thread-%d", hash.Sum64()%64)
 }
 
-func (d documents) snapshot(t *testing.T, pkey, skey, aid, state string, numbers fields) {
+func (s dynamoSpoiler) putState(t *testing.T, pkey, skey, aid, state string, numbers fields) {
 	t.Helper()
-	d.put(t, d.snapshots, fields{"pkey": pkey, "skey": skey, "aid": aid, "payload": state}, numbers)
+	item := itemOf(fields{"pkey": pkey, "skey": skey, "aid": aid, "payload": state})
+	maps.Copy(item, itemOf(numbers))
+	s.put(t, s.snapshot, item)
 }
 
-func (d documents) event(t *testing.T, pkey, skey, aid string, serNr int, payload string) map[string]types.AttributeValue {
+func (s dynamoSpoiler) putEvent(t *testing.T, pkey, skey, aid string, serNr any, payload string) map[string]types.AttributeValue {
 	t.Helper()
-	return d.put(t, d.journal, fields{"pkey": pkey, "skey": skey, "aid": aid, "payload": payload, "occurred_at": "2023-06-29T03:32:37.404481Z"}, fields{"ser_nr": serNr})
-}
-
-func (d documents) put(t *testing.T, table string, texts, numbers fields) map[string]types.AttributeValue {
-	t.Helper()
-	item := map[string]types.AttributeValue{}
-	for name, value := range texts {
-		item[name] = &types.AttributeValueMemberS{Value: fmt.Sprint(value)}
-	}
-	for name, value := range numbers {
-		item[name] = &types.AttributeValueMemberN{Value: fmt.Sprint(value)}
-	}
-	if _, err := d.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(table), Item: item}); err != nil {
-		t.Fatal(err)
-	}
+	item := itemOf(fields{"pkey": pkey, "skey": skey, "aid": aid, "payload": payload, "occurred_at": "2023-06-29T03:32:37.404481Z", "ser_nr": serNr})
+	s.put(t, s.journal, item)
 	return item
 }
 
-func (d documents) remove(t *testing.T, item map[string]types.AttributeValue) {
-	t.Helper()
-	_, err := d.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{
-		TableName: aws.String(d.journal), Key: map[string]types.AttributeValue{"pkey": item["pkey"], "skey": item["skey"]},
-	})
-	if err != nil {
-		t.Fatal(err)
+// itemOf makes texts of strings, and numbers of everything else.
+func itemOf(values fields) map[string]types.AttributeValue {
+	item := map[string]types.AttributeValue{}
+	for name, value := range values {
+		if text, is := value.(string); is {
+			item[name] = &types.AttributeValueMemberS{Value: text}
+		} else {
+			item[name] = &types.AttributeValueMemberN{Value: fmt.Sprint(value)}
+		}
 	}
-}
-
-// count returns the number of an aggregate's items in the snapshot table.
-func (d documents) count(t *testing.T, thread string) int32 {
-	t.Helper()
-	found, err := d.client.Query(t.Context(), &sdk.QueryInput{
-		TableName: aws.String(d.snapshots), KeyConditionExpression: aws.String("pkey = :p AND begins_with(skey, :s)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":p": &types.AttributeValueMemberS{Value: shardOf(thread)}, ":s": &types.AttributeValueMemberS{Value: "thread-" + thread},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found.Count
+	return item
 }
 
 func idOf(t *testing.T, uuid string) string {
@@ -249,25 +216,4 @@ func idOf(t *testing.T, uuid string) string {
 		t.Fatal(err)
 	}
 	return id.String()
-}
-
-// putFormer puts the items into the tables that an environment names: the head first, as in one transaction.
-func putFormer(t *testing.T, env []string, thread, event, state string, number types.AttributeValue) {
-	t.Helper()
-	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
-	client := sdk.NewFromConfig(testenv.DynamoDBConfig(t))
-	for _, put := range []struct {
-		table string
-		skey  string
-		more  map[string]types.AttributeValue
-	}{
-		{"SNAPSHOT_TABLE", "-0", map[string]types.AttributeValue{"payload": text(state), "version": &types.AttributeValueMemberN{Value: "1"}}},
-		{"JOURNAL_TABLE", "-1", map[string]types.AttributeValue{"payload": text(event), "occurred_at": text("2023-06-29T03:32:37.404481Z")}},
-	} {
-		put.more["pkey"] = text(shardOf(thread))
-		put.more["skey"], put.more["aid"], put.more["ser_nr"] = text("thread-"+thread+put.skey), text("thread-"+thread), number
-		if _, err := client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(variable(env, put.table)), Item: put.more}); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

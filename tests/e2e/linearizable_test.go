@@ -79,17 +79,10 @@ type pair struct {
 func twoOfEach(t *testing.T, env []string) *pair {
 	t.Helper()
 	first := threePrograms(t, env)
-	second := &system{}
-	p := &pair{systems: [2]*system{first, second}}
-	write := programs.New(t, binaries, "write-api", env, "WRITE_API_ADDR")
-	updater := programs.New(t, binaries, "read-model-updater", env, "UPDATER_ADDR")
-	read := programs.New(t, binaries, "read-api", env, "READ_API_ADDR")
-	for _, one := range []*programs.Program{write, updater, read} {
-		one.Start(t)
-	}
-	second.writeURL, second.updaterURL, second.readURL = write.URLs[0], updater.URLs[0], read.URLs[0]
-	p.programs = []*programs.Program{first.writer, write, first.projector, updater, first.reader, read}
-	return p
+	second := threePrograms(t, append(slices.Clone(env), "STORE_TIMEOUT=5s", "READ_WAIT_TIMEOUT=2s")) // the defaults
+	return &pair{systems: [2]*system{first, second}, programs: []*programs.Program{
+		first.writer, second.writer, first.projector, second.projector, first.reader, second.reader,
+	}}
 }
 
 // trouble kills or pauses one program after another, or cuts all wires, until the context ends. A pause can outlast an

@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -94,20 +93,11 @@ func TestAnOperatorMendsTheReadModel(t *testing.T) {
 // get reads a page with any status.
 func get(t *testing.T, url string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	a, err := exchange(t.Context(), http.MethodGet, url, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := httpClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	page, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(page)
+	return string(a.raw)
 }
 
 // metric checks the value of a metric of the updater.

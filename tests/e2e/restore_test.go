@@ -60,8 +60,13 @@ func TestARestoreOnDynamoDB(t *testing.T) {
 	}
 	setStream(t, variable(names, "JOURNAL_TABLE"), true)
 	runOnce(t, "dynamodb-setup", s.store)
-	putItems(t, variable(names, "JOURNAL_TABLE"), journal)
-	putItems(t, variable(names, "SNAPSHOT_TABLE"), heads)
+	tables := dynamoTables(t, names)
+	for _, i := range journal {
+		tables.put(t, tables.journal, i)
+	}
+	for _, i := range heads {
+		tables.put(t, tables.snapshot, i)
+	}
 	found := s.operate(t, isWrong, "journal", "check")
 	for _, want := range []string{"head_behind", "head_ahead"} {
 		if !strings.Contains(found, want) {
@@ -110,14 +115,4 @@ func itemsOf(t *testing.T, table string) (items []item) {
 		items = append(items, page.Items...)
 	}
 	return items
-}
-
-func putItems(t *testing.T, table string, items []item) {
-	t.Helper()
-	client := dynamodb.NewFromConfig(testenv.DynamoDBConfig(t))
-	for _, i := range items {
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: i}); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

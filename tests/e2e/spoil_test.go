@@ -42,6 +42,11 @@ func spoilerOf(t *testing.T, env []string) spoiler {
 	if variable(env, "EVENT_STORE") != "" {
 		return sqlSpoiler{variable(env, "EVENT_STORE_URL")}
 	}
+	return dynamoTables(t, env)
+}
+
+func dynamoTables(t *testing.T, env []string) dynamoSpoiler {
+	t.Helper()
 	return dynamoSpoiler{sdk.NewFromConfig(testenv.DynamoDBConfig(t)), variable(env, "JOURNAL_TABLE"), variable(env, "SNAPSHOT_TABLE")}
 }
 
@@ -112,11 +117,7 @@ func (s dynamoSpoiler) setHead(t *testing.T, aid string, version int) {
 }
 
 func (s dynamoSpoiler) removeHead(t *testing.T, aid string) {
-	head := s.items(t, s.snapshot, aid+"-0")[0]
-	_, err := s.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{TableName: aws.String(s.snapshot), Key: keyOf(head)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.remove(t, s.snapshot, s.items(t, s.snapshot, aid+"-0")[0])
 }
 
 func (s dynamoSpoiler) spoilPointer(t *testing.T, aid string) {
@@ -144,14 +145,26 @@ func (s dynamoSpoiler) addEvent(t *testing.T, aid string, seqNr int, payload str
 	event["seq_nr"] = &types.AttributeValueMemberN{Value: fmt.Sprint(seqNr)}
 	event["event_id"] = &types.AttributeValueMemberS{Value: ulid.Make().String()}
 	event["payload"] = &types.AttributeValueMemberS{Value: payload}
-	if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(s.journal), Item: event}); err != nil {
-		t.Fatal(err)
-	}
+	s.put(t, s.journal, event)
 	s.setHead(t, aid, seqNr)
 }
 
 func (s dynamoSpoiler) setPayload(t *testing.T, aid string, seqNr int, payload string) {
 	s.set(t, s.journal, fmt.Sprintf("%s-%d", aid, seqNr), "payload", &types.AttributeValueMemberS{Value: payload})
+}
+
+func (s dynamoSpoiler) put(t *testing.T, table string, item map[string]types.AttributeValue) {
+	t.Helper()
+	if _, err := s.client.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String(table), Item: item}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s dynamoSpoiler) remove(t *testing.T, table string, item map[string]types.AttributeValue) {
+	t.Helper()
+	if _, err := s.client.DeleteItem(t.Context(), &sdk.DeleteItemInput{TableName: aws.String(table), Key: keyOf(item)}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // items returns the items whose skey has the prefix.

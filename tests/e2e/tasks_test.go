@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,27 +16,9 @@ import (
 // get sends a GET request as the person.
 func (p person) get(t *testing.T, path string) answer {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.system.writeURL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, value := range p.header {
-		request.Header.Set(name, value)
-	}
-	request.Header.Set("X-Executor-Id", p.id)
-	response, err := httpClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	raw, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := answer{status: response.StatusCode, header: response.Header, raw: raw, body: map[string]any{}}
-	if response.Header.Get("Content-Type") == "application/json" {
-		err = json.Unmarshal(raw, &a.body)
-	}
+	header := maps.Clone(p.header)
+	header["X-Executor-Id"] = p.id
+	a, err := exchange(t.Context(), http.MethodGet, p.system.writeURL+path, nil, header)
 	if err != nil || a.status != http.StatusOK {
 		t.Fatalf("%s: %d %s, %v", path, a.status, a.raw, err)
 	}

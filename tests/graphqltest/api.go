@@ -42,6 +42,8 @@ type API struct {
 type Settings struct {
 	graphql.Settings
 	Wait time.Duration
+	// Executable, unless nil, is used instead of [Executable].
+	Executable func(*query.Queries) graphql.Executable
 	// Around, unless nil, adds a transport to the endpoint.
 	Around func(endpoint *graphql.Handler, log *slog.Logger) func(http.Handler) http.Handler
 }
@@ -75,7 +77,10 @@ func ServeDB(t *testing.T, db *readmodeltest.Database, pool *sqlx.DB, s Settings
 	streams, stopStreams := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { watcher.Run(watching) })
-	endpoint := graphql.NewHandler(streams, queries, Executable(queries), log, s.Settings)
+	if s.Executable == nil {
+		s.Executable = Executable
+	}
+	endpoint := graphql.NewHandler(streams, queries, s.Executable(queries), log, s.Settings)
 	handler := http.Handler(endpoint)
 	if s.Around != nil {
 		handler = s.Around(endpoint, log)(endpoint)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/graphql"
 	"example.com/threads/interfaceadaptor/graphql/generated"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -140,7 +140,7 @@ func canNotBeFollowed(t *testing.T, db *readmodeltest.Database, p Transport) {
 		"never a member":  {"acme", Follow(chat, readmodeltest.NewUser()), "NOT_FOUND"},
 		"another tenant":  {"globex", Follow(chat, alice), "NOT_FOUND"},
 		"no tenant":       {"", Follow(chat, alice), "NOT_FOUND"},
-		"nothing there":   {"acme", Follow(readmodeltest.NewID[thread.Thread](), alice), "NOT_FOUND"},
+		"nothing there":   {"acme", Follow(kit.NewID[thread.Thread](), alice), "NOT_FOUND"},
 		"not an id":       {"acme", `subscription { threadChanged(threadId: "x", userAccountId: "y") { id } }`, "BAD_USER_INPUT"},
 		"bad page inside": {"acme", `subscription { threadChanged(` + IDs(chat, alice) + `) { messages(first: 501) { edges { cursor } } } }`, "BAD_USER_INPUT"},
 	} {
@@ -314,20 +314,14 @@ func (ending) ThreadChanged(ctx context.Context, _, _ string) (<-chan graphql.Th
 }
 
 func mayEnd(t *testing.T, p Transport) {
-	type others struct{ generated.Resolvers }
-	schema := generated.Executable(generated.Schema(), struct {
-		ending
-		others
-	}{})
-	log := slog.New(slog.DiscardHandler)
-	endpoint := graphql.NewHandler(t.Context(), query.New(nil, nil, query.Settings{}), schema, log, graphql.Settings{})
-	handler := http.Handler(endpoint)
-	if around := p.around(0); around != nil {
-		handler = around(endpoint, log)(endpoint)
-	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	s := p.Subscribe(t, &API{URL: server.URL}, Asked{}, `subscription { threadChanged(threadId: "x", userAccountId: "y") { name } }`)
+	a := Serve(t, readmodeltest.SQLite(t), Settings{Around: p.around(0), Executable: func(*query.Queries) graphql.Executable {
+		type others struct{ generated.Resolvers }
+		return generated.Executable(generated.Schema(), struct {
+			ending
+			others
+		}{})
+	}})
+	s := p.Subscribe(t, a, Asked{}, `subscription { threadChanged(threadId: "x", userAccountId: "y") { name } }`)
 	if event, got := s.Take(t); event != EventNext || string(got.Data) != `{"threadChanged":{"name":"the only state"}}` {
 		t.Errorf("%s %s", event, got.Data)
 	}

@@ -14,10 +14,12 @@ type Answer struct {
 	Body   string
 }
 
-// CheckGuarded checks that the response forbids content sniffing and storing. about names the request in the error.
+// CheckGuarded checks that the response forbids content sniffing, storing, and loading what a page could. about names
+// the request in the error.
 func (a Answer) CheckGuarded(t *testing.T, about string) {
 	t.Helper()
-	if a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Cache-Control") != "no-store" {
+	if a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("Cache-Control") != "no-store" ||
+		!strings.HasPrefix(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("%s: %d without a guard: %v", about, a.Status, a.Header)
 	}
 }

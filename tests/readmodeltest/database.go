@@ -1,7 +1,6 @@
 package readmodeltest
 
 import (
-	"crypto/rand"
 	"database/sql"
 	"database/sql/driver"
 	"net/url"
@@ -19,6 +18,7 @@ import (
 	"example.com/threads/es/migration"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
 	rdbmigration "example.com/threads/rdb-migration"
+	"example.com/threads/tests/kit"
 )
 
 // Database is an empty read model.
@@ -112,12 +112,5 @@ func NewReader(t *testing.T, db *sqlx.DB) *queryreader.Reader {
 	return queryreader.New(db)
 }
 
-// NewID returns a new identifier.
-func NewID[T any]() ident.Of[T] {
-	var entropy [10]byte
-	_, _ = rand.Read(entropy[:]) // never fails
-	return ident.New[T](time.Now(), entropy)
-}
-
 // NewUser returns the id of a new user account.
-func NewUser() ident.UserID { return NewID[ident.UserAccount]() }
+func NewUser() ident.UserID { return kit.NewID[ident.UserAccount]() }

@@ -12,6 +12,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/usecase/chat"
 )
@@ -70,7 +71,7 @@ func (w *World) happened(id thread.ID, event thread.Event) uint64 {
 // Thread creates a thread. The creator becomes its first member.
 func (w *World) Thread(name string, creator thread.UserID) thread.ID {
 	w.t.Helper()
-	id := NewID[thread.Thread]()
+	id := kit.NewID[thread.Thread]()
 	w.ThreadWithID(id, name, creator)
 	return id
 }
@@ -84,7 +85,7 @@ func (w *World) ThreadWithID(id thread.ID, name string, creator thread.UserID) {
 // CodedThread creates a thread that has a code.
 func (w *World) CodedThread(name, code string, creator thread.UserID) thread.ID {
 	w.t.Helper()
-	id := NewID[thread.Thread]()
+	id := kit.NewID[thread.Thread]()
 	w.happened(id, thread.Created{
 		Name: writing.RecordedName(name), Code: thread.RecordedCode(code), Members: []thread.Member{w.member(id, creator, thread.RoleAdmin)},
 	})
@@ -112,7 +113,7 @@ func (w *World) Add(id thread.ID, user thread.UserID) thread.MemberID {
 }
 
 func (w *World) member(id thread.ID, user thread.UserID, role thread.Role) thread.Member {
-	member := thread.Member{ID: NewID[thread.Member](), User: user, Role: role}
+	member := thread.Member{ID: kit.NewID[thread.Member](), User: user, Role: role}
 	w.members[membership{id, user}] = member.ID
 	return member
 }
@@ -137,7 +138,7 @@ func (w *World) MemberID(id thread.ID, user thread.UserID) (thread.MemberID, err
 // Post posts a message.
 func (w *World) Post(id thread.ID, sender thread.UserID, text string) thread.MessageID {
 	w.t.Helper()
-	message := thread.Message{ID: NewID[thread.Message](), Sender: sender, Text: thread.RecordedText(text)}
+	message := thread.Message{ID: kit.NewID[thread.Message](), Sender: sender, Text: thread.RecordedText(text)}
 	w.happened(id, thread.MessagePosted{Message: message})
 	return message.ID
 }

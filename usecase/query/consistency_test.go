@@ -14,6 +14,7 @@ import (
 	"example.com/threads/es"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/projection"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -39,7 +40,7 @@ func token(id thread.ID, version uint64) query.Token {
 func TestTokens(t *testing.T) {
 	queries := query.New(nil, nil, query.Settings{})
 	queries.Add(query.Awaitable{Type: "gadget"}) // extra:tasks|tenants
-	id := readmodeltest.NewID[thread.Thread]()
+	id := kit.NewID[thread.Thread]()
 	one := id.String() + ":7"
 	for header, want := range map[string]int{
 		one:                                   1,
@@ -150,7 +151,7 @@ func TestAStrangerDoesNotLearnVersionsByTokens(t *testing.T) {
 			err = queries.Await(t.Context(), query.Viewer{Tenant: w.Tenant, User: user}, []query.Token{token(id, version)})
 			return err, time.Since(begun) >= wait
 		}
-		for _, of := range []thread.ID{id, deleted, readmodeltest.NewID[thread.Thread]()} {
+		for _, of := range []thread.ID{id, deleted, kit.NewID[thread.Thread]()} {
 			for _, version := range []uint64{1, 2, 9} {
 				if err, late := await(stranger, of, version); !errors.Is(err, es.ErrBehind) || !late {
 					t.Errorf("version %d of %s: %v, late: %t", version, of, err, late)

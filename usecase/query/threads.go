@@ -21,7 +21,7 @@ type ThreadReader interface {
 	WasMember(ctx context.Context, viewer Viewer, id thread.ID) error
 
 	// Member returns the member of a thread that is not deleted, or [thread.ErrMemberNotFound].
-	Member(ctx context.Context, key es.AggregateID, user thread.UserID) (Member, error)
+	Member(ctx context.Context, tenant es.Tenant, id thread.ID, user thread.UserID) (Member, error)
 	// Members reads the same page of the member lists of several threads, which the caller must be allowed to see.
 	Members(ctx context.Context, tenant es.Tenant, threads []thread.ID, page Range) (map[thread.ID]Page[Member], error)
 

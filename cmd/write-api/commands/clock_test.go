@@ -12,7 +12,6 @@ import (
 	"example.com/threads/cmd/internal/system"
 	"example.com/threads/cmd/write-api/commands"
 	"example.com/threads/es/database"
-	"example.com/threads/es/dynamodb"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/es/migration"
 	"example.com/threads/es/sqlstore"
@@ -27,7 +26,7 @@ const soon = time.Minute
 // TestAClockFarFromTheStores runs the write side with right and wrong clocks, compared with those of the real DynamoDB
 // Local and MariaDB or MySQL.
 func TestAClockFarFromTheStores(t *testing.T) {
-	for kind, environment := range map[string]func(*testing.T) map[string]string{"dynamodb": onDynamoDB, "mysql": onMySQL} {
+	for kind, environment := range map[string]func(*testing.T) map[string]string{"dynamodb": programtest.OnDynamoDB, "mysql": onMySQL} {
 		t.Run(kind, func(t *testing.T) {
 			env := environment(t)
 			for _, test := range []struct {
@@ -103,21 +102,6 @@ func serve(t *testing.T, env map[string]string, clock func() time.Time) (url str
 		}
 	})
 	return server.URL()
-}
-
-func onDynamoDB(t *testing.T) map[string]string {
-	name := testenv.UniqueName(t)
-	journal, snapshot := name+"_journal", name+"_snapshot"
-	client := dynamodb.NewClient(testenv.DynamoDBConfig(t))
-	if _, _, err := dynamodb.SetUpTables(t.Context(), client, dynamodb.Tables(journal, snapshot)); err != nil {
-		t.Fatal(err)
-	}
-	// The SDK reads these from the process's own environment.
-	t.Setenv("AWS_REGION", testenv.Region)
-	t.Setenv("AWS_ACCESS_KEY_ID", testenv.AccessKeyID(t))
-	t.Setenv("AWS_SECRET_ACCESS_KEY", testenv.SecretAccessKey)
-	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", testenv.DynamoDB(t))
-	return map[string]string{"JOURNAL_TABLE": journal, "SNAPSHOT_TABLE": snapshot}
 }
 
 func onMySQL(t *testing.T) map[string]string {

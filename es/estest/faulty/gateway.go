@@ -34,14 +34,10 @@ func (g *Gateway) Append(ctx context.Context, write es.Append) error {
 // Late sends after a delay. If ctx ends first, it does not send.
 func Late(delay time.Duration) Fault {
 	return func(ctx context.Context, send func(context.Context) error) error {
-		timer := time.NewTimer(delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			return send(ctx)
-		case <-ctx.Done():
+		if es.Wait(ctx, delay) != nil {
 			return es.ErrUnavailable
 		}
+		return send(ctx)
 	}
 }
 

@@ -2,9 +2,7 @@ package notebook
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -20,35 +18,16 @@ type Repository = es.Repository[Notebook, Event]
 
 // Events returns the codec of the events.
 func Events() *es.Codec[Event] {
-	asIs := func(text string) (string, error) { return text, nil }
-	return es.NewCodec(Type, asIs,
-		row[Opened]("NotebookOpened"), row[Renamed]("NotebookRenamed"), row[Shared]("NotebookShared"),
-		row[Unshared]("NotebookUnshared"), row[Written]("NoteWritten"), row[Closed]("NotebookClosed"))
+	return es.NewCodec(Type, nil,
+		es.Plain[Event, Opened]("NotebookOpened"), es.Plain[Event, Renamed]("NotebookRenamed"), es.Plain[Event, Shared]("NotebookShared"),
+		es.Plain[Event, Unshared]("NotebookUnshared"), es.Plain[Event, Written]("NoteWritten"), es.Plain[Event, Closed]("NotebookClosed"))
 }
 
-func row[T any](name string) es.EventType[Event] {
-	return es.Event[Event](name, func(e T) T { return e }, func(e T) (T, error) { return e, nil })
-}
-
-type snapshot struct {
-	ID      string
-	Version uint64
-	State   Notebook
-}
-
-// snapshots encodes states as JSON, and pretends that every note takes memory.
+// snapshots encodes states as their own JSON, and pretends that every note takes memory.
 func snapshots() es.SnapshotCodec[Notebook] {
-	return es.SnapshotCodec[Notebook]{
-		Encode: func(id string, version uint64, n Notebook) ([]byte, error) {
-			return json.Marshal(snapshot{id, version, n})
-		},
-		Decode: func(payload []byte) (string, uint64, Notebook, error) {
-			var s snapshot
-			err := json.Unmarshal(payload, &s)
-			return s.ID, s.Version, s.State, err
-		},
-		Size: func(n Notebook) int { return 60 * n.Notes },
-	}
+	codec := es.Aggregate[Notebook, Command, Event]{}.StateCodec()
+	codec.Size = func(n Notebook) int { return 60 * n.Notes }
+	return codec
 }
 
 // Request returns a request for a command, as an adapter would make it. [Open] gets a new id.
@@ -61,7 +40,7 @@ func Request(caller es.Caller, id string, c Command) es.Request[Command] {
 }
 
 // NewID returns a new ULID.
-func NewID() string { return ulid.MustNew(ulid.Timestamp(time.Now()), ulid.DefaultEntropy()).String() }
+func NewID() string { return ulid.Make().String() }
 
 // Positions projects notebooks without rows: only their positions are stored.
 type Positions struct{}

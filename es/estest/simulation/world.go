@@ -474,12 +474,17 @@ func (g gateway) Receipt(ctx context.Context, tenant es.Tenant, command string) 
 	return receipt, found, err
 }
 
-func (g gateway) Head(ctx context.Context, id es.AggregateID) (head es.Head, err error) {
-	err = g.do(ctx, "reads the head of "+nameOf(id), func() (err error) {
-		head, err = g.store.Head(ctx, id)
+// answer returns what one I/O asks for.
+func answer[T any](ctx context.Context, do func(context.Context, string, func() error) error, what string, ask func() (T, error)) (found T, err error) {
+	err = do(ctx, what, func() (err error) {
+		found, err = ask()
 		return err
 	})
-	return head, err
+	return found, err
+}
+
+func (g gateway) Head(ctx context.Context, id es.AggregateID) (es.Head, error) {
+	return answer(ctx, g.do, "reads the head of "+nameOf(id), func() (es.Head, error) { return g.store.Head(ctx, id) })
 }
 
 func (g gateway) SaveSnapshot(ctx context.Context, id es.AggregateID, snapshot es.Snapshot) error {
@@ -556,42 +561,22 @@ func (r rows) Change(ctx context.Context, change func(context.Context, projectio
 	return err
 }
 
-func (r rows) Versions(ctx context.Context, keys []es.AggregateID) (found map[es.AggregateID]uint64, err error) {
-	err = r.do(ctx, "reads positions", func() (err error) {
-		found, err = r.Store.Versions(ctx, keys)
-		return err
-	})
-	return found, err
+func (r rows) Versions(ctx context.Context, keys []es.AggregateID) (map[es.AggregateID]uint64, error) {
+	return answer(ctx, r.do, "reads positions", func() (map[es.AggregateID]uint64, error) { return r.Store.Versions(ctx, keys) })
 }
 
-func (r rows) Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) (found []projection.DeadLetter, err error) {
-	err = r.do(ctx, "reads dead letters", func() (err error) {
-		found, err = r.Store.Parked(ctx, due, after, limit)
-		return err
-	})
-	return found, err
+func (r rows) Parked(ctx context.Context, due time.Time, after es.AggregateID, limit int) ([]projection.DeadLetter, error) {
+	return answer(ctx, r.do, "reads dead letters", func() ([]projection.DeadLetter, error) { return r.Store.Parked(ctx, due, after, limit) })
 }
 
-func (r rows) Positions(ctx context.Context, after es.AggregateID, limit int) (found []projection.AtVersion, err error) {
-	err = r.do(ctx, "lists positions", func() (err error) {
-		found, err = r.Store.Positions(ctx, after, limit)
-		return err
-	})
-	return found, err
+func (r rows) Positions(ctx context.Context, after es.AggregateID, limit int) ([]projection.AtVersion, error) {
+	return answer(ctx, r.do, "lists positions", func() ([]projection.AtVersion, error) { return r.Store.Positions(ctx, after, limit) })
 }
 
-func (r rows) Types(ctx context.Context) (found []projection.Type, err error) {
-	err = r.do(ctx, "reads types", func() (err error) {
-		found, err = r.Store.Types(ctx)
-		return err
-	})
-	return found, err
+func (r rows) Types(ctx context.Context) ([]projection.Type, error) {
+	return answer(ctx, r.do, "reads types", func() ([]projection.Type, error) { return r.Store.Types(ctx) })
 }
 
-func (r rows) Checkpoints(ctx context.Context, source string) (found []projection.Checkpoint, err error) {
-	err = r.do(ctx, "reads checkpoints", func() (err error) {
-		found, err = r.Store.Checkpoints(ctx, source)
-		return err
-	})
-	return found, err
+func (r rows) Checkpoints(ctx context.Context, source string) ([]projection.Checkpoint, error) {
+	return answer(ctx, r.do, "reads checkpoints", func() ([]projection.Checkpoint, error) { return r.Store.Checkpoints(ctx, source) })
 }

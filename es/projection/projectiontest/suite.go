@@ -29,7 +29,6 @@ func Run(t *testing.T, open func(t *testing.T) Database) {
 		"checkpoint with the last rows":     checkpointWithTheLastRows,
 		"nothing happened":                  nothingHappened,
 		"two at once":                       twoAtOnce,
-		"first insert race":                 firstInsertRace,
 		"overtaken at the first insert":     overtakenAtTheFirstInsert,
 		"lock":                              lock,
 		"view":                              view,

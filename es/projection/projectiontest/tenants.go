@@ -49,4 +49,11 @@ func tenants(t *testing.T, db Database) {
 	if _, err := acme.Repair(t.Context()); err != nil || acme.Drift().Ahead != 1 {
 		t.Errorf("%+v, %v", acme.Drift(), err)
 	}
+
+	// Its type that nobody knows is not told any more.
+	project(t, all, beginAs(t, journal, "order", "globex").all()...)
+	again := of("acme")
+	if err := again.Begin(t.Context(), false); err != nil || len(again.Unregistered()) > 0 {
+		t.Errorf("%v, %v", again.Unregistered(), err)
+	}
 }

@@ -146,34 +146,6 @@ func twoAtOnce(t *testing.T, db Database) {
 	expectRows(t, db, journal)
 }
 
-// firstInsertRace: two projectors insert the same rows at the same time from different events.
-func firstInsertRace(t *testing.T, db Database) {
-	for round := range 10 {
-		journal := NewJournal()
-		var few, many []projection.Record
-		for range 5 {
-			s := begin(t, journal, "acme")
-			few = append(few, s.all()...)
-			s.write(fmt.Sprint("text ", round))
-			many = append(many, s.all()...)
-		}
-		start := make(chan struct{})
-		var wait sync.WaitGroup
-		for _, records := range [][]projection.Record{few, many, many, few} {
-			wait.Go(func() {
-				projector := newProjector(db, journal, newClock())
-				<-start
-				if _, err := projector.Project(t.Context(), projection.Batch{Records: records}); err != nil {
-					t.Errorf("project: %v", err)
-				}
-			})
-		}
-		close(start)
-		wait.Wait()
-		expectRows(t, db, journal)
-	}
-}
-
 // overtaken runs what others do before and after its rows are loaded, the first time.
 type overtaken struct {
 	ledgers

@@ -1,7 +1,6 @@
 package awskeys_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -14,28 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"example.com/threads/es"
-	"example.com/threads/extras/erasure"
 	"example.com/threads/extras/erasure/awskeys"
+	"example.com/threads/extras/erasure/keystoretest"
 )
-
-// check wraps and unwraps a key.
-func check(t *testing.T, m erasure.Master) {
-	t.Helper()
-	key := bytes.Repeat([]byte("k"), 32)
-	wrapped, err := m.Wrap(t.Context(), key, "acme/ada")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Contains(wrapped, key) {
-		t.Error("the wrapped key contains the key")
-	}
-	if got, err := m.Unwrap(t.Context(), wrapped, "acme/ada"); err != nil || !bytes.Equal(got, key) {
-		t.Errorf("unwrapped %q, %v", got, err)
-	}
-	if _, err := m.Unwrap(t.Context(), wrapped, "acme/bob"); err == nil {
-		t.Error("a key was unwrapped for another owner")
-	}
-}
 
 // The server behaves like AWS KMS: it stores the encryption context and rejects another one.
 func TestKMS(t *testing.T) {
@@ -70,7 +50,7 @@ func TestKMS(t *testing.T) {
 		Region: "eu-central-1", BaseEndpoint: aws.String(server.URL), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
 		RetryMaxAttempts: 1,
 	}), "alias/threads")
-	check(t, wrapped)
+	keystoretest.Master(t, wrapped)
 	server.Close()
 	_, err := wrapped.Wrap(t.Context(), []byte("key"), "acme/ada")
 	if es.KindOf(err) != es.Unavailable {

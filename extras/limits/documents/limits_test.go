@@ -4,12 +4,8 @@ package documents
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -20,50 +16,20 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"example.com/threads/interfaceadaptor/graphql"
-	"example.com/threads/interfaceadaptor/graphql/generated"
+	"example.com/threads/tests/graphqltest"
 	"example.com/threads/tests/readmodeltest"
-	"example.com/threads/usecase/query"
 )
 
-// endpoint is a GraphQL endpoint with limits.
-type endpoint struct {
-	http.Handler
-	db *readmodeltest.Database
+// serve runs an endpoint with limits.
+func serve(t *testing.T, limits Limits) *graphqltest.API {
+	t.Helper()
+	return graphqltest.Serve(t, readmodeltest.SQLite(t), graphqltest.Settings{Settings: graphql.Settings{Extend: []func(*executor.Executor){limits.Apply}}})
 }
 
-func serve(t *testing.T, limits Limits) endpoint {
+// ask returns the code of the answer's error; empty: there is none.
+func ask(t *testing.T, e *graphqltest.API, document string, variables map[string]any) string {
 	t.Helper()
-	db := readmodeltest.SQLite(t)
-	queries := query.New(readmodeltest.NewReader(t, db.Counted), nil, query.Settings{})
-	type extras struct{ generated.Resolvers }
-	schema := generated.Executable(generated.Schema(), struct {
-		graphql.Resolver
-		extras
-	}{Resolver: graphql.Resolver{Queries: queries}})
-	return endpoint{graphql.NewHandler(t.Context(), queries, schema, slog.New(slog.DiscardHandler), graphql.Settings{Extend: []func(*executor.Executor){limits.Apply}}), db}
-}
-
-// ask returns the code of the answer's first error; empty: there is none.
-func (e endpoint) ask(t *testing.T, document string, variables map[string]any) string {
-	t.Helper()
-	body, err := json.Marshal(map[string]any{"query": document, "variables": variables})
-	if err != nil {
-		t.Fatal(err)
-	}
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(string(body)))
-	request.Header.Set("Content-Type", "application/json")
-	recorder := httptest.NewRecorder()
-	e.ServeHTTP(recorder, request)
-	var answer struct {
-		Errors []struct{ Extensions struct{ Code string } }
-	}
-	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil {
-		t.Fatalf("%s: %v", recorder.Body, err)
-	}
-	if len(answer.Errors) == 0 {
-		return ""
-	}
-	return answer.Errors[0].Extensions.Code
+	return e.Ask(t, graphqltest.Asked{Variables: variables}, document).Code()
 }
 
 func TestComplexityIsRefusedBeforeAnythingRuns(t *testing.T) {
@@ -93,12 +59,12 @@ func TestComplexityIsRefusedBeforeAnythingRuns(t *testing.T) {
 			if test.n != nil {
 				variables["n"] = test.n
 			}
-			before := e.db.Statements()
-			code := e.ask(t, test.document, variables)
+			before := e.Statements()
+			code := ask(t, e, test.document, variables)
 			if (code == graphql.CodeTooComplex) != refused {
 				t.Errorf("%s at a limit of %d: %q", name, limit, code)
 			}
-			if spent := e.db.Statements() - before; refused && spent != 0 {
+			if spent := e.Statements() - before; refused && spent != 0 {
 				t.Errorf("%s: %d statements", name, spent)
 			}
 		}
@@ -118,18 +84,18 @@ func TestDocumentsMadeToBeExpensive(t *testing.T) {
 	for i := range 101 {
 		fmt.Fprintf(many, ` a%d: getThreads(userAccountId: "%s") { id }`, i, user)
 	}
-	started, before := time.Now(), e.db.Statements()
+	started, before := time.Now(), e.Statements()
 	for name, document := range map[string]string{"fragments": bomb.String(), "top-level fields": `{ ` + many.String() + ` }`, "depth": deep(30)} {
-		if code := e.ask(t, document, nil); code != graphql.CodeTooComplex {
+		if code := ask(t, e, document, nil); code != graphql.CodeTooComplex {
 			t.Errorf("%s: %q", name, code)
 		}
 	}
 	tokens := `{ ` + strings.Repeat(`__typename `, 5500) + `}`
-	if code := e.ask(t, tokens, nil); code != codeBadInput {
+	if code := ask(t, e, tokens, nil); code != codeBadInput {
 		t.Errorf("too many tokens: %q", code)
 	}
-	if e.db.Statements() != before || time.Since(started) > 5*time.Second {
-		t.Errorf("%d statements in %s", e.db.Statements()-before, time.Since(started))
+	if e.Statements() != before || time.Since(started) > 5*time.Second {
+		t.Errorf("%d statements in %s", e.Statements()-before, time.Since(started))
 	}
 }
 
@@ -143,12 +109,12 @@ func TestTooManySelectionsAreRefused(t *testing.T) {
 	repeated := func(n int) string { return `{ __type(name: "Query") {` + strings.Repeat(` name`, n) + ` } }` }
 	const most = 311
 	for n, want := range map[int]string{most: "", most + 1: graphql.CodeTooComplex} {
-		if code := e.ask(t, repeated(n), nil); code != want {
+		if code := ask(t, e, repeated(n), nil); code != want {
 			t.Errorf("%d: %q", n, code)
 		}
 	}
 	for n, want := range map[int]string{20: "", 21: graphql.CodeTooComplex} {
-		if code := e.ask(t, deep(n), nil); code != want {
+		if code := ask(t, e, deep(n), nil); code != want {
 			t.Errorf("depth %d: %q", n, code)
 		}
 	}

@@ -3,7 +3,6 @@ package ctl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -37,31 +36,25 @@ func (cmd *move) Run(ctx context.Context, c *call) error {
 		return errors.New("ARCHIVE_DIR is not set: name the folder for the archive, which all programs can read")
 	}
 	aggregates, copied, removed, failed := 0, 0, 0, 0
-	for _, kind := range c.Types {
-		for head, err := range c.heads(ctx, kind.Type(), cmd.aggregates) {
-			if err != nil {
-				return err
-			}
-			n, err := behind.Archive(ctx, head.ID, cmd.Before)
-			aggregates, copied, n = aggregates+1, copied+n, 0
-			if err == nil && cmd.Remove {
-				n, err = behind.Remove(ctx, head.ID, cmd.Before)
-			}
-			removed += n
-			switch {
-			case ctx.Err() != nil:
-				return context.Cause(ctx)
-			case err != nil:
-				failed++
-				if err := c.add("failures", moved{operate.Name(head.ID), err.Error()}); err != nil {
-					return err
-				}
-			}
-			c.tell("%d aggregates, %d events copied, %d removed", aggregates, copied, removed)
+	err := c.each(ctx, cmd.aggregates, func(_ es.AnyAggregate, head es.StoredAggregate) error {
+		n, err := behind.Archive(ctx, head.ID, cmd.Before)
+		aggregates, copied, n = aggregates+1, copied+n, 0
+		if err == nil && cmd.Remove {
+			n, err = behind.Remove(ctx, head.ID, cmd.Before)
 		}
-	}
-	if cmd.id != (es.AggregateID{}) && aggregates == 0 {
-		return fmt.Errorf("%s: this program knows no aggregates of type %q", cmd.id, cmd.id.Type)
+		removed += n
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			failed++
+			err = c.add("failures", moved{operate.Name(head.ID), err.Error()})
+		}
+		c.tell("%d aggregates, %d events copied, %d removed", aggregates, copied, removed)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	return c.end(failed == 0, "failures", map[string]any{"aggregates": aggregates, "copied": copied, "removed": removed, "failed": failed})
 }

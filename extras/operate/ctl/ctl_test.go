@@ -73,7 +73,7 @@ func TestProgressIsShownNowAndThen(t *testing.T) {
 func TestWhatIsNotLookedAtAgainIsCounted(t *testing.T) {
 	v := verify{c: &call{}}
 	for range maxBehind + 2 {
-		if err := v.count(es.AggregateID{}, projection.Verified{Behind: true}, false); err != nil {
+		if err := v.count(es.AggregateID{}, projection.Verified{Behind: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -205,25 +204,34 @@ type dueSnapshot struct {
 	Error string `json:"error,omitempty"` // why writing failed
 }
 
-// heads yields the head of the aggregate that is named, or those of a type that are selected.
-func (c *call) heads(ctx context.Context, kind string, of aggregates) iter.Seq2[es.StoredAggregate, error] {
-	return func(yield func(es.StoredAggregate, error) bool) {
-		if of.id != (es.AggregateID{}) {
-			if of.id.Type == kind {
-				head, err := c.store.Gateway.Head(ctx, of.id)
-				if err == nil && head.Version == 0 {
-					err = unknown(of.id)
-				}
-				yield(es.StoredAggregate{ID: of.id, Head: head}, err)
-			}
-			return
+// each calls do with the head of the aggregate that is named, or of those that are selected, of types that this program
+// knows. It ends with the first error.
+func (c *call) each(ctx context.Context, of aggregates, do func(es.AnyAggregate, es.StoredAggregate) error) error {
+	if of.id != (es.AggregateID{}) {
+		kind := slices.IndexFunc(c.Types, func(kind es.AnyAggregate) bool { return kind.Type() == of.id.Type })
+		if kind < 0 {
+			return fmt.Errorf("%s: this program knows no aggregates of type %q", of.id, of.id.Type)
 		}
-		for head, err := range c.store.Gateway.Heads(ctx, kind) {
-			if (err != nil || of.have(head.ID)) && !yield(head, err) {
-				return
+		head, err := c.store.Gateway.Head(ctx, of.id)
+		if err == nil && head.Version == 0 {
+			err = unknown(of.id)
+		}
+		if err != nil {
+			return err
+		}
+		return do(c.Types[kind], es.StoredAggregate{ID: of.id, Head: head})
+	}
+	for _, kind := range c.Types {
+		for head, err := range c.store.Gateway.Heads(ctx, kind.Type()) {
+			if err == nil && of.have(head.ID) {
+				err = do(kind, head)
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
+	return nil
 }
 
 func unknown(id es.AggregateID) error {
@@ -234,35 +242,27 @@ func unknown(id es.AggregateID) error {
 // snapshot, after do was called for each. It goes on after a failure.
 func (c *call) snapshots(ctx context.Context, of aggregates, done string, do func(es.AnyAggregate, *es.StoredAggregate) error) error {
 	count, failed := 0, 0
-	for _, kind := range c.Types {
-		for head, err := range c.heads(ctx, kind.Type(), of) {
-			isDue := of.id != (es.AggregateID{}) || head.Version == 0 || head.Version > head.SnapshotVersion+c.store.SnapshotEvery
-			switch {
-			case err != nil:
-				return err
-			case !isDue:
-				continue
-			}
-			message := ""
-			if err = unknown(head.ID); head.Version > 0 {
-				err = do(kind, &head)
-			}
-			switch {
-			case ctx.Err() != nil:
-				return context.Cause(ctx)
-			case err != nil:
-				failed++
-				message = err.Error() + "; `journal check` may tell more"
-			default:
-				count++
-			}
-			if err := c.add("snapshots", dueSnapshot{operate.Name(head.ID), head.Head, message}); err != nil {
-				return err
-			}
+	err := c.each(ctx, of, func(kind es.AnyAggregate, head es.StoredAggregate) error {
+		if of.id == (es.AggregateID{}) && head.Version > 0 && head.Version <= head.SnapshotVersion+c.store.SnapshotEvery {
+			return nil // none is due
 		}
-	}
-	if of.id != (es.AggregateID{}) && count+failed == 0 {
-		return fmt.Errorf("%s: aggregates of type %q can't be loaded by this program", of.id, of.id.Type)
+		message, err := "", unknown(head.ID)
+		if head.Version > 0 {
+			err = do(kind, &head)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			failed++
+			message = err.Error() + "; `journal check` may tell more"
+		default:
+			count++
+		}
+		return c.add("snapshots", dueSnapshot{operate.Name(head.ID), head.Head, message})
+	})
+	if err != nil {
+		return err
 	}
 	return c.end(failed == 0, "snapshots", map[string]any{done: count, "failed": failed})
 }

@@ -79,17 +79,17 @@ func (v *verify) one(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, repaired, err := v.projector.VerifyOrRepair(ctx, v.id, v.Repair)
+	found, err := v.projector.VerifyOrRepair(ctx, v.id, v.Repair)
 	if err != nil {
 		return err
 	}
-	return v.count(v.id, found, repaired)
+	return v.count(v.id, found)
 }
 
 // count counts and prints the result for an aggregate.
-func (v *verify) count(key es.AggregateID, found projection.Verified, repaired bool) error {
+func (v *verify) count(key es.AggregateID, found projection.Verified) error {
 	v.checked++
-	if repaired {
+	if found.Repaired {
 		v.repaired++
 	}
 	switch {
@@ -98,20 +98,20 @@ func (v *verify) count(key es.AggregateID, found projection.Verified, repaired b
 	case found.Behind:
 		v.behind = append(v.behind, key)
 	}
-	return v.tell(key, found, repaired)
+	return v.tell(key, found)
 }
 
-func (v *verify) tell(key es.AggregateID, found projection.Verified, repaired bool) error {
+func (v *verify) tell(key es.AggregateID, found projection.Verified) error {
 	if len(found.Differences) > 0 {
 		v.wrong++
 		v.more += found.More
 	}
 	next := commandLine("rows verify --repair", key) + " makes its rows anew, once " + commandLine("journal check", key) + " finds nothing wrong"
-	if repaired {
+	if found.Repaired {
 		next = "nothing: its rows were made anew from the journal"
 	}
 	for _, d := range found.Differences {
-		if err := v.c.add("differences", operate.Difference{Named: operate.Name(key), Difference: d, Repaired: repaired, Next: next}); err != nil {
+		if err := v.c.add("differences", operate.Difference{Named: operate.Name(key), Difference: d, Repaired: found.Repaired, Next: next}); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (v *verify) tellLate(ctx context.Context) error {
 		}
 		again, err := v.projector.Verify(ctx, key)
 		if err == nil && again.Behind {
-			err = v.tell(key, late, false)
+			err = v.tell(key, late)
 		}
 		if err != nil {
 			return err
@@ -208,7 +208,7 @@ func (cmd *rebuild) Run(ctx context.Context, c *call) error {
 		return err
 	}
 	outcome := "the new rows are live: `rows verify` compares all of them with the journal, --drop-old drops the former ones"
-	if state.Cancelled {
+	if state.Cancelled && !state.Live {
 		outcome = "the rebuild ends and its rows are dropped: the live rows are unchanged"
 	}
 	return c.print(true, map[string]any{

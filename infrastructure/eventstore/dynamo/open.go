@@ -33,6 +33,14 @@ func Load(ctx context.Context) (aws.Config, error) {
 	return dynamodb.Tuned(cfg), nil
 }
 
+// Check fails if settings are missing that [OpenAny] needs: no retry would help.
+func Check(ctx context.Context, settings eventstore.Settings) (err error) {
+	if settings.Kind == eventstore.DynamoDB {
+		_, err = Load(ctx)
+	}
+	return err
+}
+
 // OpenAny connects to a store of any kind. With DynamoDB, the options are its client's.
 func OpenAny(
 	ctx context.Context, settings eventstore.Settings, log *slog.Logger, tracer trace.TracerProvider, options ...func(*sdk.Options),

@@ -213,7 +213,7 @@ type Thread {
   createdBy: ID!
   "The user account that changed the thread last, including its members and messages."
   updatedBy: ID!
-  "The thread's members, in order of joining. The lists of all threads in an answer are read in one statement."
+  "The thread's members, in order of joining. The lists of 100 threads in an answer are read in one statement."
   members(
     "How many members at most, 1 to 500."
     first: Int = 50
@@ -507,7 +507,7 @@ type HistoryEntry {
   commandId: ID!
   "The correlation id of the command."
   correlationId: String!
-  "The id of the event or message that caused the command; empty for a client's request."
+  "The id of the event that caused the command, or else of the command itself."
   causationId: String!
   "The program and operation that received the request."
   source: String!

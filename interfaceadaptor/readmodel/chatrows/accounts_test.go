@@ -8,6 +8,7 @@ import (
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
 	"example.com/threads/interfaceadaptor/eventjson"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 )
@@ -20,7 +21,7 @@ func (v *verified) addAccount() {
 		account.Registered{Name: writing.RecordedName("Ada")}, account.Renamed{Name: writing.RecordedName("Countess")}, account.Closed{},
 	} {
 		recorded := es.Recorded[account.Event]{Event: event, Envelope: es.Envelope{
-			EventID: readmodeltest.NewID[account.Event]().String(), AggregateType: v.key.Type, AggregateID: v.key.ID, SeqNr: uint64(i + 1),
+			EventID: kit.NewID[account.Event]().String(), AggregateType: v.key.Type, AggregateID: v.key.ID, SeqNr: uint64(i + 1),
 			OccurredAt: time.UnixMicro(1700000000123456 + int64(i)).UTC(), CommandID: "c", Caller: es.Caller{Executor: v.key.ID},
 		}}
 		v.journal[v.key] = append(v.journal[v.key], feed.Record(v.t, eventjson.Accounts().Events, recorded))

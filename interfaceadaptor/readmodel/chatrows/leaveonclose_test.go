@@ -26,6 +26,7 @@ import (
 	"example.com/threads/interfaceadaptor/eventjson"
 	"example.com/threads/interfaceadaptor/readmodel/chatrows"
 	"example.com/threads/tests/chattest"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/kit/feed"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/chat"
@@ -50,7 +51,7 @@ func happened[E any](t *testing.T, codec *es.Codec[E], tenant es.Tenant, id stri
 		eventID := ulidAt(at)
 		recorded := es.Recorded[E]{Event: event, Envelope: es.Envelope{
 			EventID: eventID, AggregateType: codec.Type(), AggregateID: id, SeqNr: uint64(i + 1), OccurredAt: time.Unix(1700000000, 0).UTC(),
-			Caller: es.Caller{Tenant: tenant, Executor: newID[ident.UserAccount]().String(), CorrelationID: "of-" + eventID},
+			Caller: es.Caller{Tenant: tenant, Executor: kit.NewID[ident.UserAccount]().String(), CorrelationID: "of-" + eventID},
 		}}
 		records = append(records, feed.Record(t, codec, recorded))
 	}
@@ -58,7 +59,7 @@ func happened[E any](t *testing.T, codec *es.Codec[E], tenant es.Tenant, id stri
 }
 
 func ulidAt(at time.Time) string {
-	id := newID[thread.Event]().ULID()
+	id := kit.NewID[thread.Event]().ULID()
 	return ident.New[thread.Event](at, [10]byte(id[6:])).String()
 }
 
@@ -84,16 +85,16 @@ type scene struct {
 
 func newScene(t *testing.T, tenant es.Tenant, atNoon int, more ...thread.Event) scene {
 	t.Helper()
-	s := scene{tenant: tenant, id: newID[thread.Thread](), bob: newID[ident.UserAccount]()}
-	adaIn := thread.Member{ID: newID[thread.Member](), User: newID[ident.UserAccount](), Role: thread.RoleAdmin}
-	bobIn := thread.Member{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleMember}
+	s := scene{tenant: tenant, id: kit.NewID[thread.Thread](), bob: kit.NewID[ident.UserAccount]()}
+	adaIn := thread.Member{ID: kit.NewID[thread.Member](), User: kit.NewID[ident.UserAccount](), Role: thread.RoleAdmin}
+	bobIn := thread.Member{ID: kit.NewID[thread.Member](), User: s.bob, Role: thread.RoleMember}
 	events := []thread.Event{thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{adaIn}}, thread.MemberAdded{Member: bobIn}}
 	for _, event := range more {
 		if _, leaves := event.(thread.MemberRemoved); leaves {
 			event = thread.MemberRemoved{Member: bobIn.ID, User: s.bob}
 		}
 		if _, comes := event.(thread.MemberAdded); comes {
-			event = thread.MemberAdded{Member: thread.Member{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleMember}}
+			event = thread.MemberAdded{Member: thread.Member{ID: kit.NewID[thread.Member](), User: s.bob, Role: thread.RoleMember}}
 		}
 		events = append(events, event)
 	}
@@ -173,7 +174,7 @@ func TestWhoClosesLeaves(t *testing.T) {
 			}},
 			{"messages and names change nothing", 9, []thread.Event{
 				thread.Renamed{Name: writing.RecordedName("coffee")},
-				thread.MessagePosted{Message: thread.Message{ID: newID[thread.Message](), Sender: newID[ident.UserAccount](), Text: thread.RecordedText("x")}},
+				thread.MessagePosted{Message: thread.Message{ID: kit.NewID[thread.Message](), Sender: kit.NewID[ident.UserAccount](), Text: thread.RecordedText("x")}},
 			}, func(s scene, rule feed.ProcessRule) {
 				rule.Given(s.thread...).When(s.account...).Then(s.leaves(t, s.account[1], s.account[1]))
 			}},
@@ -181,7 +182,7 @@ func TestWhoClosesLeaves(t *testing.T) {
 			s := newScene(t, acme, c.atNoon, c.more...)
 			// The same user account in another tenant, in a thread with the same id, is a different account.
 			somebodyElse := happened(t, eventjson.Threads().Events, globex, s.id.String(), 1, thread.Event(
-				thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: newID[thread.Member](), User: s.bob, Role: thread.RoleAdmin}}}))
+				thread.Created{Name: writing.RecordedName("tea"), Members: []thread.Member{{ID: kit.NewID[thread.Member](), User: s.bob, Role: thread.RoleAdmin}}}))
 			c.run(s, processManager.Rule(t, c.about).Given(somebodyElse...))
 		}
 	})
@@ -331,13 +332,13 @@ func (w *world) fresh() []projection.Record {
 func TestWhatARestoreHasUndoneIsNotSent(t *testing.T) {
 	w, tenant := newWorld(t), es.Tenant("acme")
 	send := chat.SendWithdrawals(w.threads, w.accounts.Repository)
-	ada := newID[ident.UserAccount]()
+	ada := kit.NewID[ident.UserAccount]()
 	w.account(tenant, ada, account.Register{Name: writing.RecordedName("Ada")})
 	key, _ := w.on(tenant, thread.ID{}, ada, thread.Create{Executor: ada, Name: writing.RecordedName("tea")})
 	withdraw := func(from es.AggregateID) {
 		t.Helper()
 		caller := es.Caller{Tenant: tenant, Executor: ada.String()}
-		if err := send(t.Context(), caller, newID[thread.Event]().String(), chat.Withdrawal(ada, from, ada.String(), chat.Closing{})); err != nil {
+		if err := send(t.Context(), caller, kit.NewID[thread.Event]().String(), chat.Withdrawal(ada, from, ada.String(), chat.Closing{})); err != nil {
 			t.Error(err)
 		}
 	}
@@ -354,7 +355,7 @@ func TestWhatARestoreHasUndoneIsNotSent(t *testing.T) {
 		t.Error("an open account has left")
 	}
 	w.account(tenant, ada, account.Close{})
-	withdraw(chat.ThreadKey(tenant, newID[thread.Thread]()))
+	withdraw(chat.ThreadKey(tenant, kit.NewID[thread.Thread]()))
 	withdraw(key)
 	if members() != 0 {
 		t.Error("a closed account has not left")
@@ -371,7 +372,7 @@ func TestNoClosedAccountStays(t *testing.T) {
 		send := chat.SendWithdrawals(w.threads, w.accounts.Repository)
 		var users []ident.UserID
 		for range 8 {
-			users = append(users, newID[ident.UserAccount]())
+			users = append(users, kit.NewID[ident.UserAccount]())
 		}
 		someone := func() ident.UserID { return users[random.IntN(len(users))] }
 		tenants := []es.Tenant{db.World(t, "acme").Tenant, db.World(t, "globex").Tenant}

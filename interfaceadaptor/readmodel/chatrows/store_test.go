@@ -2,7 +2,6 @@ package chatrows_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"maps"
 	mathrand "math/rand/v2"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"example.com/threads/domain/ident"
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/thread/threadtest"
 	"example.com/threads/es"
@@ -76,20 +74,14 @@ func everything(t *testing.T) (events []es.Recorded[thread.Event]) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key := chat.ThreadKey(tenant, newID[thread.Thread]())
+		key := chat.ThreadKey(tenant, kit.NewID[thread.Thread]())
 		for i, event := range threadtest.Events(history) {
 			at = at.Add(1234567 * time.Microsecond)
 			events = append(events, es.Recorded[thread.Event]{Event: event, Envelope: es.Envelope{
-				EventID: newID[thread.Event]().String(), AggregateType: key.Type, AggregateID: key.ID, SeqNr: uint64(i) + 1,
+				EventID: kit.NewID[thread.Event]().String(), AggregateType: key.Type, AggregateID: key.ID, SeqNr: uint64(i) + 1,
 				OccurredAt: at, Caller: es.Caller{Tenant: tenant, Executor: threadtest.People[0].String(), ClientIP: "192.0.2.7", RequestID: "r", Source: "test"},
 			}})
 		}
 	}
 	return events
-}
-
-func newID[T any]() ident.Of[T] {
-	var entropy [10]byte
-	_, _ = rand.Read(entropy[:]) // never fails
-	return ident.New[T](time.Now(), entropy)
 }

@@ -11,6 +11,7 @@ import (
 	"example.com/threads/domain/thread"
 	"example.com/threads/domain/writing"
 	"example.com/threads/es"
+	"example.com/threads/tests/kit"
 	"example.com/threads/usecase/chat"
 )
 
@@ -31,8 +32,8 @@ func begin(t *testing.T, code string) *story {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &story{key: chat.ThreadKey(tenant, newID[thread.Thread]()), admin: newID[ident.UserAccount](), at: time.UnixMicro(1700000000123456).UTC()}
-	s.try(thread.Create{Executor: s.admin, Member: newID[thread.Member](), Name: writing.RecordedName("a thread \U0001F600"), Code: thread.RecordedCode("THREAD-000001")})
+	s := &story{key: chat.ThreadKey(tenant, kit.NewID[thread.Thread]()), admin: kit.NewID[ident.UserAccount](), at: time.UnixMicro(1700000000123456).UTC()}
+	s.try(thread.Create{Executor: s.admin, Member: kit.NewID[thread.Member](), Name: writing.RecordedName("a thread \U0001F600"), Code: thread.RecordedCode("THREAD-000001")})
 	return s
 }
 
@@ -44,7 +45,7 @@ func (s *story) try(command thread.Command) bool {
 		s.at = s.at.Add(1234567 * time.Microsecond)
 		s.events = append(s.events, es.Recorded[thread.Event]{
 			Envelope: es.Envelope{
-				EventID: newID[thread.Event]().String(), AggregateType: s.key.Type, AggregateID: s.key.ID, SeqNr: uint64(len(s.events)) + 1,
+				EventID: kit.NewID[thread.Event]().String(), AggregateType: s.key.Type, AggregateID: s.key.ID, SeqNr: uint64(len(s.events)) + 1,
 				OccurredAt: s.at, Caller: es.Caller{Tenant: s.key.Tenant, Executor: s.admin.String()},
 			},
 			Event: event,
@@ -69,12 +70,12 @@ func (s *story) anything(random *mathrand.Rand) {
 	case choice < 3:
 		s.try(thread.Rename{Executor: s.admin, Name: writing.RecordedName(fmt.Sprint("name ", random.IntN(1000)))})
 	case choice < 8:
-		added := newID[ident.UserAccount]()
-		if s.try(thread.AddMember{Executor: s.admin, Member: newID[thread.Member](), User: added, Role: role}) {
+		added := kit.NewID[ident.UserAccount]()
+		if s.try(thread.AddMember{Executor: s.admin, Member: kit.NewID[thread.Member](), User: added, Role: role}) {
 			s.users = append(s.users, added)
 		}
 	case choice < 11: // rejoins a thread that it has left
-		s.try(thread.AddMember{Executor: s.admin, Member: newID[thread.Member](), User: user, Role: role})
+		s.try(thread.AddMember{Executor: s.admin, Member: kit.NewID[thread.Member](), User: user, Role: role})
 	case choice < 14 && user != s.admin:
 		s.try(thread.RemoveMember{Executor: s.admin, User: user})
 	case choice < 17 && user != s.admin:
@@ -84,7 +85,7 @@ func (s *story) anything(random *mathrand.Rand) {
 	case choice < 25:
 		s.try(thread.DeleteMessage{Executor: s.admin, Message: message.ID})
 	default:
-		posted := thread.Message{ID: newID[thread.Message](), Sender: user}
+		posted := thread.Message{ID: kit.NewID[thread.Message](), Sender: user}
 		if s.try(thread.PostMessage{Executor: user, Message: posted.ID, Text: text}) {
 			s.posted = slices.Concat(s.posted, []thread.Message{posted})
 		}

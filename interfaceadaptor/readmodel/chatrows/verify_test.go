@@ -3,6 +3,7 @@ package chatrows_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	mathrand "math/rand/v2"
 	"slices"
@@ -220,7 +221,7 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 	lost := v.journal[v.key]
 	delete(v.journal, v.key)
 	verified := func() (seen []es.AggregateID) {
-		err := v.VerifyAll(t.Context(), nil, false, func(key es.AggregateID, _ projection.Verified, _ bool) error {
+		err := v.VerifyAll(t.Context(), nil, false, func(key es.AggregateID, _ projection.Verified) error {
 			seen = append(seen, key)
 			return nil
 		})
@@ -244,6 +245,41 @@ func TestRowsWithoutAJournalAreFound(t *testing.T) {
 	}
 	if found := v.differences(); len(found) > 0 {
 		t.Errorf("after the repair: %v", found)
+	}
+}
+
+// unreadable is a journal in which the events of an aggregate can't be read.
+type unreadable struct {
+	*whole
+	aggregate es.AggregateID
+	reason    error
+}
+
+func (j unreadable) Entries(ctx context.Context, id es.AggregateID, after, upTo uint64) iter.Seq2[es.Entry, error] {
+	if id != j.aggregate {
+		return j.whole.Entries(ctx, id, after, upTo)
+	}
+	return func(yield func(es.Entry, error) bool) { yield(es.Entry{}, j.reason) }
+}
+
+// Such as a damaged file of an archive, or an item without a payload.
+func TestWhatCanNotBeReadIsADifferenceOfItsAggregateAlone(t *testing.T) {
+	v := newVerified(t, readmodeltest.SQLite(t))
+	for _, reason := range []error{fmt.Errorf("a file: %w", es.ErrDamaged), errors.New("an item has no payload")} {
+		v.Projector = projection.New(v.store, unreadable{&whole{records: v.journal}, v.key, reason}, projection.Options{}, chatrows.Handlers()...)
+		told := map[es.AggregateID][]projection.Difference{}
+		err := v.VerifyAll(t.Context(), nil, true, func(key es.AggregateID, found projection.Verified) error {
+			told[key] = found.Differences
+			return nil
+		})
+		if err != nil || len(told) != 3 {
+			t.Fatalf("%v, %v", told, err)
+		}
+		for key, found := range told {
+			if unread := len(found) > 0 && found[0].What == "its events can't be read"; unread != (key == v.key) {
+				t.Errorf("%s: %+v", key, found)
+			}
+		}
 	}
 }
 
@@ -303,9 +339,9 @@ func TestAWrongHeadIsADifferenceOfItsAggregateAlone(t *testing.T) {
 			v.Projector = projection.New(v.store, broken, projection.Options{}, chatrows.Handlers()...)
 			v.run("UPDATE threads SET name = 'other' WHERE id = :id")
 			wrong := map[es.AggregateID]bool{}
-			err := v.VerifyAll(t.Context(), nil, true, func(key es.AggregateID, found projection.Verified, repaired bool) error {
-				if found.Contradicted != (key == broken.aggregate) || repaired != (key == v.key) {
-					t.Errorf("%s contradicts itself: %t; repaired: %t", key, found.Contradicted, repaired)
+			err := v.VerifyAll(t.Context(), nil, true, func(key es.AggregateID, found projection.Verified) error {
+				if found.Contradicted != (key == broken.aggregate) || found.Repaired != (key == v.key) {
+					t.Errorf("%s contradicts itself: %t; repaired: %t", key, found.Contradicted, found.Repaired)
 				}
 				if _, twice := wrong[key]; twice {
 					t.Errorf("%s is verified twice", key)

@@ -9,6 +9,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es/database"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -23,7 +24,7 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 	const messages, page = 4000, 20
 	values := make([]string, messages)
 	for i := range values {
-		values[i] = fmt.Sprintf("('acme', '%s', '%s', '%s', 'hello', %d, 0, 1, 1)", readmodeltest.NewID[thread.Message](), chat, alice, i+2)
+		values[i] = fmt.Sprintf("('acme', '%s', '%s', '%s', 'hello', %d, 0, 1, 1)", kit.NewID[thread.Message](), chat, alice, i+2)
 	}
 	for _, statement := range []string{
 		`INSERT INTO messages (tenant_code, id, thread_id, user_account_id, text, seq_nr, deleted, created_at, updated_at) VALUES ` + strings.Join(values, ", "),
@@ -42,7 +43,7 @@ func TestAPageReadsWhatItReturns(t *testing.T) {
 	reader := readmodeltest.NewReader(t, single)
 	idle := -touched(t, single) + touched(t, single) // the cost of reading the counters
 	at := func(seq int64) query.Position {
-		return query.Position{At: seq, ID: readmodeltest.NewID[thread.Message]().String()}
+		return query.Position{At: seq, ID: kit.NewID[thread.Message]().String()}
 	}
 	for _, asked := range []query.Range{
 		{}, {Backward: true},

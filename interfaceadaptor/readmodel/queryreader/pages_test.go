@@ -7,6 +7,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/interfaceadaptor/readmodel/queryreader"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -238,7 +239,7 @@ func TestListsOfManyThreadsAreFewStatements(t *testing.T) {
 		foreign := db.World(t, "globex").Thread("theirs", alice)
 		threads := []thread.ID{busy, quiet, foreign}
 		for len(threads) < query.MaxPage {
-			threads = append(threads, readmodeltest.NewID[thread.Thread]())
+			threads = append(threads, kit.NewID[thread.Thread]())
 		}
 
 		before := db.Statements()

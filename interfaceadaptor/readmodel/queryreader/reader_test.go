@@ -7,6 +7,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/chat"
 	"example.com/threads/usecase/query"
@@ -32,7 +33,7 @@ func TestRowsAreReadAsTheyAre(t *testing.T) {
 		if err != nil || gotThread != want {
 			t.Errorf("thread %+v, %v; want %+v", gotThread, err, want)
 		}
-		gotMember, err := reader.Member(t.Context(), w.Key(id), bob)
+		gotMember, err := reader.Member(t.Context(), w.Tenant, id, bob)
 		wantMember := query.Member{
 			Tenant: w.Tenant, ID: memberID, Thread: id, User: bob, Role: thread.RoleMember, JoinedSeq: 2, CreatedAt: joined, UpdatedAt: joined,
 			Audit: query.Audit{CreatedBy: adder, UpdatedBy: adder},
@@ -91,9 +92,9 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 			"another tenant":                     {viewer(elsewhere, alice), tea, message},
 			"no tenant":                          {viewer(noTenant, alice), tea, message},
 			"a deleted thread":                   {viewer(w, alice), gone, goneMessage},
-			"a deleted message":                  {viewer(w, alice), readmodeltest.NewID[thread.Thread](), unposted},
-			"nothing there":                      {viewer(w, alice), readmodeltest.NewID[thread.Thread](), readmodeltest.NewID[thread.Message]()},
-			"the same account in another tenant": {viewer(w, alice), same, readmodeltest.NewID[thread.Message]()},
+			"a deleted message":                  {viewer(w, alice), kit.NewID[thread.Thread](), unposted},
+			"nothing there":                      {viewer(w, alice), kit.NewID[thread.Thread](), kit.NewID[thread.Message]()},
+			"the same account in another tenant": {viewer(w, alice), same, kit.NewID[thread.Message]()},
 		} {
 			if got, err := reader.Thread(t.Context(), test.viewer, test.thread); !errors.Is(err, thread.ErrThreadNotFound) {
 				t.Errorf("%s: thread %+v, %v", name, got, err)
@@ -101,8 +102,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 			if got, err := reader.Message(t.Context(), test.viewer, test.message); !errors.Is(err, thread.ErrMessageNotFound) {
 				t.Errorf("%s: message %+v, %v", name, got, err)
 			}
-			key := chat.ThreadKey(test.viewer.Tenant, test.thread)
-			if got, err := reader.Member(t.Context(), key, test.viewer.User); !errors.Is(err, thread.ErrMemberNotFound) {
+			if got, err := reader.Member(t.Context(), test.viewer.Tenant, test.thread, test.viewer.User); !errors.Is(err, thread.ErrMemberNotFound) {
 				t.Errorf("%s: member %+v, %v", name, got, err)
 			}
 		}
@@ -127,7 +127,7 @@ func TestWhatAViewerDoesNotSee(t *testing.T) {
 				t.Errorf("the members of %v's thread: %+v, %v", tenant, got, err)
 			}
 		}
-		owner, err := reader.Member(t.Context(), w.Key(tea), alice)
+		owner, err := reader.Member(t.Context(), w.Tenant, tea, alice)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestVersions(t *testing.T) {
 
 		keys := []es.AggregateID{acme.Key(one), globex.Key(two), noTenant.Key(three), acme.Key(two), globex.Key(three), noTenant.Key(one)}
 		for range 300 {
-			keys = append(keys, acme.Key(readmodeltest.NewID[thread.Thread]()))
+			keys = append(keys, acme.Key(kit.NewID[thread.Thread]()))
 		}
 		before := db.Statements()
 		versions, err := reader.Versions(t.Context(), keys)

@@ -56,12 +56,12 @@ func (r *Reader) ThreadByCode(ctx context.Context, viewer query.Viewer, code thr
 		viewer.Tenant.String(), code.String(), viewer.User.String())
 }
 
-func (r *Reader) Member(ctx context.Context, key es.AggregateID, user thread.UserID) (query.Member, error) {
+func (r *Reader) Member(ctx context.Context, tenant es.Tenant, id thread.ID, user thread.UserID) (query.Member, error) {
 	return One(ctx, r, chatrows.Members, thread.ErrMemberNotFound,
 		`SELECT `+chatrows.Members.List("m")+` FROM members m
 		JOIN threads t ON t.tenant_code = m.tenant_code AND t.id = m.thread_id AND t.deleted = 0
 		WHERE m.tenant_code = ? AND m.thread_id = ? AND m.user_account_id = ? AND m.removed = 0`,
-		key.Tenant.String(), key.ID, user.String())
+		tenant.String(), id.String(), user.String())
 }
 
 func (r *Reader) Message(ctx context.Context, viewer query.Viewer, id thread.MessageID) (query.Message, error) {

@@ -9,6 +9,7 @@ import (
 
 	"example.com/threads/domain/thread"
 	"example.com/threads/es/database"
+	"example.com/threads/tests/kit"
 	"example.com/threads/tests/readmodeltest"
 	"example.com/threads/usecase/query"
 )
@@ -32,7 +33,7 @@ func insert(t *testing.T, db *readmodeltest.Database, threads []threadRow) {
 			rows = append(rows, fmt.Sprintf("('%s', '%s', 'chat', '%s', 1, %d, 1, %d)", row.tenant, row.id, row.id, boolean(row.deleted), row.at))
 			for i, user := range append(slices.Clone(row.members), row.left...) {
 				memberships = append(memberships, fmt.Sprintf("('%s', '%s', '%s', '%s', 'Member', 1, %d, 1, 1)",
-					row.tenant, readmodeltest.NewID[thread.Member](), row.id, user, boolean(i >= len(row.members))))
+					row.tenant, kit.NewID[thread.Member](), row.id, user, boolean(i >= len(row.members))))
 			}
 		}
 		for _, statement := range []string{
@@ -106,7 +107,7 @@ func expectPage(t *testing.T, db *readmodeltest.Database, viewer query.Viewer, a
 // cheaper than sorting; alice has as many, but others changed later. Threads that no viewer may see are between them.
 func manyThreads(alice, bob, carol thread.UserID) (threads []threadRow) {
 	add := func(at int64, row threadRow) {
-		row.id, row.at = readmodeltest.NewID[thread.Thread](), at
+		row.id, row.at = kit.NewID[thread.Thread](), at
 		if row.tenant == "" {
 			row.tenant = "acme"
 		}
@@ -184,7 +185,7 @@ func TestAPageOfManyThreadsIsNotSorted(t *testing.T) {
 	alice, few := readmodeltest.NewUser(), readmodeltest.NewUser()
 	threads := make([]threadRow, 8000)
 	for i := range threads {
-		threads[i] = threadRow{tenant: "acme", id: readmodeltest.NewID[thread.Thread](), at: int64(i), members: []thread.UserID{alice}}
+		threads[i] = threadRow{tenant: "acme", id: kit.NewID[thread.Thread](), at: int64(i), members: []thread.UserID{alice}}
 		if i%1000 == 0 {
 			threads[i].members = append(threads[i].members, few)
 		}

@@ -3,16 +3,15 @@
 package feed
 
 import (
-	"crypto/rand"
 	"testing"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
-	"example.com/threads/domain/ident"
 	"example.com/threads/es"
 	"example.com/threads/es/projection"
 	"example.com/threads/es/rowstore"
+	"example.com/threads/tests/kit"
 )
 
 // Feed is a projection that follows a journal of its own. It is not for concurrent use.
@@ -79,18 +78,12 @@ func record[E any](f *Feed, codec *es.Codec[E], tenant es.Tenant, id string, eve
 	key := es.AggregateID{Tenant: tenant, Type: codec.Type(), ID: id}
 	f.now = f.now.Add(Tick)
 	f.versions[key]++
-	f.executor = newID()
-	eventID := newID()
+	f.executor = kit.NewID[any]().String()
+	eventID := kit.NewID[any]().String()
 	caller := f.Caller
 	caller.Tenant, caller.Executor, caller.CorrelationID = tenant, f.executor, "of-"+eventID
 	return es.Recorded[E]{Event: event, Envelope: es.Envelope{
 		EventID: eventID, AggregateType: key.Type, AggregateID: key.ID, SeqNr: f.versions[key], OccurredAt: f.now,
 		Caller: caller,
 	}}
-}
-
-func newID() string {
-	var entropy [10]byte
-	_, _ = rand.Read(entropy[:]) // never fails
-	return ident.New[any](time.Now(), entropy).String()
 }
