@@ -13,6 +13,7 @@ func TestMemoryIsLimited(t *testing.T) {
 		debug.SetMemoryLimit(math.MaxInt64)
 		debug.SetGCPercent(100)
 	})
+	t.Setenv("GOGC", "")
 	debug.SetMemoryLimit(math.MaxInt64)
 	if got := Limit(); got != unknown {
 		t.Errorf("without a limit: %d, want %d", got, unknown)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -22,9 +21,6 @@ func Main(m *testing.M) { os.Exit(Run(m)) }
 
 // Run is [Main] for a TestMain with more to do: it returns the exit code.
 func Run(m *testing.M) int {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // a twelfth less processor time under the race detector
-	}
 	before := openFiles()
 	code := m.Run()
 	if code == 0 {
