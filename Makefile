@@ -37,7 +37,7 @@ test test-short: export GOFLAGS += -ldflags=-w -vet=off
 # The slower of Java's compilers does not pay off in tests: those on DynamoDB Local take a sixth less processor time.
 test: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1
 
-# Collecting garbage less often takes linkers, programs and tests a tenth less processor time.
+# Collecting garbage less often spares linkers, programs and tests a twentieth to a tenth of the time.
 test: export GOGC ?= 400
 
 test: $(DEVSERVICES) $(GOTESTSUM) ## the tests, without those of other targets; with the race detector on the library and the programs, on DynamoDB Local and MySQL or MariaDB, which it finds or installs

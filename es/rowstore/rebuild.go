@@ -258,19 +258,20 @@ func (r *Rebuild) run(ctx context.Context, state RebuildState) error {
 	stop(nil)
 	telling.Wait()
 	last := context.WithoutCancel(ctx)
-	if err != nil && !cancelled { // another process may have dropped the rows before this one saw the request
-		now, failed := r.Store.RebuildState(last)
-		cancelled = failed == nil && now.Set == work.state.Set && now.Cancelled
+	var now RebuildState // the switch may just have been made, or another process may have dropped the rows on request
+	var failed error
+	if err != nil {
+		now, failed = r.Store.RebuildState(last)
+		cancelled = cancelled || failed == nil && now.Set == work.state.Set && now.Cancelled
 	}
 	switch {
 	case errors.Is(context.Cause(ctx), projection.ErrTermOver): // another process may have the rebuild: store nothing
 		return errors.Join(context.Cause(ctx), err)
 	case err != nil && cancelled:
-		state, err := r.Store.RebuildState(last) // the switch may just have been made
-		if err == nil {
-			err = r.abandon(last, state)
+		if failed == nil {
+			failed = r.abandon(last, now)
 		}
-		return errors.Join(ErrCancelled, err)
+		return errors.Join(ErrCancelled, failed)
 	case err != nil && ctx.Err() == nil: // a stop of the program is no failure
 		work.state.Failure = err.Error()
 	}
