@@ -31,8 +31,8 @@ run: export LAB ?= on
 run: export GOFLAGS += -tags=lab
 # extra:lab }
 
-# Tests need no debug information, and make check vets them.
-test test-short: export GOFLAGS += -ldflags=-w -vet=off
+# Tests need no symbols, and make check vets them.
+test test-short: export GOFLAGS += -ldflags=-s -vet=off
 
 # The slower of Java's compilers does not pay off in tests: those on DynamoDB Local take a sixth less processor time.
 test: export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1

@@ -49,7 +49,7 @@ import (
 
 const (
 	schedules    = 200 // in make release-check
-	fewSchedules = 15
+	fewSchedules = 8
 	schedulesVar = "SCHEDULES"
 	releaseVar   = "RELEASE_CHECK"
 

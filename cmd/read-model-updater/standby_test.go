@@ -147,7 +147,7 @@ func (s *world) postAllTheTime(t *testing.T, threads []es.AggregateID) *posting 
 				p.versions[key] = version
 				p.mu.Unlock()
 				select {
-				case <-time.After(10 * time.Millisecond): // the writer's pace
+				case <-time.After(25 * time.Millisecond): // the writer's pace
 				case <-ctx.Done():
 				}
 			}
@@ -168,7 +168,7 @@ func (p *posting) goOn(t *testing.T) {
 	before := p.now()
 	testenv.Eventually(t, soon, func() error {
 		for key, version := range p.now() {
-			if version < before[key]+20 {
+			if version < before[key]+10 {
 				return errors.New("nobody writes")
 			}
 		}

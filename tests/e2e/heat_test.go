@@ -38,7 +38,7 @@ func TestHeatOnDynamoDBLocal(t *testing.T) {
 	}
 	var found []heat
 	for i, exponent := range []float64{0, 0.8, 1.2} {
-		h := heat{Threads: 400, Shards: 16, Exponent: exponent}
+		h := heat{Threads: 200, Shards: 16, Exponent: exponent}
 		gateway, err := dynamodb.New(client, dynamodb.Settings{JournalTable: name + "-journal", SnapshotTable: name + "-snapshot", Shards: []int{h.Shards}})
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestHeatOnDynamoDBLocal(t *testing.T) {
 				id[at] = byte(random.IntN(256))
 			}
 			id[0] &= 0x7f
-			events := int(math.Round(2000 * math.Pow(float64(thread+1), -exponent) / sum))
+			events := int(math.Round(1000 * math.Pow(float64(thread+1), -exponent) / sum))
 			h.Events += events
 			writing.Go(func() error {
 				key := es.AggregateID{Type: kind, ID: id.String()}

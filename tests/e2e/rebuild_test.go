@@ -110,13 +110,14 @@ func (p person) begin(t *testing.T, threads []string) *traffic {
 			if at == 0 {
 				l.written.Store(int64(done.version()))
 			}
+			sleep(ctx, 5*time.Millisecond) // the client's pace
 		}
 	})
 	l.ended.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
 			at := i % len(threads)
 			token := latest[at].Load()
-			if token == nil {
+			if sleep(ctx, 5*time.Millisecond); token == nil {
 				continue
 			}
 			var data struct{ GetThread struct{ Version int } }

@@ -54,11 +54,11 @@ func TestScaleInputs(t *testing.T) {
 		post := func() (last answer) {
 			return ada.command(t, "/threads/post_message", fields{"thread_id": id, "text": strings.Repeat("x", length)})
 		}
-		for range 120 { // a snapshot follows at 101, and is written before the count begins
+		for range 105 { // a snapshot follows at 101, and is written before the count begins
 			thread = post()
 		}
 		ada.view(t, id, token(thread))
-		const posts, alone = 200, 20
+		const posts, alone = 80, 20 // with one snapshot
 		before, logBefore := s.units(t), s.logSize(t)
 		for range posts {
 			thread = post()

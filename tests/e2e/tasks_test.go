@@ -51,9 +51,9 @@ func TestAnImportSurvivesKills(t *testing.T) { eachOwnSystem(t, testAnImportSurv
 
 func testAnImportSurvivesKills(t *testing.T, s *system) {
 	const count = 20 // several threads, so that lines are handled concurrently
-	lines := 1000
+	lines := 600
 	if s.folder != "" {
-		lines = 5000 // SQLite is fast
+		lines = 3000 // SQLite is fast
 	}
 	ada := s.person("acme")
 	var threads []string
