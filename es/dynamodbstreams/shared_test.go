@@ -150,7 +150,7 @@ func TestEachSourceOfAShardLearnsThatItsFirstRecordsWereForgotten(t *testing.T) 
 		shard := streams.add(&fakeShard{id: shardID(0), from: time.Now()})
 		shared := source.Share(streams)
 		for _, store := range stores {
-			_, stop := startOn(t.Context(), streams, shared, store, source.Settings{PollMin: time.Second, PollMax: time.Second})
+			_, stop := startOn(t.Context(), streams, shared, store, source.Settings{PollMin: 10 * time.Second, PollMax: 10 * time.Second})
 			defer stop()
 		}
 		<-time.After(20 * time.Hour)
