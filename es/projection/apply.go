@@ -98,7 +98,8 @@ func (p *Projector) apply(ctx context.Context, runs []eventRun, mark Changes) (r
 	return work.done, nil
 }
 
-// recovered, deferred, turns a panic of a handler into [ErrRefused]: the event that causes it parks its aggregate.
+// recovered, deferred, turns a panic of a handler into [ErrRefused]: the event that causes it parks its aggregate, and
+// a verification ends with an error.
 func (p *Projector) recovered(err *error) {
 	if reason := recover(); reason != nil {
 		p.logger.Error("panic while projecting", "reason", reason, "stack", string(debug.Stack()))

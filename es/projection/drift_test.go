@@ -2,8 +2,10 @@ package projection_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -94,6 +96,35 @@ func TestTwoHandlersOfOneType(t *testing.T) {
 		}
 	}()
 	projection.New(quietStore{}, &countingJournal{}, projection.Options{}, anyRows{}, anyRows{})
+}
+
+// mistaken is a handler that panics where rows are verified.
+type mistaken struct{ anyRows }
+
+func (mistaken) Shadow(es.AggregateID, uint64) projection.Shadow { panic("a mistake") }
+
+func (quietStore) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
+	return change(ctx, noTx{})
+}
+
+type noTx struct{ projection.Tx }
+
+func (noTx) Load(context.Context, []es.AggregateID) (map[es.AggregateID]projection.Position, error) {
+	return nil, nil
+}
+
+func (mistaken) Clear(context.Context, projection.Tx, es.AggregateID) error { return nil }
+
+// The projection goes on beside a mistake in what verifies rows.
+func TestAPanicWhileRowsAreVerified(t *testing.T) {
+	projector := projection.New(quietStore{}, &countingJournal{}, projection.Options{}, mistaken{})
+	key := fiftyKeys()[0]
+	if _, err := projector.Verify(t.Context(), key); !errors.Is(err, projection.ErrRefused) || !strings.Contains(err.Error(), key.ID) {
+		t.Errorf("verified with %v", err)
+	}
+	if err := projector.Remake(t.Context(), key); !errors.Is(err, projection.ErrRefused) || !strings.Contains(err.Error(), key.ID) {
+		t.Errorf("made again with %v", err)
+	}
 }
 
 // wrongHeads is a journal in which all heads contradict their events, but the one of "lost", which has none.

@@ -63,7 +63,7 @@ func (v *Verified) add(difference Difference) {
 }
 
 // Verify folds the events of an aggregate up to the rows' version and compares every row. It blocks no writer. It works
-// piece by piece, in bounded memory.
+// piece by piece, in bounded memory. A panic of the handler is an error of this aggregate.
 func (p *Projector) Verify(ctx context.Context, key es.AggregateID) (Verified, error) {
 	handler, able := p.handlers[key.Type].(Verifiable)
 	if !able {
@@ -71,8 +71,7 @@ func (p *Projector) Verify(ctx context.Context, key es.AggregateID) (Verified, e
 	}
 	v := &verification{projector: p, key: key}
 	for after, more := uint64(0), true; more && !v.unusable; after, more = v.shadow.Rest() {
-		v.shadow, v.read = handler.Shadow(key, after), 0
-		if err := v.run(ctx); err != nil {
+		if err := v.run(ctx, handler, after); err != nil {
 			return Verified{}, fmt.Errorf("verify the rows of %s: %w", key, err)
 		}
 	}
@@ -90,8 +89,10 @@ type verification struct {
 	found     Verified
 }
 
-func (v *verification) run(ctx context.Context) error {
+func (v *verification) run(ctx context.Context, handler Verifiable, after uint64) (err error) {
 	p := v.projector
+	defer p.recovered(&err)
+	v.shadow, v.read = handler.Shadow(v.key, after), 0
 	versions, err := p.store.Versions(ctx, []es.AggregateID{v.key})
 	if err != nil {
 		return err
@@ -227,7 +228,8 @@ func (p *Projector) Remake(ctx context.Context, key es.AggregateID) error {
 		return fmt.Errorf("this program can't rebuild rows of aggregate type %q", key.Type)
 	}
 	v := &verification{projector: p, key: key}
-	err := p.retry(ctx, func() error {
+	err := p.retry(ctx, func() (err error) {
+		defer p.recovered(&err)
 		return p.store.Change(ctx, func(ctx context.Context, tx Tx) error {
 			positions, err := tx.Load(ctx, []es.AggregateID{key})
 			if err == nil { // with the lock: no event of it is skipped from now on
