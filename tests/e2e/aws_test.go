@@ -228,13 +228,19 @@ func hideLatest(response *http.Response) error {
 	if response.Request.Header.Get(behind) == "" || response.StatusCode != http.StatusOK {
 		return nil
 	}
-	var answer map[string]any
+	return changeAnswer(response, func(answer said) {
+		if items, _ := answer["Items"].([]any); len(items) > 0 {
+			answer["Items"], answer["Count"] = items[:len(items)-1], len(items)-1
+		}
+	})
+}
+
+func changeAnswer(response *http.Response, change func(said)) error {
+	var answer said
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
 		return err
 	}
-	if items, _ := answer["Items"].([]any); len(items) > 0 {
-		answer["Items"], answer["Count"] = items[:len(items)-1], len(items)-1
-	}
+	change(answer)
 	body, err := json.Marshal(answer)
 	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	response.Header.Set("Content-Length", strconv.Itoa(len(body)))

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ import (
 // wires lead from programs to their databases. While they are rough, they have faults that DynamoDB Local and MySQL do
 // not show by themselves.
 type wires struct {
-	rough atomic.Bool
+	rough  atomic.Bool
+	splits *splits
 
 	mutex  sync.Mutex
 	random *rand.Rand
@@ -35,7 +37,7 @@ type wires struct {
 }
 
 func newWires(seed uint64) *wires {
-	return &wires{random: rand.New(rand.NewPCG(seed, 1)), met: map[string]int{}}
+	return &wires{splits: newSplits(), random: rand.New(rand.NewPCG(seed, 1)), met: map[string]int{}}
 }
 
 var mysqlAddress = regexp.MustCompile(`tcp\((.*?)\)`)
@@ -99,6 +101,9 @@ func (w *wires) crawl(oneIn int) {
 	}
 }
 
+// changes is the key of what changes the answer to a request, func(said).
+type changes struct{}
+
 var errLost = errors.New("the answer is lost")
 
 func (w *wires) toDynamoDB(t *testing.T, endpoint string) string {
@@ -113,7 +118,11 @@ func (w *wires) toDynamoDB(t *testing.T, endpoint string) string {
 		if w.cut() || w.meets("a lost answer", 100) {
 			return errLost
 		}
-		return hideLatest(response)
+		change, _ := response.Request.Context().Value(changes{}).(func(said))
+		if change == nil || response.StatusCode != http.StatusOK {
+			return hideLatest(response)
+		}
+		return changeAnswer(response, change)
 	}
 	pass.ErrorLog = log.New(io.Discard, "", 0)
 	pass.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) } // cuts it
@@ -122,7 +131,6 @@ func (w *wires) toDynamoDB(t *testing.T, endpoint string) string {
 		if err != nil || w.cut() {
 			panic(http.ErrAbortHandler)
 		}
-		request.Body = io.NopCloser(bytes.NewReader(body))
 		_, action, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
 		switch {
 		case w.meets("throttling", 50):
@@ -139,7 +147,16 @@ func (w *wires) toDynamoDB(t *testing.T, endpoint string) string {
 			return
 		case bytes.Contains(body, []byte(`"IndexName":"journal-aid-index"`)) && w.meets("an index that is behind", 2):
 			request.Header.Set(behind, "true")
+		case action == "GetRecords" && w.meets("shards that end", 50):
+			w.splits.split()
 		}
+		if strings.HasPrefix(request.Header.Get("X-Amz-Target"), "DynamoDBStreams") {
+			var call said
+			_ = json.Unmarshal(body, &call) // the SDK's calls are JSON
+			request = request.WithContext(context.WithValue(request.Context(), changes{}, w.splits.ask(action, call)))
+			body, _ = json.Marshal(call)
+		}
+		request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		pass.ServeHTTP(answer, request)
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
