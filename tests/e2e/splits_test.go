@@ -161,7 +161,7 @@ func halfOf(key any) int {
 	return int(hash.Sum32() & 1)
 }
 
-// All shards end, while an updater reads them and while none does. Nothing is read twice from the journal instead.
+// All shards end, while an updater reads them and while none does. No repair reads the journal instead.
 func TestShardsThatEnd(t *testing.T) {
 	startsPrograms(t)
 	between := newWires(0)
