@@ -137,7 +137,7 @@ func (s *world) postAllTheTime(t *testing.T, threads []es.AggregateID) *posting 
 	p := &posting{end: end, versions: make(map[es.AggregateID]uint64)}
 	for _, key := range threads {
 		p.ended.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
+			for i := 0; es.Wait(ctx, 25*time.Millisecond) == nil; i++ { // the writer's pace
 				version, err := s.post(t.Context(), key, fmt.Sprint("message ", i))
 				if err != nil {
 					t.Error(err)
@@ -146,10 +146,6 @@ func (s *world) postAllTheTime(t *testing.T, threads []es.AggregateID) *posting 
 				p.mu.Lock()
 				p.versions[key] = version
 				p.mu.Unlock()
-				select {
-				case <-time.After(25 * time.Millisecond): // the writer's pace
-				case <-ctx.Done():
-				}
 			}
 		})
 	}

@@ -101,7 +101,8 @@ func TestTwoHandlersOfOneType(t *testing.T) {
 // mistaken is a handler that panics where rows are verified.
 type mistaken struct{ anyRows }
 
-func (mistaken) Shadow(es.AggregateID, uint64) projection.Shadow { panic("a mistake") }
+func (mistaken) Shadow(es.AggregateID, uint64) projection.Shadow            { panic("a mistake") }
+func (mistaken) Clear(context.Context, projection.Tx, es.AggregateID) error { return nil }
 
 func (quietStore) Change(ctx context.Context, change func(context.Context, projection.Tx) error) error {
 	return change(ctx, noTx{})
@@ -113,9 +114,7 @@ func (noTx) Load(context.Context, []es.AggregateID) (map[es.AggregateID]projecti
 	return nil, nil
 }
 
-func (mistaken) Clear(context.Context, projection.Tx, es.AggregateID) error { return nil }
-
-// The projection goes on beside a mistake in what verifies rows.
+// The program goes on, and is told whose rows they are.
 func TestAPanicWhileRowsAreVerified(t *testing.T) {
 	projector := projection.New(quietStore{}, &countingJournal{}, projection.Options{}, mistaken{})
 	key := fiftyKeys()[0]

@@ -17,6 +17,7 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/oklog/ulid/v2"
 
+	"example.com/threads/es"
 	"example.com/threads/tests/programs"
 )
 
@@ -104,17 +105,10 @@ func (p *pair) trouble(ctx context.Context, t *testing.T, random *rand.Rand) {
 			p.others++
 			pid := victim.PID(t)
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
-			sleep(ctx, time.Duration(random.IntN(12_000))*time.Millisecond)
+			_ = es.Wait(ctx, time.Duration(random.IntN(12_000))*time.Millisecond)
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
-		sleep(ctx, time.Duration(random.IntN(500))*time.Millisecond)
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
+		_ = es.Wait(ctx, time.Duration(random.IntN(500))*time.Millisecond)
 	}
 }
 
@@ -279,7 +273,7 @@ func (h *trial) command(ctx context.Context, t *testing.T, random *rand.Rand, wh
 			h.mutex.Unlock()
 			return told{}, false
 		case lost, a.text("code") == "concurrent_update":
-			sleep(patience, 20*time.Millisecond)
+			_ = es.Wait(patience, 20*time.Millisecond)
 			continue
 		case a.status/100 == 5 || a.status == 400 || a.status == 422:
 			t.Errorf("%+v: %d %s", what, a.status, a.raw)
@@ -349,7 +343,7 @@ func (h *trial) see(v seenView) {
 
 // subscriber follows a thread at one process, and begins again when the connection is cut.
 func (h *trial) subscriber(ctx context.Context, t *testing.T, at *system, thread string) {
-	for ; ctx.Err() == nil; sleep(ctx, 50*time.Millisecond) {
+	for ; ctx.Err() == nil; _ = es.Wait(ctx, 50*time.Millisecond) {
 		last := 0
 		err := h.ada.at(at).subscribe(ctx, thread, threadFields, func(changed threadData) {
 			view := changed.view()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/tests/programs"
 )
@@ -161,7 +162,7 @@ func untilAnswered(ctx context.Context, by func(attempt int) person, path string
 		case err == nil && a.status != 503:
 			return a, fmt.Errorf("%s: %d %s", path, a.status, a.raw)
 		}
-		sleep(ctx, betweenAttempts)
+		_ = es.Wait(ctx, betweenAttempts)
 	}
 	return a, fmt.Errorf("%s is not answered: %w", path, ctx.Err())
 }

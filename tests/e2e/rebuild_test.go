@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/threads/es"
 	"example.com/threads/es/estest/testenv"
 )
 
@@ -83,6 +84,8 @@ func (s *system) operateUntil(ctx context.Context, args ...string) (output strin
 	return string(text), err
 }
 
+const pace = 5 * time.Millisecond // of a client
+
 // traffic is three clients: one writes, one queries, one subscribes.
 type traffic struct {
 	end     context.CancelFunc
@@ -98,7 +101,7 @@ func (p person) begin(t *testing.T, threads []string) *traffic {
 	l := &traffic{end: end}
 	latest := make([]atomic.Pointer[string], len(threads))
 	l.ended.Go(func() {
-		for i := 0; ctx.Err() == nil; i++ {
+		for i := 0; es.Wait(ctx, pace) == nil; i++ {
 			at := i % len(threads)
 			done, err := p.try(context.WithoutCancel(ctx), "/threads/post_message", fields{"thread_id": threads[at], "text": fmt.Sprint("more ", i)}, nil)
 			if err != nil || done.status != http.StatusOK {
@@ -110,14 +113,13 @@ func (p person) begin(t *testing.T, threads []string) *traffic {
 			if at == 0 {
 				l.written.Store(int64(done.version()))
 			}
-			sleep(ctx, 5*time.Millisecond) // the client's pace
 		}
 	})
 	l.ended.Go(func() {
-		for i := 0; ctx.Err() == nil; i++ {
+		for i := 0; es.Wait(ctx, pace) == nil; i++ {
 			at := i % len(threads)
 			token := latest[at].Load()
-			if sleep(ctx, 5*time.Millisecond); token == nil {
+			if token == nil {
 				continue
 			}
 			var data struct{ GetThread struct{ Version int } }

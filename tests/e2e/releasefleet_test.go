@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/threads/es"
 	"example.com/threads/es/estest/testenv"
 	"example.com/threads/tests/programs"
 	"example.com/threads/tools/healthcheck/health"
@@ -225,7 +226,7 @@ func (f *fleet) command(ctx context.Context, path string, body fields, key strin
 				f.refusals.add(release + " " + a.text("code"))
 			}
 		}
-		sleep(ctx, betweenAttempts)
+		_ = es.Wait(ctx, betweenAttempts)
 	}
 	return a, fmt.Errorf("%s is not decided: %w", path, a.wrong(errors.Join(err, ctx.Err())))
 }
@@ -248,7 +249,7 @@ func (f *fleet) query(ctx context.Context, result any, query, token string, next
 			}
 			last = err
 		}
-		sleep(ctx, betweenAttempts)
+		_ = es.Wait(ctx, betweenAttempts)
 	}
 	return fmt.Errorf("%s is not answered: %w", query, errors.Join(last, ctx.Err()))
 }

@@ -65,9 +65,6 @@ func (s *splits) split() {
 	}
 }
 
-// said is a call or an answer.
-type said = map[string]any
-
 // ask changes a call and returns what changes its answer, or nil.
 func (s *splits) ask(action string, call said) (change func(said)) {
 	s.mutex.Lock()
@@ -114,11 +111,7 @@ func (s *splits) describe(answer said) {
 				one := piece{id, generation, half}
 				s.pieces[one.id()] = one
 				shard := said{"ShardId": one.id(), "SequenceNumberRange": numbers}
-				switch generation {
-				case 0:
-				case 1:
-					shard["ParentShardId"] = id
-				default:
+				if generation > 0 {
 					shard["ParentShardId"] = piece{id, generation - 1, half}.id()
 				}
 				shards = append(shards, shard)
@@ -132,21 +125,21 @@ func (s *splits) describe(answer said) {
 func (s *splits) records(from cursor, answer said) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	open, end := true, ""
+	end := "" // the shard is open
 	if ends := s.ends[from.Whole]; from.Generation < len(ends) {
-		open, end = false, ends[from.Generation]
+		end = ends[from.Generation]
 	}
 	kept := []any{}
 	for _, record := range answer["Records"].([]any) {
 		change := record.(said)["dynamodb"].(said)
 		number := change["SequenceNumber"].(string)
 		from.At, s.last[from.Whole] = max(from.At, number), max(s.last[from.Whole], number)
-		if (open || number <= end) && (from.Generation == 0 || halfOf(change["Keys"].(said)["pkey"]) == from.Half) {
+		if (end == "" || number <= end) && (from.Generation == 0 || halfOf(change["Keys"].(said)["pkey"]) == from.Half) {
 			kept = append(kept, record)
 		}
 	}
 	answer["Records"] = kept
-	if next, _ := answer["NextShardIterator"].(string); next != "" && (open || from.At < end) {
+	if next, _ := answer["NextShardIterator"].(string); next != "" && (end == "" || from.At < end) {
 		from.Iterator = next
 		answer["NextShardIterator"] = from.String()
 	} else {
